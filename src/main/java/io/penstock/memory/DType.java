@@ -1,0 +1,117 @@
+package io.penstock.memory;
+
+import java.util.Locale;
+
+/**
+ * The element types of tensors, named as the field names them.
+ *
+ * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL} (0 or
+ * 1). {@link #BF16} is the upper half of an IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit
+ * formats (OFP8, 2023), E4M3 being the variant without infinities.
+ */
+public enum DType {
+    /** Unsigned 8-bit integer. */
+    U8(1, Kind.UNSIGNED),
+    /** Signed 8-bit integer. */
+    I8(1, Kind.SIGNED),
+    /** Unsigned 16-bit integer: the usual store of tokens from a vocabulary below 65,536. */
+    U16(2, Kind.UNSIGNED),
+    /** Signed 16-bit integer. */
+    I16(2, Kind.SIGNED),
+    /** Unsigned 32-bit integer. */
+    U32(4, Kind.UNSIGNED),
+    /** Signed 32-bit integer. */
+    I32(4, Kind.SIGNED),
+    /** Unsigned 64-bit integer. */
+    U64(8, Kind.UNSIGNED),
+    /** Signed 64-bit integer. */
+    I64(8, Kind.SIGNED),
+    /** bfloat16: 8 exponent bits, 7 fraction bits. */
+    BF16(2, Kind.FLOAT),
+    /** IEEE 754 binary16. */
+    F16(2, Kind.FLOAT),
+    /** IEEE 754 binary32. */
+    F32(4, Kind.FLOAT),
+    /** IEEE 754 binary64. */
+    F64(8, Kind.FLOAT),
+    /** Truth value, one byte, 0 or 1. */
+    BOOL(1, Kind.BOOL),
+    /** OCP 8-bit float: 4 exponent bits, 3 fraction bits, no infinities. */
+    F8E4M3(1, Kind.FLOAT),
+    /** OCP 8-bit float: 5 exponent bits, 2 fraction bits. */
+    F8E5M2(1, Kind.FLOAT);
+
+    private enum Kind { UNSIGNED, SIGNED, FLOAT, BOOL }
+
+    private final int byteSize;
+    private final Kind kind;
+    private final String id;
+
+    DType(int byteSize, Kind kind) {
+        this.byteSize = byteSize;
+        this.kind = kind;
+        this.id = name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * The dtype that {@link #toString()} names so.
+     *
+     * @param id a lower-case name such as {@code u16} or {@code bf16}
+     * @return the dtype
+     * @throws IllegalArgumentException if no dtype has that name
+     */
+    public static DType of(String id) {
+        for (DType dtype : values()) {
+            if (dtype.id.equals(id)) {
+                return dtype;
+            }
+        }
+        throw new IllegalArgumentException("unknown dtype '" + id + "'");
+    }
+
+    /**
+     * Bytes an element takes.
+     *
+     * @return 1, 2, 4 or 8
+     */
+    public int byteSize() {
+        return byteSize;
+    }
+
+    /**
+     * Whether elements are integers; {@link #BOOL} is not one.
+     *
+     * @return true for the signed and unsigned integer types
+     */
+    public boolean isInteger() {
+        return kind == Kind.SIGNED || kind == Kind.UNSIGNED;
+    }
+
+    /**
+     * Whether elements are integers without a sign.
+     *
+     * @return true for {@code u8}, {@code u16}, {@code u32} and {@code u64}
+     */
+    public boolean isUnsigned() {
+        return kind == Kind.UNSIGNED;
+    }
+
+    /**
+     * Whether elements are floating-point numbers.
+     *
+     * @return true for the floating-point types, the 8-bit ones included
+     */
+    public boolean isFloat() {
+        return kind == Kind.FLOAT;
+    }
+
+    /**
+     * The name in lower case, as command line, JSON and error messages write it.
+     *
+     * @return for example {@code u16}
+     */
+    @Override
+    public String toString() {
+        return id;
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * Penstock: a data-loading engine for training on GPUs from the JVM.
+ *
+ * <p>The engine's packages depend on the JDK alone; the libraries that {@code static} names serve the command line and
+ * the tokenizer, and may be absent.
+ */
+module io.penstock {
+    requires static info.picocli;
+
+    exports io.penstock.memory;
+}
