@@ -7,5 +7,7 @@
 module io.penstock {
     requires static info.picocli;
 
+    exports io.penstock.dataset;
     exports io.penstock.memory;
+    exports io.penstock.store;
 }

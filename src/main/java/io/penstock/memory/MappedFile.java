@@ -1,0 +1,220 @@
+package io.penstock.memory;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+
+/**
+ * A file mapped whole and read-only, as one segment of whatever size, with the calls that bring its bytes in without
+ * a page fault in Java code.
+ *
+ * <p><b>Threads.</b> Any number may read. {@link #close} must come when none does: a reader that comes later gets an
+ * {@link IllegalStateException}, never another file's bytes.
+ *
+ * <p><b>A file that shrinks.</b> Another process may truncate the file. Touching a page that is gone raises an
+ * {@link InternalError} in the JVM, not a crash, as long as it is Java code that touches it; {@link #checkSize} turns
+ * that into an error which names the file. Memory of a mapped file is therefore never handed to native code.
+ */
+public final class MappedFile implements AutoCloseable {
+
+    private static final long REFRESH_NANOS = 200_000_000;
+    private static final int RESIDENCY_SAMPLES = 64;
+    private static final double WARM_SHARE = 0.75;
+
+    private final Path path;
+    private final Arena arena;
+    private final MemorySegment segment;
+    private final int fd;
+
+    private volatile boolean closed;
+    private volatile boolean warm;
+    private volatile long refreshedNanos;
+
+    private MappedFile(Path path, Arena arena, MemorySegment segment, int fd) {
+        this.path = path;
+        this.arena = arena;
+        this.segment = segment;
+        this.fd = fd;
+        this.warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+        this.refreshedNanos = System.nanoTime();
+    }
+
+    /**
+     * Maps a file.
+     *
+     * @param path a regular file; it may be empty
+     * @return the mapping, to be closed by the caller
+     * @throws NoSuchFileException if there is none
+     * @throws IOException if it is not a regular file, or cannot be read or mapped
+     */
+    public static MappedFile open(Path path) throws IOException {
+        if (!Files.exists(path)) {
+            throw new NoSuchFileException(path.toString(), null, "no such file");
+        }
+        if (!Files.isRegularFile(path)) {
+            throw new IOException(path + ": not a regular file");
+        }
+        int fd = Posix.AVAILABLE ? Posix.openReadOnly(path) : -1;
+        Arena arena = Arena.ofShared();
+        try (FileChannel channel = FileChannel.open(sameFile(path, fd), StandardOpenOption.READ)) {
+            MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            return new MappedFile(path, arena, segment, fd);
+        } catch (Throwable t) {
+            arena.close();
+            if (fd >= 0) {
+                Posix.close(fd);
+            }
+            throw t;
+        }
+    }
+
+    /** The path through which the very file behind a descriptor opens again, even if another now has its name. */
+    private static Path sameFile(Path path, int fd) {
+        Path link = Path.of("/proc/self/fd/" + fd);
+        return fd >= 0 && Files.exists(link) ? link : path;
+    }
+
+    /**
+     * The file's path, as it was given.
+     *
+     * @return the path
+     */
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * All bytes of the file; read-only, usable by any thread until {@link #close}.
+     *
+     * @return the segment
+     */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /**
+     * The file's size when it was opened.
+     *
+     * @return bytes
+     */
+    public long byteSize() {
+        return segment.byteSize();
+    }
+
+    /**
+     * Tells the OS how a range will be read. It is advice: nothing depends on it.
+     *
+     * @param advice what to expect
+     * @param offset the range's first byte; need not be at a page's start
+     * @param bytes the range's length; an empty range is no call
+     * @return whether the OS took the advice; false where it has no such call
+     * @throws IndexOutOfBoundsException if the range is not within the file
+     */
+    public boolean advise(Advice advice, long offset, long bytes) {
+        Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
+        if (!Posix.AVAILABLE || bytes == 0) {
+            return false;
+        }
+        long pageStart = offset & -Posix.PAGE_BYTES;
+        MemorySegment pages = segment.asSlice(pageStart, offset + bytes - pageStart);
+        boolean taken = Posix.madvise(pages, advice.madvise);
+        if (advice.fadvise >= 0 && advice != Advice.WILL_NEED) {
+            taken |= Posix.fadvise(fd, pageStart, pages.byteSize(), advice.fadvise);
+        }
+        return taken;
+    }
+
+    /**
+     * How much of the file is in the page cache, by a sample of its pages.
+     *
+     * @param samples pages to look at, spread evenly
+     * @return the share, 0 to 1; 1 where the OS cannot tell, and for an empty file
+     */
+    public double residency(int samples) {
+        if (!Posix.AVAILABLE || segment.byteSize() == 0) {
+            return 1;
+        }
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment flag = scratch.allocate(JAVA_BYTE);
+            int resident = 0;
+            for (int i = 0; i < samples; i++) {
+                long page = (long) ((i + 0.5) / samples * segment.byteSize()) & -Posix.PAGE_BYTES;
+                resident += Posix.isResident(segment.asSlice(page, 1), flag) ? 1 : 0;
+            }
+            return (double) resident / samples;
+        }
+    }
+
+    /**
+     * Fails if the file is now smaller than it was when it was opened.
+     *
+     * @throws UncheckedIOException if so; it names the file and both sizes
+     */
+    public void checkSize() {
+        long now = fd >= 0 && !closed ? Posix.size(fd) : segment.byteSize();
+        if (now >= 0 && now < segment.byteSize()) {
+            throw new UncheckedIOException(new IOException(path + ": the file shrank while it was open: " + now
+                    + " bytes, expected " + segment.byteSize()));
+        }
+    }
+
+    /** Whether most of the file was in the page cache when that was last looked at; see {@link #refresh}. */
+    boolean isWarm() {
+        return warm;
+    }
+
+    /** At most a few times a second, looks again at the page cache and at the file's size. */
+    void refresh() {
+        long now = System.nanoTime();
+        if (now - refreshedNanos > REFRESH_NANOS) {
+            refreshedNanos = now;
+            checkSize();
+            warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+        }
+    }
+
+    /**
+     * Reads by {@code pread(2)}, from native code, so that a cold page never stalls a safepoint.
+     *
+     * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
+     */
+    void read(long offset, MemorySegment target, MemorySegment callState) {
+        Objects.checkFromIndexSize(offset, target.byteSize(), segment.byteSize());
+        long done = 0;
+        while (done < target.byteSize()) {
+            long read = Posix.pread(callState, fd, target.asSlice(done), target.byteSize() - done, offset + done);
+            if (read <= 0) {
+                checkSize();
+                throw new UncheckedIOException(new IOException(path + ": read failed at byte " + (offset + done)
+                        + (read == 0 ? ": unexpected end of file" : ": errno " + -read)));
+            }
+            done += read;
+        }
+    }
+
+    /** Unmaps. Calling it again does nothing. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            arena.close();
+            closed = true;
+            if (fd >= 0) {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return path + " (" + byteSize() + " bytes, mapped)";
+    }
+}

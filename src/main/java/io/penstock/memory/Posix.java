@@ -1,0 +1,186 @@
+package io.penstock.memory;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is
+ * false, nothing is bound, and callers do without: the advice is a no-op and reads go through the mapping.
+ *
+ * <p>None of the calls is {@code critical}: each may block, and a blocked critical call would hold up every safepoint.
+ */
+final class Posix {
+
+    /** Whether this OS has the calls, with the constants that are written here. */
+    static final boolean AVAILABLE = System.getProperty("os.name").toLowerCase(Locale.ROOT).equals("linux")
+            && ADDRESS.byteSize() == 8;
+
+    private static final int O_RDONLY = 0;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int EINTR = 4;
+    private static final int SEEK_END = 2;
+    private static final int SC_PAGESIZE = 30;
+
+    /** Where {@code errno} is left; one is allocated per thread that makes calls which may fail. */
+    static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+    private static final MethodHandle OPEN;
+    private static final MethodHandle CLOSE;
+    private static final MethodHandle LSEEK;
+    private static final MethodHandle PREAD;
+    private static final MethodHandle MADVISE;
+    private static final MethodHandle FADVISE;
+    private static final MethodHandle MINCORE;
+
+    /** Bytes of a page; 4096 where it is unknown. */
+    static final long PAGE_BYTES;
+
+    static {
+        if (AVAILABLE) {
+            var linker = Linker.nativeLinker();
+            var errno = Linker.Option.captureCallState("errno");
+            OPEN = bind(linker, "open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
+                    errno, Linker.Option.firstVariadicArg(2));
+            CLOSE = bind(linker, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+            LSEEK = bind(linker, "lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+            PREAD = bind(linker, "pread",
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG), errno);
+            MADVISE = bind(linker, "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+            FADVISE = bind(linker, "posix_fadvise",
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+            MINCORE = bind(linker, "mincore", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+            PAGE_BYTES = pageBytes(linker);
+        } else {
+            OPEN = CLOSE = LSEEK = PREAD = MADVISE = FADVISE = MINCORE = null;
+            PAGE_BYTES = 4096;
+        }
+    }
+
+    private Posix() {
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
+    }
+
+    private static long pageBytes(Linker linker) {
+        try {
+            return (long) bind(linker, "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT)).invokeExact(SC_PAGESIZE);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Opens for reading. Returns the descriptor. */
+    static int openReadOnly(Path path) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()), O_RDONLY | O_CLOEXEC);
+            if (fd < 0) {
+                throw new IOException(path + ": open failed, errno " + errno(state));
+            }
+            return fd;
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    static void close(int fd) {
+        try {
+            int _ = (int) CLOSE.invokeExact(fd);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** The file's size now, in bytes; -1 if the OS cannot tell. */
+    static long size(int fd) {
+        try {
+            return (long) LSEEK.invokeExact(fd, 0L, SEEK_END);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /**
+     * Reads at an offset, once.
+     *
+     * @return bytes read, 0 at the end of the file, or {@code -errno}
+     */
+    static long pread(MemorySegment state, int fd, MemorySegment target, long bytes, long fileOffset) {
+        try {
+            while (true) {
+                long read = (long) PREAD.invokeExact(state, fd, target, bytes, fileOffset);
+                if (read >= 0) {
+                    return read;
+                }
+                int errno = errno(state);
+                if (errno != EINTR) {
+                    return -errno;
+                }
+            }
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Returns whether the OS took the advice. The address must be at a page's start. */
+    static boolean madvise(MemorySegment range, int advice) {
+        try {
+            return (int) MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    static boolean fadvise(int fd, long offset, long bytes, int advice) {
+        try {
+            return (int) FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Whether the page that a segment starts at is in memory. The address must be at a page's start. */
+    static boolean isResident(MemorySegment page, MemorySegment oneByte) {
+        try {
+            return (int) MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
+                    && (oneByte.get(JAVA_BYTE, 0) & 1) == 1;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static int errno(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
+    }
+
+    /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
+    private static RuntimeException unexpected(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            return e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        return new IllegalStateException(t);
+    }
+}

@@ -1,0 +1,132 @@
+package io.penstock.memory;
+
+/**
+ * The offset table of one batch: each field's shape as it is in this batch, and where in the slab the field starts.
+ *
+ * <p>Mutable and reused: a slot has one, the collator sets the shapes, {@link #layOut} derives the offsets. One thread
+ * writes at a time; whoever hands the slot on hands the table on.
+ */
+public final class SlabTable {
+
+    private final SlabLayout layout;
+    private final long[][] shapes;
+    private final long[] offsets;
+    private long usedBytes;
+
+    /**
+     * A table in which every field has its greatest shape.
+     *
+     * @param layout the fields
+     */
+    public SlabTable(SlabLayout layout) {
+        this.layout = layout;
+        this.shapes = new long[layout.fields().size()][];
+        this.offsets = new long[shapes.length];
+        for (int f = 0; f < shapes.length; f++) {
+            shapes[f] = layout.fields().get(f).shape();
+        }
+        layOut();
+    }
+
+    /**
+     * The fields and their greatest shapes.
+     *
+     * @return the layout
+     */
+    public SlabLayout layout() {
+        return layout;
+    }
+
+    /**
+     * Sets one dimension of one field for the batch at hand; {@link #layOut} must follow.
+     *
+     * @param field the field's index
+     * @param d the dimension's index
+     * @param size its size, at most that of the layout
+     * @throws IllegalArgumentException if the size is negative or greater than the layout's
+     */
+    public void setDim(int field, int d, long size) {
+        TensorSpec spec = layout.fields().get(field);
+        if (size < 0 || size > spec.dim(d)) {
+            throw new IllegalArgumentException(spec + ": dimension " + d + " set to " + size);
+        }
+        shapes[field][d] = size;
+    }
+
+    /** Derives offsets and {@link #usedBytes} from the shapes. */
+    public void layOut() {
+        long end = 0;
+        for (int f = 0; f < shapes.length; f++) {
+            offsets[f] = SlabLayout.align(end);
+            end = offsets[f] + byteSize(f);
+        }
+        usedBytes = end;
+    }
+
+    /**
+     * Takes over the shapes and offsets of another table of the same layout.
+     *
+     * @param other the table to copy
+     */
+    public void copyFrom(SlabTable other) {
+        for (int f = 0; f < shapes.length; f++) {
+            System.arraycopy(other.shapes[f], 0, shapes[f], 0, shapes[f].length);
+        }
+        System.arraycopy(other.offsets, 0, offsets, 0, offsets.length);
+        usedBytes = other.usedBytes;
+    }
+
+    /**
+     * Where a field starts.
+     *
+     * @param field the field's index
+     * @return bytes from the slab's start
+     */
+    public long offset(int field) {
+        return offsets[field];
+    }
+
+    /**
+     * One dimension of a field in this batch.
+     *
+     * @param field the field's index
+     * @param d the dimension's index
+     * @return its size
+     */
+    public long dim(int field, int d) {
+        return shapes[field][d];
+    }
+
+    /**
+     * A field's shape in this batch.
+     *
+     * @param field the field's index
+     * @return a copy
+     */
+    public long[] shape(int field) {
+        return shapes[field].clone();
+    }
+
+    /**
+     * A field's bytes in this batch.
+     *
+     * @param field the field's index
+     * @return the byte size
+     */
+    public long byteSize(int field) {
+        long bytes = layout.fields().get(field).dtype().byteSize();
+        for (long dim : shapes[field]) {
+            bytes *= dim;
+        }
+        return bytes;
+    }
+
+    /**
+     * Bytes from the slab's start to the end of its last field: what a copy must move.
+     *
+     * @return the byte size
+     */
+    public long usedBytes() {
+        return usedBytes;
+    }
+}

@@ -1,0 +1,134 @@
+package io.penstock.memory;
+
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Brings the bytes of spans to their place, by mapping or by {@code pread}, for one thread at a time.
+ *
+ * <p>Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it is warm.
+ */
+public final class SpanReader implements AutoCloseable {
+
+    /** A power of two: how often {@link MappedFile#refresh} is asked whether it is time. */
+    private static final int REFRESH_EVERY = 256;
+
+    private final ReadMode mode;
+    private final Arena callStateArena = Arena.ofShared();
+    private final MemorySegment callState = callStateArena.allocate(Posix.CALL_STATE);
+    private final Span local = new Span();
+    private Arena scratchArena;
+    private MemorySegment scratch = MemorySegment.NULL;
+    private MappedFile lastFile;
+    private long reads;
+    private long bytesRead;
+    private boolean closed;
+
+    /**
+     * A reader for one thread.
+     *
+     * @param mode how to read
+     */
+    public SpanReader(ReadMode mode) {
+        this.mode = mode;
+    }
+
+    /**
+     * Copies a span's bytes.
+     *
+     * @param span what to copy
+     * @param target where to; native memory
+     * @param targetOffset the first byte to write
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
+     */
+    public void copy(Span span, MemorySegment target, long targetOffset) {
+        if (readsByCall(span)) {
+            span.file().read(span.byteOffset(), target.asSlice(targetOffset, span.byteSize()), callState);
+            return;
+        }
+        try {
+            MemorySegment.copy(span.segment(), span.byteOffset(), target, targetOffset, span.byteSize());
+        } catch (InternalError fault) {
+            throw explain(fault);
+        }
+    }
+
+    /**
+     * The span's bytes where Java code can read them without a cold page: the span itself when it is read through the
+     * mapping, otherwise a span of this reader's scratch memory, valid until the next call. A caller that reads a
+     * mapping in a loop of its own passes an {@link InternalError} it meets to {@link #explain}.
+     *
+     * @param span what will be read
+     * @return the bytes
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public Span local(Span span) {
+        if (!readsByCall(span)) {
+            return span;
+        }
+        if (scratch.byteSize() < span.byteSize()) {
+            growScratch(span.byteSize());
+        }
+        span.file().read(span.byteOffset(), scratch.asSlice(0, span.byteSize()), callState);
+        local.set(scratch, 0, span.byteSize());
+        return local;
+    }
+
+    /**
+     * What a fault under a mapping means.
+     *
+     * @param fault what the JVM threw
+     * @return the error itself, if the file that was read last still has its size
+     * @throws UncheckedIOException if it has shrunk; names the file and both sizes
+     */
+    public InternalError explain(InternalError fault) {
+        if (lastFile != null) {
+            lastFile.checkSize();
+        }
+        return fault;
+    }
+
+    /**
+     * Bytes of files that this reader was asked for since it was made.
+     *
+     * @return the count
+     */
+    public long bytesRead() {
+        return bytesRead;
+    }
+
+    private boolean readsByCall(Span span) {
+        bytesRead += span.byteSize();
+        MappedFile file = span.file();
+        if (file == null) {
+            return false;
+        }
+        if ((reads++ & REFRESH_EVERY - 1) == 0 || file != lastFile) {
+            lastFile = file;
+            file.refresh();
+        }
+        return Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());
+    }
+
+    private void growScratch(long bytes) {
+        if (scratchArena != null) {
+            scratchArena.close();
+        }
+        scratchArena = Arena.ofShared();
+        scratch = scratchArena.allocate(Math.max(bytes, 2 * scratch.byteSize()), 64);
+    }
+
+    /** Frees the scratch memory. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            callStateArena.close();
+            if (scratchArena != null) {
+                scratchArena.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package io.penstock.memory;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * A row-major, little-endian, packed tensor over memory that the CPU can read: a view that copies nothing and owns
+ * nothing. It is as usable, from as many threads, and as long as the segment it stands on.
+ *
+ * <p>Access by index is for inspection and tests; a hot loop works on {@link #segment()}.
+ */
+public final class Tensor {
+
+    private static final ValueLayout.OfShort I16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final MemorySegment segment;
+    private final DType dtype;
+    private final long[] shape;
+
+    private Tensor(MemorySegment segment, DType dtype, long[] shape) {
+        this.segment = segment;
+        this.dtype = dtype;
+        this.shape = shape;
+    }
+
+    /**
+     * A tensor over the first bytes of a segment.
+     *
+     * @param segment the memory; its alignment does not matter
+     * @param dtype the element type
+     * @param shape the dimensions, outermost first; copied
+     * @return the view
+     * @throws IllegalArgumentException if the shape is malformed or needs more bytes than the segment has
+     */
+    public static Tensor of(MemorySegment segment, DType dtype, long... shape) {
+        Objects.requireNonNull(dtype, "dtype");
+        for (long dim : shape) {
+            if (dim < 0) {
+                throw new IllegalArgumentException("negative dimension in " + Arrays.toString(shape));
+            }
+        }
+        long bytes = TensorSpec.byteSize(dtype, shape);
+        if (bytes > segment.byteSize()) {
+            throw new IllegalArgumentException(dtype + Arrays.toString(shape) + " needs " + bytes
+                    + " bytes, the segment has " + segment.byteSize());
+        }
+        return new Tensor(bytes == segment.byteSize() ? segment : segment.asSlice(0, bytes), dtype, shape.clone());
+    }
+
+    /**
+     * The memory: exactly {@link #byteSize()} bytes.
+     *
+     * @return the segment
+     */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /**
+     * The element type.
+     *
+     * @return the dtype
+     */
+    public DType dtype() {
+        return dtype;
+    }
+
+    /**
+     * The dimensions, outermost first.
+     *
+     * @return a copy
+     */
+    public long[] shape() {
+        return shape.clone();
+    }
+
+    /**
+     * The number of dimensions.
+     *
+     * @return 0 for a scalar
+     */
+    public int rank() {
+        return shape.length;
+    }
+
+    /**
+     * One dimension.
+     *
+     * @param d its index, 0 being the outermost
+     * @return its size
+     */
+    public long dim(int d) {
+        return shape[d];
+    }
+
+    /**
+     * The number of elements.
+     *
+     * @return 1 for a scalar
+     */
+    public long elementCount() {
+        return segment.byteSize() / dtype.byteSize();
+    }
+
+    /**
+     * Bytes of all elements.
+     *
+     * @return the byte size of {@link #segment()}
+     */
+    public long byteSize() {
+        return segment.byteSize();
+    }
+
+    /**
+     * One row: the tensor without its first dimension, at an index of it.
+     *
+     * @param index the index along the first dimension
+     * @return a view of rank one less
+     * @throws IndexOutOfBoundsException if the index is not in {@code [0, dim(0))}
+     * @throws IllegalStateException if this is a scalar
+     */
+    public Tensor row(long index) {
+        if (shape.length == 0) {
+            throw new IllegalStateException("a scalar has no rows");
+        }
+        Objects.checkIndex(index, shape[0]);
+        long[] rest = Arrays.copyOfRange(shape, 1, shape.length);
+        long bytes = TensorSpec.byteSize(dtype, rest);
+        return new Tensor(segment.asSlice(index * bytes, bytes), dtype, rest);
+    }
+
+    /**
+     * An integer or truth value by its position in row-major order.
+     *
+     * @param element the position, from 0
+     * @return the value; a {@code u64} above {@link Long#MAX_VALUE} comes as its two's complement
+     * @throws IndexOutOfBoundsException if there is no such element
+     * @throws UnsupportedOperationException if the dtype is a floating-point one
+     */
+    public long getLong(long element) {
+        long at = element * dtype.byteSize();
+        return switch (dtype) {
+            case U8, BOOL -> segment.get(JAVA_BYTE, at) & 0xFF;
+            case I8 -> segment.get(JAVA_BYTE, at);
+            case U16 -> segment.get(I16, at) & 0xFFFF;
+            case I16 -> segment.get(I16, at);
+            case U32 -> segment.get(I32, at) & 0xFFFF_FFFFL;
+            case I32 -> segment.get(I32, at);
+            case U64, I64 -> segment.get(I64, at);
+            default -> throw new UnsupportedOperationException(dtype + " is not an integer type");
+        };
+    }
+
+    /**
+     * A number by its position in row-major order, as a double.
+     *
+     * @param element the position, from 0
+     * @return the value; exact but for 64-bit integers beyond 2^53
+     * @throws IndexOutOfBoundsException if there is no such element
+     */
+    public double getDouble(long element) {
+        long at = element * dtype.byteSize();
+        return switch (dtype) {
+            case F64 -> Double.longBitsToDouble(segment.get(I64, at));
+            case F32 -> Float.intBitsToFloat(segment.get(I32, at));
+            case F16 -> Float.float16ToFloat(segment.get(I16, at));
+            case BF16 -> Float.intBitsToFloat(segment.get(I16, at) << 16);
+            case F8E4M3 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 3, 7, false);
+            case F8E5M2 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 2, 15, true);
+            case U64 -> {
+                long value = segment.get(I64, at);
+                yield value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
+            }
+            default -> getLong(element);
+        };
+    }
+
+    /** The value of an OFP8 code: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
+    private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
+        double sign = (bits & 0x80) == 0 ? 1 : -1;
+        int fraction = bits & (1 << fractionBits) - 1;
+        int exponent = (bits & 0x7F) >> fractionBits;
+        int topExponent = (1 << 7 - fractionBits) - 1;
+        if (exponent == topExponent && ieee) {
+            return fraction == 0 ? sign * Double.POSITIVE_INFINITY : Double.NaN;
+        }
+        if (exponent == topExponent && fraction == (1 << fractionBits) - 1) {
+            return Double.NaN;
+        }
+        double significand = (exponent == 0 ? 0 : 1) + (double) fraction / (1 << fractionBits);
+        return sign * Math.scalb(significand, Math.max(exponent, 1) - bias);
+    }
+
+    /** For example {@code u16[32,1025]}. */
+    @Override
+    public String toString() {
+        return dtype + Arrays.toString(shape).replace(" ", "");
+    }
+}
