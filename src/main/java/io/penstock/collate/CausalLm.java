@@ -1,0 +1,125 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.memory.DType;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Batches of token windows for a causal language model. With B windows of L + 1 tokens:
+ *
+ * <ul>
+ *   <li>{@link #narrow()}: one field {@code tokens}, {@code [B, L + 1]}, as the store holds them. Inputs are columns 0
+ *       to L - 1, labels are columns 1 to L: nothing is moved twice, and a device can widen in place.
+ *   <li>{@link #widened(TokenWidth)}: {@code input_ids} and {@code labels}, both {@code [B, L]}, {@code i32} or
+ *       {@code i64}; {@code labels[b, t]} is the token that follows {@code input_ids[b, t]}.
+ * </ul>
+ */
+public final class CausalLm implements Collator {
+
+    /** The field of {@link #widened} batches that holds the inputs. */
+    public static final String INPUT_IDS = "input_ids";
+    /** The field of {@link #widened} batches that holds the inputs' successors. */
+    public static final String LABELS = "labels";
+
+    private final TokenWidth width;
+
+    private CausalLm(TokenWidth width) {
+        this.width = width;
+    }
+
+    /**
+     * Windows at the store's own width.
+     *
+     * @return the collator
+     */
+    public static CausalLm narrow() {
+        return new CausalLm(TokenWidth.STORE);
+    }
+
+    /**
+     * Inputs and labels, widened on the host.
+     *
+     * @param width {@link TokenWidth#I32} or {@link TokenWidth#I64}; {@link TokenWidth#STORE} is {@link #narrow()}
+     * @return the collator
+     */
+    public static CausalLm widened(TokenWidth width) {
+        return new CausalLm(width);
+    }
+
+    @Override
+    public SlabLayout layout(Dataset dataset, int batchSize) {
+        TensorSpec window = dataset.fields().getFirst();
+        if (dataset.fields().size() != 1 || window.rank() != 1 || window.isVariable()) {
+            throw new IllegalArgumentException("token windows have one field of shape [length + 1], not "
+                    + dataset.fields());
+        }
+        DType dtype = width.dtype(window.dtype());
+        if (width == TokenWidth.STORE) {
+            return SlabLayout.of(new TensorSpec(TokenWindows.TOKENS, dtype, batchSize, window.dim(0)));
+        }
+        if (window.dim(0) < 2) {
+            throw new IllegalArgumentException("a window of " + window.dim(0)
+                    + " token has no label: inputs and labels take windows with labels");
+        }
+        long length = window.dim(0) - 1;
+        return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, length),
+                new TensorSpec(LABELS, dtype, batchSize, length));
+    }
+
+    @Override
+    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        out.table().setDim(0, 0, plan.count());
+        if (width != TokenWidth.STORE) {
+            out.table().setDim(1, 0, plan.count());
+        }
+        out.table().layOut();
+        if (width == TokenWidth.STORE) {
+            copyWindows(in, plan, out);
+        } else {
+            widenWindows(in, plan, out);
+        }
+    }
+
+    private static void copyWindows(SampleReader in, BatchPlan plan, Slab out) {
+        long at = out.table().offset(0);
+        for (int i = 0; i < plan.count(); i++) {
+            at += in.copy(plan.sample(i), 0, out.segment(), at);
+        }
+    }
+
+    /** Widens a window once, then copies the widened row, still in the cache, one token on. */
+    private static void widenWindows(SampleReader in, BatchPlan plan, Slab out) {
+        DType from = in.dataset().fields().getFirst().dtype();
+        DType to = out.table().layout().fields().getFirst().dtype();
+        int length = Math.toIntExact(out.table().dim(0, 1));
+        long rowBytes = (long) length * to.byteSize();
+        MemorySegment slab = out.segment();
+        long ids = out.table().offset(0);
+        long labels = out.table().offset(1);
+        try {
+            for (int i = 0; i < plan.count(); i++) {
+                Span window = in.local(plan.sample(i), 0);
+                Widening.copy(window.segment(), window.byteOffset(), from, slab, ids, to, length);
+                MemorySegment.copy(slab, ids + to.byteSize(), slab, labels, rowBytes - to.byteSize());
+                Widening.copy(window.segment(), window.byteOffset() + (long) length * from.byteSize(), from,
+                        slab, labels + rowBytes - to.byteSize(), to, 1);
+                ids += rowBytes;
+                labels += rowBytes;
+            }
+        } catch (InternalError fault) {
+            throw in.explain(fault);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "causal-lm(" + width + ")";
+    }
+}

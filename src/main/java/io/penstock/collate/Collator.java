@@ -1,0 +1,36 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.sampling.BatchPlan;
+
+/**
+ * Writes the samples of a batch into a slab.
+ *
+ * <p>One collator serves all workers at the same time, each with a reader, a plan and a slab of its own. It is
+ * deterministic: the bytes of every field follow from the plan and the dataset alone. It allocates nothing.
+ */
+public interface Collator {
+
+    /**
+     * The fields of a batch, each with the greatest shape that it can have.
+     *
+     * @param dataset where the samples come from
+     * @param batchSize the most samples that a batch has
+     * @return the layout of a slab
+     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields; says why
+     */
+    SlabLayout layout(Dataset dataset, int batchSize);
+
+    /**
+     * Writes a batch. The slab's table comes with the shapes of an earlier batch: the collator sets every dimension
+     * that can differ, lays out, and writes every byte of every field.
+     *
+     * @param in reads the samples
+     * @param plan which samples
+     * @param out where to; of this collator's {@link #layout}
+     */
+    void collate(SampleReader in, BatchPlan plan, Slab out);
+}

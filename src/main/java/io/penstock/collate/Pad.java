@@ -1,0 +1,195 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.SlabTable;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Pads token sequences of different lengths to one length a batch. With B samples, the longest of which has M tokens
+ * once cut to the limit, and T the first multiple of {@code multipleOf} that is not below M:
+ *
+ * <ul>
+ *   <li>{@code input_ids}, {@code [B, T]}: each row a sample's tokens, then the pad value;
+ *   <li>{@code attention_mask}, {@code bool[B, T]}: 1 where a token is, 0 where padding is;
+ *   <li>{@code lengths}, {@code i32[B]}: each row's tokens.
+ * </ul>
+ *
+ * <p>A slab is as long as the batch needs: only the bytes of {@code [B, T]} are moved to the device.
+ *
+ * @param width the ids' width in the batch
+ * @param padValue what fills a row behind its tokens, in the batch's dtype
+ * @param multipleOf what the padded length is a multiple of: 1 for the longest row itself, 8 or 64 for tensor cores
+ * @param maxLength the most tokens of a sample that are kept; {@link Long#MAX_VALUE} for all
+ */
+public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLength) implements Collator {
+
+    /** The field that holds the ids. */
+    public static final String INPUT_IDS = CausalLm.INPUT_IDS;
+    /** The field that says where tokens are. */
+    public static final String ATTENTION_MASK = "attention_mask";
+    /** The field that says how many tokens a row has. */
+    public static final String LENGTHS = "lengths";
+
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if {@code multipleOf} or {@code maxLength} is below 1
+     */
+    public Pad {
+        if (multipleOf < 1 || maxLength < 1) {
+            throw new IllegalArgumentException("padding to a multiple of " + multipleOf + ", at most " + maxLength
+                    + ": both must be at least 1");
+        }
+    }
+
+    /**
+     * Pads to the longest sample of each batch.
+     *
+     * @param width the ids' width in the batch
+     * @param padValue what fills a row behind its tokens
+     * @return the collator
+     */
+    public static Pad toLongest(TokenWidth width, long padValue) {
+        return new Pad(width, padValue, 1, Long.MAX_VALUE);
+    }
+
+    /**
+     * The same, with the padded length rounded up.
+     *
+     * @param multiple what it is a multiple of
+     * @return the collator
+     */
+    public Pad toMultipleOf(int multiple) {
+        return new Pad(width, padValue, multiple, maxLength);
+    }
+
+    /**
+     * The same, with samples cut to a limit.
+     *
+     * @param tokens the most that are kept of a sample; also bounds the slab
+     * @return the collator
+     */
+    public Pad cutTo(long tokens) {
+        return new Pad(width, padValue, multipleOf, tokens);
+    }
+
+    @Override
+    public SlabLayout layout(Dataset dataset, int batchSize) {
+        TensorSpec tokens = dataset.fields().getFirst();
+        if (dataset.fields().size() != 1 || tokens.rank() != 1) {
+            throw new IllegalArgumentException("padding takes one field of shape [*], not " + dataset.fields());
+        }
+        DType dtype = width.dtype(tokens.dtype());
+        checkPadValue(dtype);
+        long longest = roundUp(Math.min(maxLength, dataset.maxLength(0)));
+        return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, longest),
+                new TensorSpec(ATTENTION_MASK, DType.BOOL, batchSize, longest),
+                new TensorSpec(LENGTHS, DType.I32, batchSize));
+    }
+
+    private void checkPadValue(DType dtype) {
+        int bits = 8 * dtype.byteSize();
+        long max = dtype.isUnsigned() ? (1L << bits) - 1 : Long.MAX_VALUE >>> 64 - bits;
+        long min = dtype.isUnsigned() ? 0 : Long.MIN_VALUE >> 64 - bits;
+        if (bits < 64 && (padValue < min || padValue > max)) {
+            throw new IllegalArgumentException("pad value " + padValue + " does not fit " + dtype);
+        }
+    }
+
+    private long roundUp(long length) {
+        return Math.multiplyExact(Math.ceilDiv(length, (long) multipleOf), (long) multipleOf);
+    }
+
+    @Override
+    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        DType from = in.dataset().fields().getFirst().dtype();
+        DType to = out.table().layout().fields().getFirst().dtype();
+        long length = layOut(in, plan, out.table(), from);
+        SlabTable table = out.table();
+        MemorySegment slab = out.segment();
+        long idRowBytes = length * to.byteSize();
+        long ids = table.offset(0);
+        long mask = table.offset(1);
+        long lengths = table.offset(2);
+        try {
+            for (int i = 0; i < plan.count(); i++) {
+                Span sample = in.local(plan.sample(i), 0);
+                long tokens = tokens(sample, from);
+                slab.set(I32, lengths + 4L * i, (int) tokens);
+                Widening.copy(sample.segment(), sample.byteOffset(), from, slab, ids, to, (int) tokens);
+                fill(slab, ids + tokens * to.byteSize(), to, length - tokens);
+                slab.asSlice(mask, tokens).fill((byte) 1);
+                slab.asSlice(mask + tokens, length - tokens).fill((byte) 0);
+                ids += idRowBytes;
+                mask += length;
+            }
+        } catch (InternalError fault) {
+            throw in.explain(fault);
+        }
+    }
+
+    /** Sets the batch's shapes and returns the padded length. */
+    private long layOut(SampleReader in, BatchPlan plan, SlabTable table, DType from) {
+        long longest = 0;
+        for (int i = 0; i < plan.count(); i++) {
+            longest = Math.max(longest, tokens(in.locate(plan.sample(i), 0), from));
+        }
+        long length = roundUp(longest);
+        for (int f = 0; f < 3; f++) {
+            table.setDim(f, 0, plan.count());
+        }
+        table.setDim(0, 1, length);
+        table.setDim(1, 1, length);
+        table.layOut();
+        return length;
+    }
+
+    private long tokens(Span sample, DType from) {
+        return Math.min(maxLength, sample.byteSize() / from.byteSize());
+    }
+
+    private void fill(MemorySegment slab, long offset, DType dtype, long count) {
+        MemorySegment rest = slab.asSlice(offset, count * dtype.byteSize());
+        if (padValue == 0 || padValue == -1) {
+            rest.fill((byte) padValue);
+            return;
+        }
+        switch (dtype.byteSize()) {
+            case 1 -> rest.fill((byte) padValue);
+            case 2 -> fillShorts(rest, count);
+            case 4 -> fillInts(rest, count);
+            default -> fillLongs(rest, count);
+        }
+    }
+
+    private void fillShorts(MemorySegment rest, long count) {
+        var layout = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < count; i++) {
+            rest.set(layout, 2L * i, (short) padValue);
+        }
+    }
+
+    private void fillInts(MemorySegment rest, long count) {
+        for (int i = 0; i < count; i++) {
+            rest.set(I32, 4L * i, (int) padValue);
+        }
+    }
+
+    private void fillLongs(MemorySegment rest, long count) {
+        var layout = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < count; i++) {
+            rest.set(layout, 8L * i, padValue);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+
+/**
+ * Stacks samples of fixed shapes: a dataset's field of shape {@code [...]} becomes the batch's field of shape
+ * {@code [B, ...]}, same name and dtype.
+ */
+public final class Stack implements Collator {
+
+    /** The collator. It has no settings. */
+    public Stack() {
+    }
+
+    @Override
+    public SlabLayout layout(Dataset dataset, int batchSize) {
+        for (TensorSpec field : dataset.fields()) {
+            if (field.isVariable()) {
+                throw new IllegalArgumentException(field + ": samples of different lengths cannot be stacked, pad them");
+            }
+        }
+        return new SlabLayout(dataset.fields().stream().map(field -> batched(field, batchSize)).toList());
+    }
+
+    /** A sample's field with a batch dimension in front. */
+    static TensorSpec batched(TensorSpec field, int batchSize) {
+        long[] shape = new long[field.rank() + 1];
+        shape[0] = batchSize;
+        System.arraycopy(field.shape(), 0, shape, 1, field.rank());
+        return new TensorSpec(field.name(), field.dtype(), shape);
+    }
+
+    @Override
+    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        int fields = in.dataset().fields().size();
+        for (int f = 0; f < fields; f++) {
+            out.table().setDim(f, 0, plan.count());
+        }
+        out.table().layOut();
+        for (int f = 0; f < fields; f++) {
+            long at = out.table().offset(f);
+            for (int i = 0; i < plan.count(); i++) {
+                at += in.copy(plan.sample(i), f, out.segment(), at);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "stack";
+    }
+}

@@ -1,0 +1,54 @@
+package io.penstock.collate;
+
+import io.penstock.memory.DType;
+import java.util.Locale;
+
+/** The width that token ids have in a batch. */
+public enum TokenWidth {
+    /** As the store holds them: the fewest bytes to move; a GPU widens them faster than a bus brings them. */
+    STORE,
+    /** Widened to {@code i32} on the host. */
+    I32,
+    /** Widened to {@code i64} on the host, as PyTorch's embedding and loss take them. */
+    I64;
+
+    /**
+     * The width that {@link #toString} names so.
+     *
+     * @param id {@code store}, {@code i32} or {@code i64}
+     * @return the width
+     * @throws IllegalArgumentException if no width has that name
+     */
+    public static TokenWidth of(String id) {
+        for (TokenWidth width : values()) {
+            if (width.toString().equals(id)) {
+                return width;
+            }
+        }
+        throw new IllegalArgumentException("unknown token width '" + id + "', expected store, i32 or i64");
+    }
+
+    /**
+     * The dtype of a batch's token ids.
+     *
+     * @param stored the store's dtype
+     * @return that dtype, or the one this width widens to
+     * @throws IllegalArgumentException if the store's ids do not fit: they are no integers, or wider
+     */
+    public DType dtype(DType stored) {
+        DType wanted = switch (this) {
+            case STORE -> stored;
+            case I32 -> DType.I32;
+            case I64 -> DType.I64;
+        };
+        if (!stored.isInteger() || stored.byteSize() > wanted.byteSize()) {
+            throw new IllegalArgumentException("tokens stored as " + stored + " cannot be given as " + wanted);
+        }
+        return wanted;
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,112 @@
+package io.penstock.dataset;
+
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenStore;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Windows of a fixed length that keep within a document: {@link TokenWindows} cut anew in each one. A document of
+ * fewer tokens than a window gives none.
+ *
+ * <p>To find a window's document by its index, the running count of windows is kept for every
+ * {@value #BLOCK_DOCUMENTS}th document, and the documents between are counted: 8 bytes of heap a block, built in one
+ * pass over the store's index. Specified in {@code docs/spec/windows.md}.
+ */
+public final class DocumentWindows implements Dataset {
+
+    private static final int BLOCK_DOCUMENTS = 128;
+
+    private final TokenStore store;
+    private final long windowTokens;
+    private final long stride;
+    /** Windows in all documents before each block; the last entry is the number of all windows. */
+    private final long[] windowsBefore;
+    private final List<TensorSpec> fields;
+
+    private DocumentWindows(TokenStore store, long windowTokens, long stride) {
+        this.store = store;
+        this.windowTokens = windowTokens;
+        this.stride = stride;
+        this.windowsBefore = countWindows();
+        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), windowTokens));
+    }
+
+    /**
+     * Windows with every setting given.
+     *
+     * @param store the tokens; must stay open
+     * @param length input tokens of a window, at least 1
+     * @param stride tokens from one window's start to the next one's within a document, at least 1
+     * @param labels whether a window has one token more, the label of its last input token
+     * @return the dataset; of size 0 if no document holds a window
+     * @throws IllegalArgumentException if length or stride is below 1
+     */
+    public static DocumentWindows of(TokenStore store, long length, long stride, boolean labels) {
+        return new DocumentWindows(store, TokenWindows.checkWindow(length, stride, labels), stride);
+    }
+
+    private long[] countWindows() {
+        long documents = store.documentCount();
+        long[] before = new long[Math.toIntExact((documents + BLOCK_DOCUMENTS - 1) / BLOCK_DOCUMENTS + 1)];
+        long windows = 0;
+        for (long document = 0; document < documents; document++) {
+            if (document % BLOCK_DOCUMENTS == 0) {
+                before[(int) (document / BLOCK_DOCUMENTS)] = windows;
+            }
+            windows += windowsIn(document);
+        }
+        before[before.length - 1] = windows;
+        return before;
+    }
+
+    private long windowsIn(long document) {
+        return TokenWindows.count(store.documentStart(document + 1) - store.documentStart(document),
+                windowTokens, stride);
+    }
+
+    @Override
+    public long size() {
+        return windowsBefore[windowsBefore.length - 1];
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return fields;
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        if (sample < 0 || sample >= size()) {
+            throw new IndexOutOfBoundsException("window " + sample + " of " + size());
+        }
+        int block = lastBlockAtOrBefore(sample);
+        long rest = sample - windowsBefore[block];
+        long document = (long) block * BLOCK_DOCUMENTS;
+        for (long windows = windowsIn(document); rest >= windows; windows = windowsIn(++document)) {
+            rest -= windows;
+        }
+        store.locate(store.documentStart(document) + rest * stride, windowTokens, into);
+    }
+
+    /** The last block that starts at or before a window: blocks without windows repeat their count. */
+    private int lastBlockAtOrBefore(long window) {
+        int at = Arrays.binarySearch(windowsBefore, window + 1);
+        int firstAbove = at >= 0 ? at : -at - 1;
+        while (windowsBefore[firstAbove - 1] > window) {
+            firstAbove--;
+        }
+        return firstAbove - 1;
+    }
+
+    @Override
+    public long maxLength(int field) {
+        return windowTokens;
+    }
+
+    @Override
+    public String fingerprint() {
+        return "windows:tokens=" + windowTokens + ":stride=" + stride + ":within|" + store.fingerprint();
+    }
+}

@@ -1,0 +1,88 @@
+package io.penstock.dataset;
+
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenStore;
+import java.util.List;
+
+/**
+ * The documents of a token store, one a sample: its one field is {@code tokens}, of shape {@code [*]}, cut to at most
+ * a given number of tokens. An empty document is a sample of no tokens.
+ */
+public final class Documents implements Dataset {
+
+    private final TokenStore store;
+    private final long maxTokens;
+    private final List<TensorSpec> fields;
+    /** The greatest length found, or -1 before it was looked for; any thread may find it, all find the same. */
+    private volatile long longest = -1;
+
+    private Documents(TokenStore store, long maxTokens) {
+        this.store = store;
+        this.maxTokens = maxTokens;
+        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), TensorSpec.VARIABLE));
+    }
+
+    /**
+     * Whole documents.
+     *
+     * @param store the tokens; must stay open
+     * @return the dataset
+     */
+    public static Documents of(TokenStore store) {
+        return of(store, Long.MAX_VALUE);
+    }
+
+    /**
+     * Documents, cut where they are longer than a limit.
+     *
+     * @param store the tokens; must stay open
+     * @param maxTokens the first tokens of a document to keep, at least 1
+     * @return the dataset
+     */
+    public static Documents of(TokenStore store, long maxTokens) {
+        if (maxTokens < 1) {
+            throw new IllegalArgumentException("documents cut to " + maxTokens + " tokens: at least 1 is needed");
+        }
+        return new Documents(store, maxTokens);
+    }
+
+    @Override
+    public long size() {
+        return store.documentCount();
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return fields;
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        if (sample < 0 || sample >= size()) {
+            throw new IndexOutOfBoundsException("document " + sample + " of " + size());
+        }
+        store.locate(store.documentStart(sample), length(sample), into);
+    }
+
+    @Override
+    public long maxLength(int field) {
+        if (longest < 0) {
+            long found = 0;
+            for (long document = 0; document < size(); document++) {
+                found = Math.max(found, length(document));
+            }
+            longest = found;
+        }
+        return longest;
+    }
+
+    private long length(long document) {
+        return Math.min(maxTokens, store.documentStart(document + 1) - store.documentStart(document));
+    }
+
+    @Override
+    public String fingerprint() {
+        return "documents:max=" + maxTokens + "|" + store.fingerprint();
+    }
+}

@@ -1,0 +1,135 @@
+package io.penstock.dataset;
+
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.TensorStore;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The rows of one or several tensors side by side: sample {@code i} has, for each tensor, the field that is its row
+ * {@code i}. All tensors have the same number of rows.
+ *
+ * <pre>{@code
+ * Dataset images = TensorRows.of("image", pixels).and("label", labels);   // u8[3,224,224], i64[]
+ * }</pre>
+ */
+public final class TensorRows implements Dataset {
+
+    private record Column(TensorStore store, int tensor) {
+    }
+
+    private final List<Column> columns;
+    private final List<TensorSpec> fields;
+    private final long size;
+
+    private TensorRows(List<Column> columns, List<TensorSpec> fields, long size) {
+        this.columns = columns;
+        this.fields = fields;
+        this.size = size;
+    }
+
+    /**
+     * The rows of a store's only tensor.
+     *
+     * @param name the field's name
+     * @param store the tensor; must stay open
+     * @return the dataset
+     * @throws IllegalArgumentException if the store has several tensors, or its tensor is a scalar
+     */
+    public static TensorRows of(String name, TensorStore store) {
+        return new TensorRows(List.of(), List.of(), -1).and(name, store);
+    }
+
+    /**
+     * The rows of all tensors of a store, each under its own name.
+     *
+     * @param store the tensors; must stay open
+     * @return the dataset
+     * @throws IllegalArgumentException if the tensors differ in their number of rows, or one is a scalar
+     */
+    public static TensorRows of(TensorStore store) {
+        var rows = new TensorRows(List.of(), List.of(), -1);
+        for (int t = 0; t < store.tensors().size(); t++) {
+            rows = rows.and(store.tensors().get(t).name(), store, t);
+        }
+        return rows;
+    }
+
+    /**
+     * These fields and the rows of another store's only tensor.
+     *
+     * @param name the new field's name
+     * @param store the tensor; must stay open
+     * @return a dataset with one field more
+     * @throws IllegalArgumentException if the number of rows differs, or the name is taken
+     */
+    public TensorRows and(String name, TensorStore store) {
+        if (store.tensors().size() != 1) {
+            throw new IllegalArgumentException(name + ": the store has " + store.tensors().size()
+                    + " tensors, name the one by its index");
+        }
+        return and(name, store, 0);
+    }
+
+    /**
+     * These fields and the rows of one tensor of another store.
+     *
+     * @param name the new field's name
+     * @param store the tensors; must stay open
+     * @param tensor the tensor's position in the store
+     * @return a dataset with one field more
+     * @throws IllegalArgumentException if the number of rows differs, the name is taken, or the tensor is a scalar
+     */
+    public TensorRows and(String name, TensorStore store, int tensor) {
+        TensorSpec spec = store.tensors().get(tensor);
+        if (spec.rank() == 0) {
+            throw new IllegalArgumentException(name + ": a scalar has no rows");
+        }
+        if (size >= 0 && spec.dim(0) != size) {
+            throw new IllegalArgumentException(name + ": " + spec.dim(0) + " rows beside " + size);
+        }
+        if (fields.stream().anyMatch(field -> field.name().equals(name))) {
+            throw new IllegalArgumentException("two fields are named '" + name + "'");
+        }
+        long[] rowShape = Arrays.copyOfRange(spec.shape(), 1, spec.rank());
+        List<Column> moreColumns = new ArrayList<>(columns);
+        moreColumns.add(new Column(store, tensor));
+        List<TensorSpec> moreFields = new ArrayList<>(fields);
+        moreFields.add(new TensorSpec(name, spec.dtype(), rowShape));
+        return new TensorRows(List.copyOf(moreColumns), List.copyOf(moreFields), spec.dim(0));
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return fields;
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        Column column = columns.get(field);
+        column.store().locate(column.tensor(), sample, 1, into);
+    }
+
+    @Override
+    public long maxLength(int field) {
+        TensorSpec spec = fields.get(field);
+        return spec.rank() == 0 ? 1 : spec.dim(0);
+    }
+
+    @Override
+    public String fingerprint() {
+        var text = new StringBuilder("rows:");
+        for (int f = 0; f < columns.size(); f++) {
+            text.append(fields.get(f).name()).append('=').append(columns.get(f).tensor()).append('@')
+                    .append(columns.get(f).store().fingerprint()).append('|');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,102 @@
+package io.penstock.dataset;
+
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenStore;
+import java.util.List;
+
+/**
+ * Windows of a fixed length over the tokens of a store: sample {@code i} is the tokens from {@code i * stride}, and its
+ * one field is {@code tokens}, of shape {@code [length + 1]} when the window carries the label of its last token, else
+ * {@code [length]}.
+ *
+ * <p>Windows run across document bounds, as nanoGPT's do; {@link DocumentWindows} keeps within them. With
+ * {@code stride == length}, the default, every token is input once; a stride of 1 gives every window there is. Tokens
+ * behind the last whole window are left out. Specified in {@code docs/spec/windows.md}.
+ */
+public final class TokenWindows implements Dataset {
+
+    /** The name of the one field that datasets of tokens have. */
+    public static final String TOKENS = "tokens";
+
+    private final TokenStore store;
+    private final long windowTokens;
+    private final long stride;
+    private final long size;
+    private final List<TensorSpec> fields;
+
+    private TokenWindows(TokenStore store, long windowTokens, long stride) {
+        this.store = store;
+        this.windowTokens = windowTokens;
+        this.stride = stride;
+        this.size = count(store.tokenCount(), windowTokens, stride);
+        this.fields = List.of(new TensorSpec(TOKENS, store.dtype(), windowTokens));
+    }
+
+    /**
+     * Windows of {@code length + 1} tokens, one every {@code length} tokens: inputs and the labels shifted by one.
+     *
+     * @param store the tokens; must stay open
+     * @param length input tokens of a window, at least 1
+     * @return the dataset
+     */
+    public static TokenWindows of(TokenStore store, long length) {
+        return of(store, length, length, true);
+    }
+
+    /**
+     * Windows with every setting given.
+     *
+     * @param store the tokens; must stay open
+     * @param length input tokens of a window, at least 1
+     * @param stride tokens from one window's start to the next one's, at least 1
+     * @param labels whether a window has one token more, the label of its last input token
+     * @return the dataset; of size 0 if the store is shorter than a window
+     * @throws IllegalArgumentException if length or stride is below 1
+     */
+    public static TokenWindows of(TokenStore store, long length, long stride, boolean labels) {
+        return new TokenWindows(store, checkWindow(length, stride, labels), stride);
+    }
+
+    /** The tokens of a window, checked. */
+    static long checkWindow(long length, long stride, boolean labels) {
+        if (length < 1 || stride < 1 || length == Long.MAX_VALUE) {
+            throw new IllegalArgumentException("window of " + length + " tokens every " + stride
+                    + ": both must be at least 1");
+        }
+        return labels ? length + 1 : length;
+    }
+
+    /** How many whole windows fit into a run of tokens. */
+    static long count(long tokens, long windowTokens, long stride) {
+        return tokens < windowTokens ? 0 : (tokens - windowTokens) / stride + 1;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return fields;
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        if (sample < 0 || sample >= size) {
+            throw new IndexOutOfBoundsException("window " + sample + " of " + size);
+        }
+        store.locate(sample * stride, windowTokens, into);
+    }
+
+    @Override
+    public long maxLength(int field) {
+        return windowTokens;
+    }
+
+    @Override
+    public String fingerprint() {
+        return "windows:tokens=" + windowTokens + ":stride=" + stride + ":across|" + store.fingerprint();
+    }
+}
