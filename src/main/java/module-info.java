@@ -10,4 +10,5 @@ module io.penstock {
     exports io.penstock.dataset;
     exports io.penstock.memory;
     exports io.penstock.store;
+    exports io.penstock.sampling;
 }

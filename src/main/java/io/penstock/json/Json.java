@@ -1,0 +1,161 @@
+package io.penstock.json;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+/** Reads and writes JSON text; the package comment has the mapping to Java values. */
+public final class Json {
+
+    /** Arrays and objects may nest this deep unless said otherwise. */
+    public static final int DEFAULT_MAX_DEPTH = 64;
+
+    private Json() {
+    }
+
+    /**
+     * Parses a text that holds one value.
+     *
+     * @param text the text
+     * @return the value
+     * @throws JsonException if the text is not JSON; offsets count chars
+     */
+    public static Object parse(CharSequence text) {
+        byte[] utf8 = encode(text);
+        try {
+            return parse(utf8);
+        } catch (JsonException e) {
+            throw e.at(charOffset(utf8, e.offset()));
+        }
+    }
+
+    /**
+     * Parses UTF-8 bytes that hold one value.
+     *
+     * @param utf8 the bytes, without a byte order mark
+     * @return the value
+     * @throws JsonException if they are not JSON
+     */
+    public static Object parse(byte[] utf8) {
+        return parse(utf8, 0, utf8.length);
+    }
+
+    /**
+     * Parses a range of UTF-8 bytes that holds one value, such as one line of JSONL.
+     *
+     * @param utf8 the bytes
+     * @param from the first byte of the range
+     * @param to the first byte after the range
+     * @return the value
+     * @throws JsonException if the range is not JSON; offsets count bytes from {@code from}
+     * @throws IndexOutOfBoundsException if the range is not within the array
+     */
+    public static Object parse(byte[] utf8, int from, int to) {
+        return parse(utf8, from, to, DEFAULT_MAX_DEPTH);
+    }
+
+    /**
+     * Parses a range of UTF-8 bytes with another limit on nesting.
+     *
+     * @param utf8 the bytes
+     * @param from the first byte of the range
+     * @param to the first byte after the range
+     * @param maxDepth how deep arrays and objects may nest, up to 1000
+     * @return the value
+     * @throws JsonException if the range is not JSON or nests deeper; offsets count bytes from {@code from}
+     * @throws IndexOutOfBoundsException if the range is not within the array
+     */
+    public static Object parse(byte[] utf8, int from, int to, int maxDepth) {
+        return new JsonParser(utf8, from, to, maxDepth).document();
+    }
+
+    /**
+     * Writes a value on one line without spaces.
+     *
+     * @param value a map with string keys, an iterable, a string, a finite number, a boolean or null, nested at will
+     * @return the text
+     * @throws IllegalArgumentException if the value, or one within it, has no JSON form
+     */
+    public static String write(Object value) {
+        return new JsonWriter(false).text(value);
+    }
+
+    /**
+     * Writes a value for people: two spaces a level, arrays without arrays or objects in them on one line.
+     *
+     * @param value as for {@link #write}
+     * @return the text, with a line feed at its end
+     * @throws IllegalArgumentException if the value, or one within it, has no JSON form
+     */
+    public static String pretty(Object value) {
+        return new JsonWriter(true).text(value) + "\n";
+    }
+
+    /**
+     * Reads a value as an object, for a reader that expects one.
+     *
+     * @param value a parsed value
+     * @return the same, as a map
+     * @throws JsonException if it is something else
+     */
+    @SuppressWarnings("unchecked")
+    public static Map<String, Object> object(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return (Map<String, Object>) map;
+        }
+        throw new JsonException(0, describe(value), "an object");
+    }
+
+    /**
+     * Reads a value as an array, for a reader that expects one.
+     *
+     * @param value a parsed value
+     * @return the same, as a list
+     * @throws JsonException if it is something else
+     */
+    @SuppressWarnings("unchecked")
+    public static List<Object> array(Object value) {
+        if (value instanceof List<?> list) {
+            return (List<Object>) list;
+        }
+        throw new JsonException(0, describe(value), "an array");
+    }
+
+    private static String describe(Object value) {
+        return switch (value) {
+            case null -> "null";
+            case Map<?, ?> _ -> "an object";
+            case List<?> _ -> "an array";
+            case String _ -> "a string";
+            case Boolean b -> b.toString();
+            default -> "the number " + value;
+        };
+    }
+
+    private static byte[] encode(CharSequence text) {
+        ByteBuffer out = ByteBuffer.allocate(Math.multiplyExact(3, text.length()));
+        CharBuffer in = CharBuffer.wrap(text);
+        CoderResult result = StandardCharsets.UTF_8.newEncoder().encode(in, out, true);
+        if (result.isError()) {
+            throw new JsonException(in.position(), "an unpaired surrogate", "a character");
+        }
+        byte[] utf8 = new byte[out.flip().remaining()];
+        out.get(utf8);
+        return utf8;
+    }
+
+    /** Counts the chars that the first {@code byteOffset} bytes of valid UTF-8 decode to. */
+    private static long charOffset(byte[] utf8, long byteOffset) {
+        long chars = 0;
+        for (int i = 0; i < byteOffset; i++) {
+            int lead = utf8[i] & 0xFF;
+            if (lead < 0x80 || lead >= 0xC0) {
+                chars += lead >= 0xF0 ? 2 : 1;
+            }
+        }
+        return chars;
+    }
+}

@@ -1,0 +1,379 @@
+package io.penstock.json;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A recursive-descent parser over a range of UTF-8 bytes.
+ *
+ * <p>Strings, which make up most of a corpus, take one pass that finds their end and one that decodes; a string without
+ * escapes is decoded by the JDK straight from the input.
+ */
+final class JsonParser {
+
+    private static final int MAX_DEPTH_LIMIT = 1000;
+
+    /** Converting a decimal number takes time quadratic in its length. */
+    private static final int MAX_NUMBER_BYTES = 1000;
+
+    private static final int END = -1;
+
+    private final byte[] bytes;
+    private final int from;
+    private final int to;
+    private final int maxDepth;
+    private int pos;
+    private int depth;
+    private byte[] scratch = new byte[256];
+
+    JsonParser(byte[] bytes, int from, int to, int maxDepth) {
+        Objects.checkFromToIndex(from, to, bytes.length);
+        if (maxDepth < 0 || maxDepth > MAX_DEPTH_LIMIT) {
+            throw new IllegalArgumentException("maximum depth " + maxDepth + ", expected 0 to " + MAX_DEPTH_LIMIT);
+        }
+        this.bytes = bytes;
+        this.from = from;
+        this.to = to;
+        this.maxDepth = maxDepth;
+        pos = from;
+    }
+
+    Object document() {
+        Object value = value();
+        if (next() != END) {
+            throw error("the end");
+        }
+        return value;
+    }
+
+    private Object value() {
+        return switch (next()) {
+            case '{' -> object();
+            case '[' -> array();
+            case '"' -> string();
+            case 't' -> literal("true", Boolean.TRUE);
+            case 'f' -> literal("false", Boolean.FALSE);
+            case 'n' -> literal("null", null);
+            case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> number();
+            default -> throw error("a value");
+        };
+    }
+
+    private Map<String, Object> object() {
+        enter();
+        Map<String, Object> map = new LinkedHashMap<>();
+        if (next() != '}') {
+            do {
+                if (next() != '"') {
+                    throw error("a key in quotes");
+                }
+                int keyAt = pos;
+                String key = string();
+                if (map.containsKey(key)) {
+                    throw new JsonException(keyAt - from, "the key " + JsonWriter.quoted(key) + " again",
+                            "each key once");
+                }
+                if (next() != ':') {
+                    throw error("':'");
+                }
+                pos++;
+                map.put(key, value());
+            } while (more('}', "',' or '}'"));
+        }
+        leave();
+        return map;
+    }
+
+    private List<Object> array() {
+        enter();
+        List<Object> list = new ArrayList<>();
+        if (next() != ']') {
+            do {
+                list.add(value());
+            } while (more(']', "',' or ']'"));
+        }
+        leave();
+        return list;
+    }
+
+    private void enter() {
+        if (++depth > maxDepth) {
+            throw new JsonException(pos - from, "level " + depth + " of nesting", "at most " + maxDepth);
+        }
+        pos++;
+    }
+
+    private void leave() {
+        depth--;
+        pos++;
+    }
+
+    /** Steps over a comma; false at the closing bracket. */
+    private boolean more(char close, String expected) {
+        int b = next();
+        if (b == ',') {
+            pos++;
+            return true;
+        }
+        if (b != close) {
+            throw error(expected);
+        }
+        return false;
+    }
+
+    private Object literal(String word, Object value) {
+        for (int i = 0; i < word.length(); i++) {
+            if (peek() != word.charAt(i)) {
+                throw error("'" + word + "'");
+            }
+            pos++;
+        }
+        return value;
+    }
+
+    /** The next byte that is not white space, which the position then is at, or {@link #END}. */
+    private int next() {
+        while (pos < to) {
+            byte b = bytes[pos];
+            if (b != ' ' && b != '\n' && b != '\r' && b != '\t') {
+                return b & 0xFF;
+            }
+            pos++;
+        }
+        return END;
+    }
+
+    private int peek() {
+        return pos < to ? bytes[pos] & 0xFF : END;
+    }
+
+    private Object number() {
+        int start = pos;
+        if (peek() == '-') {
+            pos++;
+        }
+        if (peek() == '0') {
+            pos++;
+        } else {
+            digits();
+        }
+        boolean integer = true;
+        if (peek() == '.') {
+            integer = false;
+            pos++;
+            digits();
+        }
+        if (peek() == 'e' || peek() == 'E') {
+            integer = false;
+            pos++;
+            if (peek() == '+' || peek() == '-') {
+                pos++;
+            }
+            digits();
+        }
+        int length = pos - start;
+        if (length > MAX_NUMBER_BYTES) {
+            throw new JsonException(start - from, "a number of " + length + " bytes",
+                    "at most " + MAX_NUMBER_BYTES);
+        }
+        String text = new String(bytes, start, length, StandardCharsets.ISO_8859_1);
+        if (integer) {
+            // 18 digits and a sign always fit.
+            return length <= 18 ? (Object) Long.valueOf(text) : whole(new BigInteger(text));
+        }
+        double value = Double.parseDouble(text);
+        if (Double.isInfinite(value)) {
+            throw new JsonException(start - from, "the number " + text, "a number below 1.8e308");
+        }
+        return value;
+    }
+
+    private static Object whole(BigInteger value) {
+        return value.bitLength() < Long.SIZE ? (Object) value.longValue() : value;
+    }
+
+    private void digits() {
+        int start = pos;
+        while (pos < to && bytes[pos] >= '0' && bytes[pos] <= '9') {
+            pos++;
+        }
+        if (pos == start) {
+            throw error("a digit");
+        }
+    }
+
+    private String string() {
+        int start = ++pos;
+        boolean ascii = true;
+        while (true) {
+            int b = peek();
+            if (b == '"') {
+                int end = pos++;
+                return new String(bytes, start, end - start,
+                        ascii ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
+            }
+            if (b == '\\') {
+                return escapedString(start);
+            }
+            if (b >= 0x80) {
+                ascii = false;
+                pos += utf8Length(b);
+            } else {
+                checkPlain(b);
+                pos++;
+            }
+        }
+    }
+
+    /** The string from {@code start} on, checked up to the position, which is at its first escape. */
+    private String escapedString(int start) {
+        // Unescaped UTF-8 is never longer than escaped: \\u takes six bytes for at most three.
+        int length = 0;
+        int runStart = start;
+        while (true) {
+            int b = peek();
+            if (b == '"' || b == '\\') {
+                length = append(runStart, length);
+                if (b == '"') {
+                    pos++;
+                    return new String(scratch, 0, length, StandardCharsets.UTF_8);
+                }
+                length = unescape(length);
+                runStart = pos;
+            } else if (b >= 0x80) {
+                pos += utf8Length(b);
+            } else {
+                checkPlain(b);
+                pos++;
+            }
+        }
+    }
+
+    private int append(int runStart, int length) {
+        int run = pos - runStart;
+        if (length + run + 4 > scratch.length) {
+            scratch = Arrays.copyOf(scratch, Math.max(length + run + 4, 2 * scratch.length));
+        }
+        System.arraycopy(bytes, runStart, scratch, length, run);
+        return length + run;
+    }
+
+    /** Puts the escape at the position into the scratch bytes, which have room for four more. */
+    private int unescape(int length) {
+        int escapeAt = pos++;
+        int b = peek();
+        int unescaped = switch (b) {
+            case '"', '\\', '/' -> b;
+            case 'b' -> '\b';
+            case 'f' -> '\f';
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            case 't' -> '\t';
+            case 'u' -> END;
+            default -> throw error("one of \" \\ / b f n r t u after '\\'");
+        };
+        pos++;
+        if (unescaped >= 0) {
+            scratch[length] = (byte) unescaped;
+            return length + 1;
+        }
+        int codePoint = hex4();
+        if (Character.isHighSurrogate((char) codePoint)) {
+            if (peek() == '\\' && pos + 1 < to && bytes[pos + 1] == 'u') {
+                pos += 2;
+                int low = hex4();
+                codePoint = Character.isLowSurrogate((char) low)
+                        ? Character.toCodePoint((char) codePoint, (char) low)
+                        : END;
+            } else {
+                codePoint = END;
+            }
+        } else if (Character.isLowSurrogate((char) codePoint)) {
+            codePoint = END;
+        }
+        if (codePoint == END) {
+            throw new JsonException(escapeAt - from, "an unpaired surrogate", "a pair of escapes, high before low");
+        }
+        return encode(codePoint, length);
+    }
+
+    private int hex4() {
+        int value = 0;
+        for (int i = 0; i < 4; i++) {
+            int b = peek();
+            // Character.digit would take the digits of other scripts, but a byte holds none.
+            int digit = b < 0x80 ? Character.digit(b, 16) : -1;
+            if (digit < 0) {
+                throw error("a hexadecimal digit");
+            }
+            value = value << 4 | digit;
+            pos++;
+        }
+        return value;
+    }
+
+    private int encode(int codePoint, int length) {
+        if (codePoint < 0x80) {
+            scratch[length++] = (byte) codePoint;
+        } else if (codePoint < 0x800) {
+            scratch[length++] = (byte) (0xC0 | codePoint >> 6);
+            scratch[length++] = continuation(codePoint);
+        } else if (codePoint < 0x10000) {
+            scratch[length++] = (byte) (0xE0 | codePoint >> 12);
+            scratch[length++] = continuation(codePoint >> 6);
+            scratch[length++] = continuation(codePoint);
+        } else {
+            scratch[length++] = (byte) (0xF0 | codePoint >> 18);
+            scratch[length++] = continuation(codePoint >> 12);
+            scratch[length++] = continuation(codePoint >> 6);
+            scratch[length++] = continuation(codePoint);
+        }
+        return length;
+    }
+
+    private static byte continuation(int bits) {
+        return (byte) (0x80 | bits & 0x3F);
+    }
+
+    private void checkPlain(int b) {
+        if (b < 0x20) {
+            throw error(b == END ? "'\"' at the end of the string" : "control characters as escapes");
+        }
+    }
+
+    /**
+     * The length of the character at the position, once it is known to be well-formed: Table 3-7 of the Unicode
+     * Standard, which leaves out surrogates, overlong forms and all beyond U+10FFFF.
+     */
+    private int utf8Length(int lead) {
+        int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+        boolean wellFormed = lead >= 0xC2 && lead <= 0xF4 && pos + length <= to;
+        if (wellFormed) {
+            int second = bytes[pos + 1] & 0xFF;
+            int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+            int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+            wellFormed = second >= low && second <= high;
+            for (int i = 2; i < length; i++) {
+                wellFormed &= (bytes[pos + i] & 0xC0) == 0x80;
+            }
+        }
+        if (!wellFormed) {
+            throw new JsonException(pos - from, String.format("byte 0x%02X", lead), "well-formed UTF-8");
+        }
+        return length;
+    }
+
+    private JsonException error(String expected) {
+        int b = peek();
+        String found = b == END ? "the end"
+                : b > 0x20 && b < 0x7F ? "'" + (char) b + "'"
+                : String.format("byte 0x%02X", b);
+        return new JsonException(pos - from, found, expected);
+    }
+}

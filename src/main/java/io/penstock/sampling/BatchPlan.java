@@ -1,0 +1,118 @@
+package io.penstock.sampling;
+
+/**
+ * Which samples make up one batch of one rank: filled by {@link BatchSampler#plan}, read by the collator, and filled
+ * again for a later batch without allocating.
+ *
+ * <p>Owned by one thread at a time; handing it over needs a happens-before edge, as a queue gives.
+ */
+public final class BatchPlan {
+
+    private final long[] samples;
+    private long number;
+    private long epoch;
+    private long indexInEpoch;
+    private long firstPosition;
+    private int count;
+    private int valid;
+
+    /**
+     * An empty plan.
+     *
+     * @param capacity the largest batch it can hold, at least 1
+     */
+    public BatchPlan(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity " + capacity + ", expected 1 or more samples");
+        }
+        samples = new long[capacity];
+    }
+
+    void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
+        this.number = number;
+        this.epoch = epoch;
+        this.indexInEpoch = indexInEpoch;
+        this.firstPosition = firstPosition;
+        this.count = count;
+        this.valid = valid;
+    }
+
+    /**
+     * The batch's number in this run.
+     *
+     * @return 0 for the first batch after the start position
+     */
+    public long number() {
+        return number;
+    }
+
+    /**
+     * The epoch that all samples of the batch belong to.
+     *
+     * @return from 0
+     */
+    public long epoch() {
+        return epoch;
+    }
+
+    /**
+     * The batch's number in its epoch, counted from the start position in the epoch that a run starts or resumes in.
+     *
+     * @return 0 for the first batch that this run takes from the epoch
+     */
+    public long indexInEpoch() {
+        return indexInEpoch;
+    }
+
+    /**
+     * The position in the epoch of the first sample; the next ones follow at a distance of the world size. Positions
+     * at or past the epoch's size are the tail's, and wrap.
+     *
+     * @return from 0
+     */
+    public long firstPosition() {
+        return firstPosition;
+    }
+
+    /**
+     * How many samples the batch has.
+     *
+     * @return the batch size, or less for the last batch of an epoch
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * How many samples carry weight: the first ones. The rest fill up the shape and must not count in loss or metric.
+     *
+     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT}
+     */
+    public int valid() {
+        return valid;
+    }
+
+    /**
+     * The samples' indices in the dataset: the array itself, so that the hot path copies nothing. Entries at
+     * {@link #count()} and beyond are left over from earlier batches.
+     *
+     * @return the plan's own array, as long as its capacity; not to be written
+     */
+    public long[] samples() {
+        return samples;
+    }
+
+    /**
+     * One sample's index in the dataset.
+     *
+     * @param i from 0 up to, not including, {@link #count()}
+     * @return the sample's index
+     * @throws IndexOutOfBoundsException if {@code i} is outside that range
+     */
+    public long sample(int i) {
+        if (i < 0 || i >= count) {
+            throw new IndexOutOfBoundsException("sample " + i + " of a batch, expected 0 to " + (count - 1));
+        }
+        return samples[i];
+    }
+}

@@ -1,0 +1,268 @@
+package io.penstock.sampling;
+
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Groups a sampler's order into the batches of one rank, from a start position on, first through the rest of the start
+ * epoch and then through whole epochs without end.
+ *
+ * <p>Batch {@code n} is a pure function of {@code n}, so workers compute their plans in parallel, in any order, and
+ * agree. No batch spans two epochs. The rank takes every W-th position, as PyTorch's {@code DistributedSampler} has it;
+ * {@link TailPolicy} says what becomes of a tail that the ranks do not divide, and {@code dropLast} whether a last
+ * batch that is not full is given. {@code docs/spec/sharding.md} fixes all of it for ports.
+ *
+ * <p>Immutable, and safe for any number of threads.
+ */
+public final class BatchSampler {
+
+    private final Sampler sampler;
+    private final OrderCache orders;
+    private final int batchSize;
+    private final Shard shard;
+    private final boolean dropLast;
+    private final String dataset;
+    private final long size;
+    private final long startEpoch;
+    private final long startPosition;
+    private final long batchesInStartEpoch;
+    private final long batchesInFullEpoch;
+
+    private BatchSampler(Sampler sampler, OrderCache orders, int batchSize, Shard shard, boolean dropLast,
+            String dataset, long startEpoch, long startPosition) {
+        this.sampler = sampler;
+        this.orders = orders;
+        this.batchSize = batchSize;
+        this.shard = shard;
+        this.dropLast = dropLast;
+        this.dataset = dataset;
+        this.startEpoch = startEpoch;
+        this.startPosition = startPosition;
+        size = sampler.size();
+        batchesInFullEpoch = batches(size);
+        batchesInStartEpoch = batches(size - startPosition);
+    }
+
+    /**
+     * The batches of one rank, from the first sample of epoch 0.
+     *
+     * @param sampler the order
+     * @param batchSize samples a rank takes a step, at least 1
+     * @param shard the rank's part
+     * @param dropLast whether a last batch of fewer than {@code batchSize} samples is left out; this goes before
+     *        {@link TailPolicy#EXACT}, which then holds for the batches that are given
+     * @return the batch sampler
+     * @throws IllegalArgumentException if the batch size is below 1, or an epoch has not a single batch
+     */
+    public static BatchSampler of(Sampler sampler, int batchSize, Shard shard, boolean dropLast) {
+        Objects.requireNonNull(shard, "shard");
+        if (batchSize < 1) {
+            throw new IllegalArgumentException("batch size " + batchSize + ", expected 1 or more samples");
+        }
+        Positions.checkSize(sampler.size());
+        BatchSampler result = new BatchSampler(sampler, new OrderCache(sampler), batchSize, shard, dropLast, "", 0, 0);
+        if (result.batchesInFullEpoch == 0) {
+            throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
+                    + ", batch size " + batchSize + (dropLast ? ", last batch dropped" : "")
+                    + "; fewer ranks, a smaller batch or another tail policy would leave some");
+        }
+        return result;
+    }
+
+    /**
+     * The same batches, with states that name the dataset they belong to.
+     *
+     * @param fingerprint what tells the dataset from another, such as its digest
+     * @return a batch sampler that writes it into states and refuses a state that has another
+     */
+    public BatchSampler withDataset(String fingerprint) {
+        Objects.requireNonNull(fingerprint, "fingerprint");
+        return new BatchSampler(sampler, orders, batchSize, shard, dropLast, fingerprint, startEpoch, startPosition);
+    }
+
+    /**
+     * The batches from a place on. Rank r of W takes positions {@code position + r}, {@code position + r + W}, …, and
+     * the tail policy applies to what is left of the epoch.
+     *
+     * @param epoch the epoch to start in, from 0
+     * @param position the position in it, from 0 up to, not including, the epoch's size
+     * @return a batch sampler whose batch 0 is there
+     * @throws IllegalArgumentException if there is no such place
+     */
+    public BatchSampler startingAt(long epoch, long position) {
+        if (epoch < 0 || epoch > Positions.MAX_SIZE) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
+        }
+        if (position < 0 || position >= size) {
+            throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
+        }
+        return new BatchSampler(sampler, orders, batchSize, shard, dropLast, dataset, epoch, position);
+    }
+
+    /**
+     * The batches that follow a state, which may come from a run with other ranks, workers or batch size.
+     *
+     * @param state what was given before
+     * @return a batch sampler whose batch 0 starts with the next sample
+     * @throws StateMismatchException if the state is of another dataset or order
+     */
+    public BatchSampler resume(LoaderState state) {
+        List<String> differences = state.differences(startState());
+        if (!differences.isEmpty()) {
+            throw new StateMismatchException(differences);
+        }
+        return startingAt(state.epoch(), state.position());
+    }
+
+    /**
+     * Works out a batch.
+     *
+     * @param number the batch's number in this run, from 0
+     * @param into the plan to fill, with room for a batch
+     * @throws IndexOutOfBoundsException if the number is negative
+     * @throws IllegalArgumentException if the plan is too small
+     */
+    public void plan(long number, BatchPlan into) {
+        long[] samples = into.samples();
+        if (samples.length < batchSize) {
+            throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
+                    + batchSize);
+        }
+        long epoch = epochOf(number);
+        long index = indexInEpoch(number);
+        long origin = origin(epoch);
+        long taken = index * batchSize;
+        int count = (int) Math.min(batchSize, shard.samplesPerRank(size - origin) - taken);
+        int world = shard.worldSize();
+        long first = origin + shard.rank() + taken * world;
+        int inside = first < size ? (int) Math.min(count, Math.ceilDiv(size - first, (long) world)) : 0;
+        Order order = orders.of(epoch);
+        if (inside > 0) {
+            order.fill(first, world, inside, samples);
+        }
+        for (int i = inside; i < count; i++) {
+            samples[i] = order.at((first + (long) i * world) % size);
+        }
+        int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
+        into.set(number, epoch, index, first, count, valid);
+    }
+
+    /**
+     * How many batches this run takes from an epoch: the rest of it in the epoch that the run starts in.
+     *
+     * @param epoch an epoch, not before the one the run starts in
+     * @return the number of batches, the same on every rank; 0 only where too little is left of the start epoch
+     * @throws IllegalArgumentException if the run starts after that epoch
+     */
+    public long batchesInEpoch(long epoch) {
+        if (epoch < startEpoch) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected " + startEpoch + " or later");
+        }
+        return epoch == startEpoch ? batchesInStartEpoch : batchesInFullEpoch;
+    }
+
+    /**
+     * The epoch a batch belongs to.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return the epoch
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public long epochOf(long number) {
+        if (number < 0) {
+            throw new IndexOutOfBoundsException("batch " + number + ", expected 0 or more");
+        }
+        if (number < batchesInStartEpoch) {
+            return startEpoch;
+        }
+        return startEpoch + 1 + (number - batchesInStartEpoch) / batchesInFullEpoch;
+    }
+
+    /**
+     * A batch's number in its epoch, as {@link BatchPlan#indexInEpoch()} counts it.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return from 0
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public long indexInEpoch(long number) {
+        return number - firstBatchOf(epochOf(number));
+    }
+
+    /**
+     * The first batch that this run takes from an epoch.
+     *
+     * @param epoch an epoch, not before the one the run starts in
+     * @return that batch's number in this run
+     * @throws IllegalArgumentException if the run starts after that epoch
+     */
+    public long firstBatchOf(long epoch) {
+        if (epoch < startEpoch) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected " + startEpoch + " or later");
+        }
+        return epoch == startEpoch
+                ? 0
+                : batchesInStartEpoch + (epoch - startEpoch - 1) * batchesInFullEpoch;
+    }
+
+    /**
+     * The state before the first batch.
+     *
+     * @return the start position
+     */
+    public LoaderState startState() {
+        return new LoaderState(startEpoch, startPosition, sampler.seed(), sampler.fingerprint(), dataset);
+    }
+
+    /**
+     * The state once every rank has been given its batch {@code number}. It is the same on every rank.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return where the next run starts; after the last batch of an epoch, the head of the next epoch
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public LoaderState stateAfter(long number) {
+        long epoch = epochOf(number);
+        long given = indexInEpoch(number) + 1;
+        boolean epochDone = given == batchesInEpoch(epoch);
+        return new LoaderState(epochDone ? epoch + 1 : epoch,
+                epochDone ? 0 : origin(epoch) + given * batchSize * shard.worldSize(),
+                sampler.seed(), sampler.fingerprint(), dataset);
+    }
+
+    /**
+     * Samples a rank takes a step.
+     *
+     * @return the largest {@link BatchPlan#count()} that plans have
+     */
+    public int batchSize() {
+        return batchSize;
+    }
+
+    /**
+     * The rank's part.
+     *
+     * @return the shard this was made with
+     */
+    public Shard shard() {
+        return shard;
+    }
+
+    /**
+     * Where the order comes from.
+     *
+     * @return the sampler this was made with
+     */
+    public Sampler sampler() {
+        return sampler;
+    }
+
+    private long origin(long epoch) {
+        return epoch == startEpoch ? startPosition : 0;
+    }
+
+    private long batches(long remaining) {
+        long samples = shard.samplesPerRank(remaining);
+        return dropLast ? samples / batchSize : Math.ceilDiv(samples, (long) batchSize);
+    }
+}

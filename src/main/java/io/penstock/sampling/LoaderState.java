@@ -1,0 +1,164 @@
+package io.penstock.sampling;
+
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Where a training run stands in its data: what the trainer has been given, all ranks together, and not what was
+ * prefetched. A few numbers, whatever the dataset's size.
+ *
+ * <p>It holds for any number of workers and ranks and any batch size, since none of them is part of it: a run that
+ * resumes from it takes over at {@code position} of {@code epoch} and deals the rest out its own way. What must agree
+ * is what decides the order: the dataset and the sampler.
+ *
+ * @param epoch the epoch, from 0
+ * @param position how many positions of the epoch have been given out, less than the epoch's size: the end of an epoch
+ *        is position 0 of the next
+ * @param seed the sampler's seed
+ * @param sampler the sampler's fingerprint
+ * @param dataset the dataset's fingerprint, empty if it was not given
+ */
+public record LoaderState(long epoch, long position, long seed, String sampler, String dataset) {
+
+    /** The version of the text form that {@link #toJson()} writes. */
+    public static final int FORMAT_VERSION = 1;
+
+    private static final String VERSION_KEY = "penstock_state";
+
+    /** Far above any state, so that a wrong path does not load a corpus into memory. */
+    private static final long MAX_FILE_BYTES = 1 << 20;
+
+    /**
+     * Checks the ranges.
+     *
+     * @throws IllegalArgumentException if epoch or position is negative or above 2^62
+     */
+    public LoaderState {
+        Objects.requireNonNull(sampler, "sampler");
+        Objects.requireNonNull(dataset, "dataset");
+        if (epoch < 0 || epoch > Positions.MAX_SIZE) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
+        }
+        if (position < 0 || position > Positions.MAX_SIZE) {
+            throw new IllegalArgumentException("position " + position + ", expected 0 to 2^62");
+        }
+    }
+
+    /**
+     * The text form, one line:
+     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}.
+     *
+     * @return JSON
+     */
+    public String toJson() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put(VERSION_KEY, FORMAT_VERSION);
+        fields.put("epoch", epoch);
+        fields.put("position", position);
+        fields.put("seed", seed);
+        fields.put("sampler", sampler);
+        fields.put("dataset", dataset);
+        return Json.write(fields);
+    }
+
+    /**
+     * Reads the text form back.
+     *
+     * @param json what {@link #toJson()} wrote
+     * @return the state
+     * @throws IllegalArgumentException if the text is not a state of this version; the message says where and why
+     */
+    public static LoaderState fromJson(CharSequence json) {
+        Map<String, Object> fields;
+        try {
+            fields = new LinkedHashMap<>(Json.object(Json.parse(json)));
+        } catch (JsonException e) {
+            throw new IllegalArgumentException("not a loader state: " + e.getMessage(), e);
+        }
+        long version = number(fields, VERSION_KEY);
+        if (version != FORMAT_VERSION) {
+            throw new IllegalArgumentException("loader state of version " + version + ", expected " + FORMAT_VERSION);
+        }
+        LoaderState state = new LoaderState(number(fields, "epoch"), number(fields, "position"),
+                number(fields, "seed"), text(fields, "sampler"), text(fields, "dataset"));
+        if (!fields.isEmpty()) {
+            throw new IllegalArgumentException("not a loader state: unknown fields " + fields.keySet());
+        }
+        return state;
+    }
+
+    /**
+     * Writes the text form to a file, whole or not at all: a reader, or a run restarted after a crash at any moment,
+     * sees the old state or the new one.
+     *
+     * @param file where; an existing file is replaced
+     * @throws IOException if it cannot be written; the old file is then as it was
+     */
+    public void write(Path file) throws IOException {
+        AtomicFile.write(file, toJson() + "\n");
+    }
+
+    /**
+     * Reads a state from a file.
+     *
+     * @param file what {@link #write} wrote
+     * @return the state
+     * @throws IOException if the file cannot be read or does not hold a state of this version
+     */
+    public static LoaderState read(Path file) throws IOException {
+        if (Files.size(file) > MAX_FILE_BYTES) {
+            throw new IOException(file + ": " + Files.size(file) + " bytes, expected a loader state of at most "
+                    + MAX_FILE_BYTES);
+        }
+        try {
+            return fromJson(Files.readString(file));
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static long number(Map<String, Object> fields, String key) {
+        Object value = fields.remove(key);
+        if (value instanceof Long number) {
+            return number;
+        }
+        throw wrong(key, value, "a 64-bit integer");
+    }
+
+    private static String text(Map<String, Object> fields, String key) {
+        Object value = fields.remove(key);
+        if (value instanceof String text) {
+            return text;
+        }
+        throw wrong(key, value, "a string");
+    }
+
+    private static IllegalArgumentException wrong(String key, Object value, String expected) {
+        return new IllegalArgumentException("not a loader state: field '" + key + "': "
+                + (value == null ? "missing or null" : "found " + value) + ", expected " + expected);
+    }
+
+    /** What keeps a run with {@code other}'s dataset and sampler from continuing here, one line each. */
+    List<String> differences(LoaderState other) {
+        List<String> differences = new ArrayList<>();
+        compare(differences, "dataset", dataset, other.dataset);
+        compare(differences, "sampler", sampler, other.sampler);
+        compare(differences, "seed", Long.toString(seed), Long.toString(other.seed));
+        return differences;
+    }
+
+    private static void compare(List<String> differences, String what, String found, String expected) {
+        if (!found.equals(expected)) {
+            differences.add(what + ": the state has '" + found + "', this run has '" + expected + "'");
+        }
+    }
+}

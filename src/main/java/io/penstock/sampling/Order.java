@@ -1,0 +1,45 @@
+package io.penstock.sampling;
+
+/**
+ * The order of one epoch: a one-to-one mapping from the positions {@code 0 … size()-1} to samples.
+ *
+ * <p>An order is immutable and safe for use by any number of threads. Every position is answered on its own, at a cost
+ * that does not depend on the position: nothing is replayed.
+ */
+public interface Order {
+
+    /**
+     * The number of positions, which is also the number of samples.
+     *
+     * @return at least 1
+     */
+    long size();
+
+    /**
+     * The sample at a position.
+     *
+     * @param position from 0 up to, not including, {@link #size()}
+     * @return the sample's index in the dataset
+     * @throws IndexOutOfBoundsException if the position is outside that range
+     */
+    long at(long position);
+
+    /**
+     * The samples at {@code count} positions that lie {@code stride} apart, as one rank of several takes them.
+     *
+     * <p>An implementation whose steps are independent overrides this to overlap them in the CPU.
+     *
+     * @param first the first position
+     * @param stride the distance between neighbouring positions, at least 1
+     * @param count how many samples
+     * @param into where they go, from index 0
+     * @throws IndexOutOfBoundsException if a position is outside the order, or {@code into} is shorter than
+     *         {@code count}
+     */
+    default void fill(long first, long stride, int count, long[] into) {
+        Positions.check(first, stride, count, into.length, size());
+        for (int i = 0; i < count; i++) {
+            into[i] = at(first + i * stride);
+        }
+    }
+}

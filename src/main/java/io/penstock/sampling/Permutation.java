@@ -1,0 +1,211 @@
+package io.penstock.sampling;
+
+/**
+ * A keyed permutation of {@code 0 … size-1} that needs no array: any position of a shuffled epoch is computed from the
+ * seed, the epoch and the position alone.
+ *
+ * <p>It is the generalised Feistel cipher of Black and Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002).
+ * A number {@code m = y·a + x} is held as its halves {@code x < a} and {@code y < b}, where {@code a} is about the
+ * square root of the size and {@code a·b} just covers it. Eight rounds add to one half, modulo its own range, a mix of
+ * the other half and a round key; each round is undone by a subtraction, so the whole is a permutation of
+ * {@code 0 … a·b-1} whatever the mix does. A result outside {@code 0 … size-1} goes through the rounds again until one
+ * falls inside (cycle walking), which keeps it a permutation. From 1,024 samples on, {@code a·b} exceeds the size by
+ * less than {@code a}, so fewer than one in {@code a} numbers walks at all; below that the 1,024 numbers of the
+ * smallest grid are walked, since rounds over a handful of values mix badly.
+ *
+ * <p>This shuffles; it does not encrypt. {@code docs/spec/permutation.md} fixes every bit for ports.
+ *
+ * <p>Immutable, and safe for any number of threads.
+ */
+public final class Permutation implements Order {
+
+    /** Each half at least this wide: see the class comment. */
+    private static final long MIN_SIDE = 32;
+
+    /** Positions that go through the rounds together: few enough to stay in the L1 cache. */
+    private static final int BLOCK = 256;
+
+    // The multipliers of MurmurHash3's 64-bit finaliser: odd, and searched for their avalanche.
+    private static final long MIX_1 = 0xFF51AFD7ED558CCDL;
+    private static final long MIX_2 = 0xC4CEB9FE1A85EC53L;
+
+    private final long size;
+    private final long a;
+    private final long b;
+    private final long key0;
+    private final long key1;
+    private final long key2;
+    private final long key3;
+    private final long key4;
+    private final long key5;
+    private final long key6;
+    private final long key7;
+
+    /**
+     * The permutation of one epoch.
+     *
+     * @param size how many numbers it permutes, 1 to 2^62
+     * @param seed any 64 bits
+     * @param epoch any number; each epoch of a seed has a permutation of its own
+     * @throws IllegalArgumentException if the size is outside its range
+     */
+    public Permutation(long size, long seed, long epoch) {
+        this.size = Positions.checkSize(size);
+        a = Math.max(MIN_SIDE, ceilSqrt(size));
+        b = Math.max(MIN_SIDE, Math.ceilDiv(size, a));
+        SplitMix64 keys = new SplitMix64(new SplitMix64(new SplitMix64(seed).next() + epoch).next());
+        key0 = keys.next();
+        key1 = keys.next();
+        key2 = keys.next();
+        key3 = keys.next();
+        key4 = keys.next();
+        key5 = keys.next();
+        key6 = keys.next();
+        key7 = keys.next();
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public long at(long position) {
+        Positions.check(position, size);
+        long y = position / a;
+        return encipher(position - y * a, y);
+    }
+
+    /**
+     * The position at which a sample stands: the inverse of {@link #at}.
+     *
+     * @param sample from 0 up to, not including, {@link #size()}
+     * @return the position
+     * @throws IndexOutOfBoundsException if the sample is outside that range
+     */
+    public long positionOf(long sample) {
+        Positions.check(sample, size);
+        long y = sample / a;
+        long x = sample - y * a;
+        do {
+            y = minus(y, mix(x ^ key7, b), b);
+            x = minus(x, mix(y ^ key6, a), a);
+            y = minus(y, mix(x ^ key5, b), b);
+            x = minus(x, mix(y ^ key4, a), a);
+            y = minus(y, mix(x ^ key3, b), b);
+            x = minus(x, mix(y ^ key2, a), a);
+            y = minus(y, mix(x ^ key1, b), b);
+            x = minus(x, mix(y ^ key0, a), a);
+        } while (y * a + x >= size);
+        return y * a + x;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Positions are split into halves by addition, and a block of them goes through the rounds side by side, two
+     * rounds a pass: the rounds of one position wait for each other, those of neighbours do not, so the CPU overlaps
+     * them. {@code into} holds both halves, 32 bits each, between the passes.
+     */
+    @Override
+    public void fill(long first, long stride, int count, long[] into) {
+        Positions.check(first, stride, count, into.length, size);
+        long strideY = stride / a;
+        long strideX = stride - strideY * a;
+        long y = first / a;
+        long x = first - y * a;
+        for (int from = 0; from < count; from += BLOCK) {
+            int to = Math.min(count, from + BLOCK);
+            for (int i = from; i < to; i++) {
+                into[i] = pack(x, y);
+                x += strideX;
+                y += strideY;
+                if (x >= a) {
+                    x -= a;
+                    y++;
+                }
+            }
+            twoRounds(into, from, to, key0, key1);
+            twoRounds(into, from, to, key2, key3);
+            twoRounds(into, from, to, key4, key5);
+            twoRounds(into, from, to, key6, key7);
+            for (int i = from; i < to; i++) {
+                long m = lower(into[i]) + upper(into[i]) * a;
+                into[i] = m < size ? m : encipher(lower(into[i]), upper(into[i]));
+            }
+        }
+    }
+
+    private void twoRounds(long[] halves, int from, int to, long keyX, long keyY) {
+        long a = this.a;
+        long b = this.b;
+        for (int i = from; i < to; i++) {
+            long x = lower(halves[i]);
+            long y = upper(halves[i]);
+            x = plus(x, mix(y ^ keyX, a), a);
+            y = plus(y, mix(x ^ keyY, b), b);
+            halves[i] = pack(x, y);
+        }
+    }
+
+    private static long pack(long x, long y) {
+        return y << 32 | x;
+    }
+
+    private static long lower(long halves) {
+        return halves & 0xFFFF_FFFFL;
+    }
+
+    private static long upper(long halves) {
+        return halves >>> 32;
+    }
+
+    private long encipher(long x, long y) {
+        long a = this.a;
+        long b = this.b;
+        long m;
+        do {
+            x = plus(x, mix(y ^ key0, a), a);
+            y = plus(y, mix(x ^ key1, b), b);
+            x = plus(x, mix(y ^ key2, a), a);
+            y = plus(y, mix(x ^ key3, b), b);
+            x = plus(x, mix(y ^ key4, a), a);
+            y = plus(y, mix(x ^ key5, b), b);
+            x = plus(x, mix(y ^ key6, a), a);
+            y = plus(y, mix(x ^ key7, b), b);
+            m = y * a + x;
+        } while (m >= size);
+        return m;
+    }
+
+    /** Spreads 64 bits over {@code 0 … range-1}: multiply, fold, multiply, then scale by the high half of a product. */
+    private static long mix(long z, long range) {
+        z *= MIX_1;
+        z ^= z >>> 32;
+        z *= MIX_2;
+        return Math.unsignedMultiplyHigh(z, range);
+    }
+
+    /** {@code (half + f) mod range}, both operands below the range; without a branch, for none here is predictable. */
+    private static long plus(long half, long f, long range) {
+        long sum = half - range + f;
+        return sum + (range & (sum >> 63));
+    }
+
+    /** {@code (half - f) mod range}, likewise. */
+    private static long minus(long half, long f, long range) {
+        long difference = half - f;
+        return difference + (range & (difference >> 63));
+    }
+
+    private static long ceilSqrt(long n) {
+        long root = (long) Math.sqrt((double) n);
+        while (root * root < n) {
+            root++;
+        }
+        while ((root - 1) * (root - 1) >= n) {
+            root--;
+        }
+        return root;
+    }
+}

@@ -1,0 +1,42 @@
+package io.penstock.sampling;
+
+/** Bounds of positions, checked once for a whole run of them. */
+final class Positions {
+
+    /** Sizes up to here keep every sum of two positions within a {@code long}. */
+    static final long MAX_SIZE = 1L << 62;
+
+    private Positions() {
+    }
+
+    static long checkSize(long size) {
+        if (size < 1 || size > MAX_SIZE) {
+            throw new IllegalArgumentException("size " + size + ", expected 1 to 2^62 samples");
+        }
+        return size;
+    }
+
+    static void check(long position, long size) {
+        if (position < 0 || position >= size) {
+            throw new IndexOutOfBoundsException("position " + position + ", expected 0 to " + (size - 1));
+        }
+    }
+
+    static void check(long first, long stride, int count, int capacity, long size) {
+        if (count < 0 || count > capacity) {
+            throw new IndexOutOfBoundsException("count " + count + ", expected 0 to " + capacity);
+        }
+        if (stride < 1) {
+            throw new IllegalArgumentException("stride " + stride + ", expected 1 or more");
+        }
+        if (count == 0) {
+            return;
+        }
+        check(first, size);
+        // Division, not multiplication: first + (count - 1) * stride may exceed a long.
+        if (count - 1 > (size - 1 - first) / stride) {
+            throw new IndexOutOfBoundsException("position " + first + " + " + (count - 1) + " * " + stride
+                    + ", expected 0 to " + (size - 1));
+        }
+    }
+}

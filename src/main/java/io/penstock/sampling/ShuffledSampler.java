@@ -1,0 +1,19 @@
+package io.penstock.sampling;
+
+/** A permutation an epoch. */
+record ShuffledSampler(long size, long seed) implements Sampler {
+
+    ShuffledSampler {
+        Positions.checkSize(size);
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        return new Permutation(size, seed, epoch);
+    }
+
+    @Override
+    public String fingerprint() {
+        return "feistel-8 size=" + size + " seed=" + seed;
+    }
+}

@@ -1,0 +1,24 @@
+package io.penstock.sampling;
+
+/**
+ * The SplitMix64 generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014),
+ * with the finaliser that {@link java.util.SplittableRandom} uses: the source of round keys.
+ */
+final class SplitMix64 {
+
+    private static final long GAMMA = 0x9E3779B97F4A7C15L;
+
+    private long state;
+
+    SplitMix64(long seed) {
+        state = seed;
+    }
+
+    long next() {
+        state += GAMMA;
+        long z = state;
+        z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+        return z ^ (z >>> 31);
+    }
+}

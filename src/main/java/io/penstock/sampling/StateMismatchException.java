@@ -1,0 +1,25 @@
+package io.penstock.sampling;
+
+import java.util.List;
+
+/** A state was refused: it belongs to another dataset or another order of samples. */
+public final class StateMismatchException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<String> differences;
+
+    StateMismatchException(List<String> differences) {
+        super("the state is of another run: " + String.join("; ", differences));
+        this.differences = List.copyOf(differences);
+    }
+
+    /**
+     * What differs, one line each: what the state has and what this run has.
+     *
+     * @return at least one line; empty only after deserialization
+     */
+    public List<String> differences() {
+        return differences == null ? List.of() : differences;
+    }
+}
