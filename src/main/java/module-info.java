@@ -9,6 +9,6 @@ module io.penstock {
 
     exports io.penstock.dataset;
     exports io.penstock.memory;
-    exports io.penstock.store;
     exports io.penstock.sampling;
+    exports io.penstock.store;
 }
