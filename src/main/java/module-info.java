@@ -8,6 +8,7 @@ module io.penstock {
     requires static info.picocli;
 
     exports io.penstock.dataset;
+    exports io.penstock.device;
     exports io.penstock.memory;
     exports io.penstock.sampling;
     exports io.penstock.store;

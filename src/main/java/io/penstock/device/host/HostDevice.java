@@ -1,0 +1,114 @@
+package io.penstock.device.host;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.device.internal.OpenResources;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A device made of this machine's memory and threads, with the semantics of a CUDA one. */
+public final class HostDevice implements Device {
+    static final int MEMORY_ALLOCATION = 2;
+    static final int ILLEGAL_ADDRESS = 700;
+
+    /** Shared by all host devices, so that a handle is never that of another device's stream. */
+    private static final AtomicLong HANDLES = new AtomicLong(0x1000);
+
+    private final OpenResources resources = new OpenResources("host");
+    private final Map<Long, CommandQueue> queues = new ConcurrentHashMap<>();
+    private volatile Throwable fault;
+
+    /** Opens a device; it starts no thread before the first stream. */
+    public HostDevice() {
+    }
+
+    @Override
+    public String name() {
+        return "host";
+    }
+
+    @Override
+    public boolean hostAccessible() {
+        return true;
+    }
+
+    @Override
+    public void makeCurrent() {
+        resources.requireOpen();
+    }
+
+    @Override
+    public DeviceStream openStream(String name) {
+        return resources.open(() -> {
+            CommandQueue queue = new CommandQueue(this, name, HANDLES.getAndIncrement());
+            queues.put(queue.handle(), queue);
+            return new HostStream(queue, true);
+        });
+    }
+
+    @Override
+    public DeviceStream stream(long handle) {
+        resources.requireOpen();
+        CommandQueue queue = queues.get(handle);
+        if (queue == null) {
+            throw new IllegalArgumentException(
+                    "0x" + Long.toHexString(handle) + " is not the handle of an open stream of this host device");
+        }
+        return new HostStream(queue, false);
+    }
+
+    @Override
+    public DeviceEvent openEvent(EventWait wait) {
+        return resources.open(() -> new HostEvent(this, HANDLES.getAndIncrement(), wait));
+    }
+
+    @Override
+    public DeviceBuffer allocate(long bytes) {
+        return resources.open(() -> new HostDeviceBuffer(this, bytes));
+    }
+
+    @Override
+    public PinnedBuffer allocatePinned(long bytes) {
+        return resources.open(() -> new HostPinnedBuffer(this, bytes));
+    }
+
+    @Override
+    public void close() {
+        resources.closeAll();
+    }
+
+    void closed(OpenResources.Resource resource) {
+        resources.closed(resource);
+    }
+
+    void closed(HostStream stream, long handle) {
+        queues.remove(handle);
+        resources.closed(stream);
+    }
+
+    /** Ends the device's work: as in a CUDA context, nothing runs after a fault, on any stream. */
+    synchronized void fail(Throwable cause) {
+        if (fault == null) {
+            fault = cause;
+        }
+    }
+
+    boolean hasFault() {
+        return fault != null;
+    }
+
+    /** Reports the fault, if there is one, as the error of a call. */
+    void checkFault(String call) {
+        Throwable cause = fault;
+        if (cause != null) {
+            throw new DeviceException("host", call, ILLEGAL_ADDRESS, "cudaErrorIllegalAddress",
+                    "a copy met memory that it cannot reach: " + cause.getMessage(), cause);
+        }
+    }
+}

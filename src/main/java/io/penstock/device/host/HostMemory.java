@@ -1,0 +1,39 @@
+package io.penstock.device.host;
+
+import io.penstock.device.DeviceException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Native memory that any thread may use and that is freed on request; access after that throws. */
+final class HostMemory {
+    private final Arena arena;
+    private final MemorySegment segment;
+
+    /** Allocates, and fills with zeros, which backs every page with memory. */
+    HostMemory(long bytes, long alignment, String call) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException(bytes + " bytes: at least 1 is expected");
+        }
+        this.arena = Arena.ofShared();
+        try {
+            this.segment = arena.allocate(bytes, alignment);
+        } catch (OutOfMemoryError e) {
+            arena.close();
+            throw new DeviceException("host", call, HostDevice.MEMORY_ALLOCATION, "cudaErrorMemoryAllocation",
+                    bytes + " bytes of native memory are not to be had; the JVM's own limit is set by"
+                            + " -XX:MaxDirectMemorySize", e);
+        }
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    boolean isOpen() {
+        return arena.scope().isAlive();
+    }
+
+    void free() {
+        arena.close();
+    }
+}
