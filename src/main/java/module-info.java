@@ -7,8 +7,10 @@
 module io.penstock {
     requires static info.picocli;
 
+    exports io.penstock.collate;
     exports io.penstock.dataset;
     exports io.penstock.device;
+    exports io.penstock.loader;
     exports io.penstock.memory;
     exports io.penstock.sampling;
     exports io.penstock.store;

@@ -28,6 +28,21 @@ public final class BatchPlan {
         samples = new long[capacity];
     }
 
+    /**
+     * Takes over another plan, for a holder that outlives it.
+     *
+     * @param other the plan to copy
+     * @throws IllegalArgumentException if this one has no room for it
+     */
+    public void copyFrom(BatchPlan other) {
+        if (other.count > samples.length) {
+            throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
+                    + other.count);
+        }
+        System.arraycopy(other.samples, 0, samples, 0, other.count);
+        set(other.number, other.epoch, other.indexInEpoch, other.firstPosition, other.count, other.valid);
+    }
+
     void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
         this.number = number;
         this.epoch = epoch;

@@ -1,0 +1,277 @@
+package io.penstock.loader;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.memory.SlabTable;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A lease on one batch: named tensors in the loader's memory, until {@link #close}. Closing gives the slot back; what
+ * is read through the batch or its tensors afterwards throws, and never shows a later batch's bytes.
+ *
+ * <p><b>Threads.</b> A batch that the CPU can read belongs to the thread that took it: only that thread may read its
+ * tensors and close it, unless the loader was built with
+ * {@linkplain DataLoaderBuilder#sharedLeases shared leases}. A batch on a GPU may be used and closed by any thread, one
+ * at a time.
+ *
+ * <p><b>Streams.</b> A kernel that reads the batch outlives the call that launched it. So that the slot is not
+ * overwritten under it, name the stream: by taking the batch with {@link DataLoader#next(DeviceStream)}, or by
+ * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these.
+ */
+public final class Batch implements AutoCloseable {
+
+    /** The most streams that one batch may be used on. */
+    static final int MAX_STREAMS = 4;
+
+    private static final VarHandle CLOSED;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(Batch.class, "closed", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Delivery delivery;
+    private final BatchHolder holder;
+    private final long sequence;
+    /** The only thread that may read and close, or null if any may. */
+    private final Thread owner;
+    private volatile boolean closed;
+    /** Bounds the life of the views that were handed out; opened with the first of them. */
+    private Arena lease;
+    private MemorySegment view;
+    private DeviceStream[] streams;
+    private int streamCount;
+
+    Batch(Delivery delivery, BatchHolder holder, long sequence, boolean shared) {
+        this.delivery = delivery;
+        this.holder = holder;
+        this.sequence = sequence;
+        this.owner = shared || holder.memory == null ? null : Thread.currentThread();
+    }
+
+    /**
+     * The batch's number in its run: 0 for the first one after the loader was opened or moved.
+     *
+     * @return from 0
+     */
+    public long number() {
+        return open().plan.number();
+    }
+
+    /**
+     * The epoch that all samples of the batch belong to.
+     *
+     * @return from 0
+     */
+    public long epoch() {
+        return open().plan.epoch();
+    }
+
+    /**
+     * The batch's number in its epoch, counted from where the run began in it.
+     *
+     * @return from 0
+     */
+    public long indexInEpoch() {
+        return open().plan.indexInEpoch();
+    }
+
+    /**
+     * How many samples the batch has.
+     *
+     * @return the batch size, or less for the last batch of an epoch
+     */
+    public int count() {
+        return open().plan.count();
+    }
+
+    /**
+     * How many samples carry weight, the first ones: fewer than {@link #count} only under the tail policy
+     * {@code EXACT}.
+     *
+     * @return the number of samples that count in a loss or a metric
+     */
+    public int valid() {
+        return open().plan.valid();
+    }
+
+    /**
+     * Which sample a row is.
+     *
+     * @param row from 0 up to, not including, {@link #count}
+     * @return the sample's index in the dataset
+     */
+    public long sample(int row) {
+        return open().plan.sample(row);
+    }
+
+    /**
+     * The fields, with the shapes that they have in this batch.
+     *
+     * @return name, dtype and shape of each
+     */
+    public List<TensorSpec> fields() {
+        SlabTable table = open().table;
+        List<TensorSpec> greatest = table.layout().fields();
+        TensorSpec[] specs = new TensorSpec[greatest.size()];
+        Arrays.setAll(specs, f -> new TensorSpec(greatest.get(f).name(), greatest.get(f).dtype(), table.shape(f)));
+        return List.of(specs);
+    }
+
+    /**
+     * A field as a tensor that the CPU reads in place.
+     *
+     * @param name the field's name
+     * @return a view that dies with this lease
+     * @throws IllegalArgumentException if there is no such field
+     * @throws UnsupportedOperationException if the batch is on a GPU: use {@link #address}
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public Tensor tensor(String name) {
+        SlabTable table = open().table;
+        int field = table.layout().indexOf(name);
+        return Tensor.of(view().asSlice(table.offset(field), table.byteSize(field)),
+                table.layout().fields().get(field).dtype(), table.shape(field));
+    }
+
+    /**
+     * Where a field starts on the device.
+     *
+     * @param name the field's name
+     * @return an address in device memory, a multiple of 256; on the host, of host memory that nothing guards
+     * @throws IllegalArgumentException if there is no such field
+     * @throws IllegalStateException if the batch is closed
+     */
+    public long address(String name) {
+        SlabTable table = open().table;
+        return holder.address + table.offset(table.layout().indexOf(name));
+    }
+
+    /**
+     * Bytes of all fields together, the gaps between them included: what was copied to the device.
+     *
+     * @return the used bytes of the slab
+     */
+    public long byteSize() {
+        return open().table.usedBytes();
+    }
+
+    /**
+     * The whole slab as the CPU reads it in place; fields start where their tensors do.
+     *
+     * @return a view that dies with this lease, {@link #byteSize} long
+     * @throws UnsupportedOperationException if the batch is on a GPU
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public MemorySegment segment() {
+        long bytes = open().table.usedBytes();
+        return view().asSlice(0, bytes);
+    }
+
+    /**
+     * Says that work on a stream reads the batch. What is enqueued there up to {@link #close} ends before the slot is
+     * reused.
+     *
+     * @param stream a stream of the loader's device
+     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     */
+    public void usedOn(DeviceStream stream) {
+        open();
+        for (int i = 0; i < streamCount; i++) {
+            if (streams[i] == stream) {
+                return;
+            }
+        }
+        if (streams == null) {
+            streams = new DeviceStream[MAX_STREAMS];
+        }
+        if (streamCount == MAX_STREAMS) {
+            throw new IllegalStateException("batch " + number() + " is used on more than " + MAX_STREAMS + " streams");
+        }
+        streams[streamCount++] = stream;
+    }
+
+    /**
+     * Gives the slot back. Calling it again does nothing.
+     *
+     * @throws WrongThreadException if the batch belongs to another thread; it stays open
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        checkThread();
+        if (!CLOSED.compareAndSet(this, false, true)) {
+            return;
+        }
+        if (lease != null) {
+            lease.close();
+        }
+        delivery.release(this);
+    }
+
+    BatchHolder holder() {
+        return holder;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    int streamCount() {
+        return streamCount;
+    }
+
+    DeviceStream stream(int i) {
+        return streams[i];
+    }
+
+    boolean belongsToCaller() {
+        return owner == Thread.currentThread();
+    }
+
+    private BatchHolder open() {
+        if (closed) {
+            throw new IllegalStateException("the batch is closed");
+        }
+        return holder;
+    }
+
+    private void checkThread() {
+        if (owner != null && owner != Thread.currentThread()) {
+            throw new WrongThreadException("the batch belongs to " + owner.getName() + ", this is "
+                    + Thread.currentThread().getName() + "; build the loader with shared leases to hand batches over");
+        }
+    }
+
+    /** The slot's memory under a scope that ends with the lease, whatever happens to the slot. */
+    @SuppressWarnings("restricted")
+    private MemorySegment view() {
+        if (holder.memory == null) {
+            throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read");
+        }
+        checkThread();
+        if (view == null) {
+            lease = owner == null ? Arena.ofShared() : Arena.ofConfined();
+            view = holder.memory.reinterpret(lease, null);
+        }
+        return view;
+    }
+
+    @Override
+    public String toString() {
+        return closed ? "batch (closed)" : "batch " + number() + " of epoch " + epoch() + " " + fields();
+    }
+}

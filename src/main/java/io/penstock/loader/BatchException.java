@@ -1,0 +1,52 @@
+package io.penstock.loader;
+
+/**
+ * A batch that could not be made: its number, the sample that was being read, and the cause. The loader goes on: the
+ * next call of {@link DataLoader#next()} gives the batch after it.
+ */
+public final class BatchException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    /** The batch's number in its run. */
+    private final long batch;
+    /** The epoch it belongs to. */
+    private final long epoch;
+    /** The sample's index in the dataset, or -1. */
+    private final long sample;
+
+    BatchException(long batch, long epoch, long sample, Throwable cause) {
+        super("batch " + batch + " of epoch " + epoch + (sample < 0 ? "" : ", sample " + sample) + ": "
+                + (cause.getMessage() == null ? cause.toString() : cause.getMessage()), cause);
+        this.batch = batch;
+        this.epoch = epoch;
+        this.sample = sample;
+    }
+
+    /**
+     * The batch's number in its run.
+     *
+     * @return as {@link Batch#number} has it
+     */
+    public long batch() {
+        return batch;
+    }
+
+    /**
+     * The epoch that the batch belongs to.
+     *
+     * @return from 0
+     */
+    public long epoch() {
+        return epoch;
+    }
+
+    /**
+     * The sample that was being read when it happened.
+     *
+     * @return its index in the dataset, or -1 if none was
+     */
+    public long sample() {
+        return sample;
+    }
+}

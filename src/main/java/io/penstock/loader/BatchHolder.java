@@ -1,0 +1,31 @@
+package io.penstock.loader;
+
+import io.penstock.memory.SlabTable;
+import io.penstock.sampling.BatchPlan;
+import java.lang.foreign.MemorySegment;
+
+/** What a slot has of the batch in it, wherever the slot is: what a lease shows. */
+final class BatchHolder {
+
+    final BatchPlan plan;
+    final SlabTable table;
+    /** The slab's memory where the CPU can read it; null where it cannot. */
+    final MemorySegment memory;
+    /** The slab's address on its device. */
+    final long address;
+    /** The lease that is out, if any: set when the batch is taken, cleared when it is closed. */
+    volatile Batch lent;
+
+    BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address) {
+        this.plan = plan;
+        this.table = table;
+        this.memory = memory;
+        this.address = address;
+    }
+
+    /** Whether the slot is out on a lease that only the calling thread can end: waiting for it would be for ever. */
+    boolean isLentToCaller() {
+        Batch batch = lent;
+        return batch != null && batch.belongsToCaller();
+    }
+}

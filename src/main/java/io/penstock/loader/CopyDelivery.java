@@ -1,0 +1,391 @@
+package io.penstock.loader;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
+import io.penstock.loader.DeviceSlot.State;
+import io.penstock.memory.SlabLayout;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Copies each host slot to a device slot, one copy a batch, on a stream that one thread owns, while earlier batches are
+ * computed on.
+ *
+ * <pre>
+ *   submit   h = next filled host slot in order;  d = the device slot that was released first, or a free one
+ *            for e in d.used: waitEvent(copyStream, e)
+ *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream);  record(d.E_ready, copyStream)
+ *   retire   when h.E_host is complete, h is free for a worker
+ *   take     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
+ *   release  record one E_used a stream that used d;  d is released
+ * </pre>
+ *
+ * <p>The thread makes every CUDA call of the transfer but those that belong to the trainer's own streams. It waits by
+ * parking, never in a callback. A device error ends the loader: it is kept in {@link LoaderFailure} with the batch's
+ * number.
+ */
+final class CopyDelivery implements Delivery {
+
+    /** How long the thread sleeps, at most, while a copy is in flight and there is nothing to submit. */
+    private static final long POLL_NANOS = 20_000;
+
+    private final Device device;
+    private final SlotRing ring;
+    private final DeviceSlot[] slots;
+    /** The device slot of each sequence that is delivered and not yet taken, by sequence modulo their number. */
+    private final int[] order;
+    private final DeviceStream copyStream;
+    private final DeviceEvent[] hostEvents;
+    private final Runnable leaseEnded;
+    private final boolean sharedLeases;
+    private final LoaderFailure failure;
+    private final Counter submitNanos = new Counter();
+    private final Delivered delivered = new Delivered();
+    private final Work work = new Work();
+    private final Thread thread;
+
+    /** Sequences that were delivered: all below it. Written by the copy thread. */
+    private volatile long deliveredEnd;
+    private volatile boolean halting;
+    /** Guarded by the monitor: the run to read the ring for, and whether the thread is reading. */
+    private Run run;
+    private boolean reading;
+    /** Of the copy thread, or of whoever holds the monitor while it does not read. */
+    private long nextSequence;
+    private long oldestInFlight;
+    private boolean poisoned;
+
+    CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Runnable leaseEnded,
+            boolean sharedLeases, LoaderFailure failure, String name) {
+        this.device = device;
+        this.ring = ring;
+        this.leaseEnded = leaseEnded;
+        this.sharedLeases = sharedLeases;
+        this.failure = failure;
+        this.slots = new DeviceSlot[slotCount];
+        this.order = new int[slotCount];
+        this.hostEvents = new DeviceEvent[ring.size()];
+        device.makeCurrent();
+        this.copyStream = device.openStream(name + "-copy-stream");
+        for (int i = 0; i < slotCount; i++) {
+            slots[i] = new DeviceSlot(device, layout, batchSize);
+        }
+        for (int i = 0; i < hostEvents.length; i++) {
+            hostEvents[i] = device.openEvent(EventWait.BLOCK);
+        }
+        this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
+                .uncaughtExceptionHandler((_, error) -> fail(-1, error))
+                .start(this::serve);
+    }
+
+    /** Open when the next batch is delivered, or never will be. */
+    private final class Delivered extends SpinGate {
+        private long sequence;
+
+        @Override
+        boolean isOpen() {
+            return deliveredEnd > sequence || failure.isSet();
+        }
+    }
+
+    /** Open when there is something to submit, or the thread is to stop. */
+    private final class Work extends SpinGate {
+        private Run run;
+
+        @Override
+        boolean isOpen() {
+            return run.isCancelled() || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
+        }
+    }
+
+    // ---- the copy thread
+
+    private void serve() {
+        device.makeCurrent();
+        for (Run next = join(null); next != null; next = join(next)) {
+            work.run = next;
+            try {
+                while (!next.isCancelled() && !failure.isSet()) {
+                    step();
+                }
+                retireAll();
+            } catch (RuntimeException | Error error) {
+                fail(nextSequence - next.base, error);
+            } finally {
+                leave();
+            }
+        }
+    }
+
+    private synchronized Run join(Run before) {
+        while (run == before && !halting) {
+            try {
+                wait();
+            } catch (InterruptedException _) {
+                // Nobody may interrupt this thread: halting is how it ends.
+            }
+        }
+        reading = !halting;
+        return halting ? null : run;
+    }
+
+    private synchronized void leave() {
+        reading = false;
+        notifyAll();
+    }
+
+    private void step() {
+        retire();
+        int free = ring.slot(nextSequence).isReadyWith(nextSequence) ? nextFree() : -1;
+        if (free >= 0) {
+            deliver(ring.slot(nextSequence), free);
+        } else if (oldestInFlight < nextSequence) {
+            work.awaitNanos(POLL_NANOS);
+        } else {
+            work.await(false);
+        }
+    }
+
+    /** Gives back the host slots whose copies are done, in order. */
+    private void retire() {
+        while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
+            ring.release(oldestInFlight++);
+        }
+    }
+
+    private void retireAll() {
+        while (oldestInFlight < nextSequence) {
+            hostEvent(oldestInFlight).synchronize();
+            ring.release(oldestInFlight++);
+        }
+    }
+
+    private DeviceEvent hostEvent(long sequence) {
+        return hostEvents[(int) (sequence % hostEvents.length)];
+    }
+
+    /** The slot to copy into: a free one, or the one that was released longest ago; -1 if all are in use. */
+    private int nextFree() {
+        int best = -1;
+        for (int i = 0; i < slots.length; i++) {
+            State state = slots[i].state();
+            if (state == State.FREE) {
+                return i;
+            }
+            if (state == State.RELEASED && (best < 0 || slots[i].sequence < slots[best].sequence)) {
+                best = i;
+            }
+        }
+        return best;
+    }
+
+    private void deliver(HostSlot from, int index) {
+        DeviceSlot to = slots[index];
+        long begin = System.nanoTime();
+        to.sequence = nextSequence;
+        to.failure = from.failure;
+        to.holder.plan.copyFrom(from.plan);
+        to.holder.table.copyFrom(from.slab.table());
+        try {
+            submit(from, to);
+        } catch (RuntimeException | Error error) {
+            poisoned = true;
+            to.set(State.POISONED);
+            throw error;
+        }
+        order[(int) (nextSequence % order.length)] = index;
+        to.set(State.READY);
+        nextSequence++;
+        deliveredEnd = nextSequence;
+        submitNanos.add(System.nanoTime() - begin);
+        delivered.wake();
+    }
+
+    private void submit(HostSlot from, DeviceSlot to) {
+        for (int i = 0; i < to.usedCount; i++) {
+            copyStream.waitFor(to.used[i]);
+        }
+        to.usedCount = 0;
+        if (from.failure == null) {
+            copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.table().usedBytes());
+        }
+        copyStream.record(hostEvent(nextSequence));
+        copyStream.record(to.ready);
+    }
+
+    private void fail(long batch, Throwable cause) {
+        failure.set(new IllegalStateException("copying " + (batch < 0 ? "a batch" : "batch " + batch) + " to "
+                + device.name() + ": " + cause.getMessage(), cause));
+        delivered.wake();
+    }
+
+    // ---- the trainer's thread
+
+    @Override
+    public synchronized void begin(Run next) {
+        nextSequence = next.base;
+        oldestInFlight = next.base;
+        deliveredEnd = next.base;
+        run = next;
+        notifyAll();
+    }
+
+    @Override
+    public long stop(long nextToTake) {
+        work.wake();
+        awaitStopped();
+        for (long s = nextToTake; s < deliveredEnd; s++) {
+            DeviceSlot dropped = slots[order[(int) (s % order.length)]];
+            // The copy stream runs in order: the next copy into the slot comes behind the one that is dropped.
+            dropped.set(State.FREE);
+        }
+        return nextSequence;
+    }
+
+    private synchronized void awaitStopped() {
+        boolean interrupted = false;
+        while (reading) {
+            try {
+                wait();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public Batch take(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        checkCanTake(run, n);
+        delivered.sequence = sequence;
+        if (!delivered.await(true)) {
+            throw new LoaderInterruptedException(n);
+        }
+        if (deliveredEnd <= sequence) {
+            failure.check();
+        }
+        DeviceSlot slot = slots[order[(int) (sequence % order.length)]];
+        if (slot.failure != null) {
+            BatchException cause = slot.failure;
+            slot.set(State.FREE);
+            work.wake();
+            throw cause;
+        }
+        if (stream == null) {
+            slot.ready.synchronize();
+        } else {
+            stream.waitFor(slot.ready);
+        }
+        slot.set(State.LENT);
+        Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
+        slot.holder.lent = batch;
+        if (stream != null) {
+            batch.usedOn(stream);
+        }
+        return batch;
+    }
+
+    @Override
+    public void checkCanTake(Run run, long n) {
+        for (DeviceSlot slot : slots) {
+            if (slot.state() != State.POISONED && !slot.holder.isLentToCaller()) {
+                return;
+            }
+        }
+        throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
+                + slots.length + " batches it took: close batches, or open the loader with more device slots");
+    }
+
+    @Override
+    public void release(Batch batch) {
+        DeviceSlot slot = slotOf(batch);
+        for (int i = 0; i < batch.streamCount(); i++) {
+            batch.stream(i).record(slot.used[i]);
+        }
+        slot.usedCount = batch.streamCount();
+        slot.holder.lent = null;
+        slot.set(State.RELEASED);
+        work.wake();
+        leaseEnded.run();
+    }
+
+    private DeviceSlot slotOf(Batch batch) {
+        for (DeviceSlot slot : slots) {
+            if (slot.holder == batch.holder()) {
+                if (slot.sequence != batch.sequence()) {
+                    throw new IllegalStateException("a stale lease: the slot has moved on");
+                }
+                return slot;
+            }
+        }
+        throw new IllegalStateException("a lease of another loader");
+    }
+
+    @Override
+    public List<BatchHolder> holders() {
+        return Stream.of(slots).map(slot -> slot.holder).toList();
+    }
+
+    @Override
+    public SpinGate ringReader() {
+        return work;
+    }
+
+    @Override
+    public long deviceBytes() {
+        return slots.length * slots[0].buffer.byteSize();
+    }
+
+    @Override
+    public long submitNanos() {
+        return submitNanos.get();
+    }
+
+    @Override
+    public void wake() {
+        delivered.wake();
+        work.wake();
+    }
+
+    @Override
+    public void halt() {
+        synchronized (this) {
+            halting = true;
+            notifyAll();
+        }
+        work.wake();
+        Threads.join(List.of(thread));
+    }
+
+    /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */
+    @Override
+    public void close() {
+        RuntimeException error = null;
+        try {
+            device.makeCurrent();
+            copyStream.synchronize();
+            for (DeviceSlot slot : slots) {
+                for (int i = 0; i < slot.usedCount; i++) {
+                    slot.used[i].synchronize();
+                }
+            }
+        } catch (RuntimeException e) {
+            error = poisoned || failure.isSet() ? null : e;
+        }
+        for (int i = hostEvents.length - 1; i >= 0; i--) {
+            hostEvents[i].close();
+        }
+        for (int i = slots.length - 1; i >= 0; i--) {
+            slots[i].close();
+        }
+        copyStream.close();
+        if (error != null) {
+            throw error;
+        }
+    }
+}

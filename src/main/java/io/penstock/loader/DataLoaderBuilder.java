@@ -1,0 +1,280 @@
+package io.penstock.loader;
+
+import io.penstock.collate.Collator;
+import io.penstock.collate.Stack;
+import io.penstock.dataset.Dataset;
+import io.penstock.device.Device;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.SlabLayout;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import java.util.Objects;
+
+/**
+ * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset, sampler,
+ * batch size, shard and collator; everything else changes speed and memory, never a byte.
+ */
+public final class DataLoaderBuilder {
+
+    final Dataset dataset;
+    Sampler sampler;
+    Collator collator = new Stack();
+    int batchSize = 1;
+    Shard shard = new Shard(0, 1, TailPolicy.PAD);
+    boolean dropLast;
+    LoaderState state;
+    long startEpoch;
+    long endEpoch = Long.MAX_VALUE;
+    Device device;
+    TransferMode transfer = TransferMode.AUTO;
+    ReadMode readMode = ReadMode.AUTO;
+    int workers = Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4);
+    int prefetch = -1;
+    int deviceSlots = 3;
+    boolean sharedLeases;
+    String name = "penstock";
+
+    DataLoaderBuilder(Dataset dataset) {
+        this.dataset = Objects.requireNonNull(dataset, "dataset");
+        this.sampler = Sampler.sequential(dataset.size());
+    }
+
+    /**
+     * Samples in a batch of this rank. Default 1.
+     *
+     * @param samples at least 1
+     * @return this
+     */
+    public DataLoaderBuilder batchSize(int samples) {
+        this.batchSize = samples;
+        return this;
+    }
+
+    /**
+     * Shuffles each epoch anew, by a permutation that the seed and the epoch decide. Default: in the dataset's order.
+     *
+     * @param seed any number
+     * @return this
+     */
+    public DataLoaderBuilder shuffle(long seed) {
+        return sampler(Sampler.shuffled(dataset.size(), seed));
+    }
+
+    /**
+     * The order of samples.
+     *
+     * @param sampler a sampler of the dataset's size
+     * @return this
+     * @throws IllegalArgumentException if the sizes differ
+     */
+    public DataLoaderBuilder sampler(Sampler sampler) {
+        if (sampler.size() != dataset.size()) {
+            throw new IllegalArgumentException("the sampler orders " + sampler.size() + " samples, the dataset has "
+                    + dataset.size());
+        }
+        this.sampler = sampler;
+        return this;
+    }
+
+    /**
+     * How samples become a batch. Default {@link Stack}.
+     *
+     * @param collator the collator
+     * @return this
+     */
+    public DataLoaderBuilder collator(Collator collator) {
+        this.collator = Objects.requireNonNull(collator, "collator");
+        return this;
+    }
+
+    /**
+     * This process's part of every epoch. Default: all of it.
+     *
+     * @param shard rank, world size and tail policy
+     * @return this
+     */
+    public DataLoaderBuilder shard(Shard shard) {
+        this.shard = Objects.requireNonNull(shard, "shard");
+        return this;
+    }
+
+    /**
+     * Leaves out a last batch of an epoch that is not full. Default: it is given, smaller.
+     *
+     * @param drop whether to
+     * @return this
+     */
+    public DataLoaderBuilder dropLast(boolean drop) {
+        this.dropLast = drop;
+        return this;
+    }
+
+    /**
+     * Goes on where a state says, which may come from a loader with other workers, ranks or batch size.
+     *
+     * @param state what {@link DataLoader#state} gave
+     * @return this
+     */
+    public DataLoaderBuilder resume(LoaderState state) {
+        this.state = Objects.requireNonNull(state, "state");
+        return this;
+    }
+
+    /**
+     * The epoch to begin with. Default 0.
+     *
+     * @param epoch from 0
+     * @return this
+     */
+    public DataLoaderBuilder startEpoch(long epoch) {
+        this.startEpoch = epoch;
+        return this;
+    }
+
+    /**
+     * The epoch to end before: with {@code n}, epochs up to {@code n - 1} are given. Default: no end.
+     *
+     * @param epoch the first epoch that is not given
+     * @return this
+     */
+    public DataLoaderBuilder endEpoch(long epoch) {
+        this.endEpoch = epoch;
+        return this;
+    }
+
+    /**
+     * Where batches go. The caller keeps owning the device and closes it after the loader. Default: a host device of the
+     * loader's own.
+     *
+     * @param device the device
+     * @return this
+     */
+    public DataLoaderBuilder device(Device device) {
+        this.device = Objects.requireNonNull(device, "device");
+        return this;
+    }
+
+    /**
+     * Whether batches are copied to the device. Default {@link TransferMode#AUTO}.
+     *
+     * @param mode the mode
+     * @return this
+     */
+    public DataLoaderBuilder transfer(TransferMode mode) {
+        this.transfer = Objects.requireNonNull(mode, "mode");
+        return this;
+    }
+
+    /**
+     * How bytes of files are brought in. Default {@link ReadMode#AUTO}.
+     *
+     * @param mode the mode
+     * @return this
+     */
+    public DataLoaderBuilder readMode(ReadMode mode) {
+        this.readMode = Objects.requireNonNull(mode, "mode");
+        return this;
+    }
+
+    /**
+     * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than there
+     * are processors, 1 to 4.
+     *
+     * @param threads at least 0
+     * @return this
+     */
+    public DataLoaderBuilder workers(int threads) {
+        this.workers = threads;
+        return this;
+    }
+
+    /**
+     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two.
+     *
+     * @param batches at least 1
+     * @return this
+     */
+    public DataLoaderBuilder prefetch(int batches) {
+        this.prefetch = batches;
+        return this;
+    }
+
+    /**
+     * Device slots, when batches are copied: one that computes, one that arrives, one that waits. Default 3. A trainer
+     * that holds {@code k} batches at a time wants {@code k + 2}.
+     *
+     * @param slots at least 2
+     * @return this
+     */
+    public DataLoaderBuilder deviceSlots(int slots) {
+        this.deviceSlots = slots;
+        return this;
+    }
+
+    /**
+     * Lets any thread read and close a batch that is in host memory. Costs tens of microseconds a batch whose tensors
+     * were read, for a handshake with all threads at close. Default: a batch belongs to the thread that took it.
+     *
+     * @param shared whether to
+     * @return this
+     */
+    public DataLoaderBuilder sharedLeases(boolean shared) {
+        this.sharedLeases = shared;
+        return this;
+    }
+
+    /**
+     * What threads and log messages call the loader. Default {@code penstock}.
+     *
+     * @param name any text
+     * @return this
+     */
+    public DataLoaderBuilder name(String name) {
+        this.name = Objects.requireNonNull(name, "name");
+        return this;
+    }
+
+    /**
+     * Allocates all memory and starts the threads, which begin to fill slots at once.
+     *
+     * @return the loader, to be closed by the caller
+     * @throws IllegalArgumentException if settings contradict each other, or the collator cannot collate the dataset
+     * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
+     */
+    public DataLoader open() {
+        check(workers >= 0, "workers", workers, "at least 0");
+        check(prefetch == -1 || prefetch >= 1, "prefetch", prefetch, "at least 1");
+        check(deviceSlots >= 2, "device slots", deviceSlots, "at least 2");
+        check(transfer != TransferMode.IN_PLACE || device == null || device.hostAccessible(), "transfer", "in place",
+                "a device whose memory the CPU reads");
+        return new DataLoader(this);
+    }
+
+    private static void check(boolean condition, String what, Object found, String expected) {
+        if (!condition) {
+            throw new IllegalArgumentException(what + ": " + found + ", expected " + expected);
+        }
+    }
+
+    BatchSampler batches() {
+        BatchSampler all = BatchSampler.of(sampler, batchSize, shard, dropLast).withDataset(dataset.fingerprint());
+        return state != null ? all.resume(state) : startEpoch == 0 ? all : all.startingAt(startEpoch, 0);
+    }
+
+    SlabLayout layout() {
+        return collator.layout(dataset, batchSize);
+    }
+
+    boolean copies(Device target) {
+        return transfer == TransferMode.COPY || transfer == TransferMode.AUTO && !target.hostAccessible();
+    }
+
+    /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
+    int hostSlots() {
+        int ahead = prefetch == -1 ? Math.max(2, 2 * workers) : prefetch;
+        return Math.addExact(ahead, Math.max(1, workers) + 1);
+    }
+}

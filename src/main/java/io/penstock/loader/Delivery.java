@@ -1,0 +1,62 @@
+package io.penstock.loader;
+
+import io.penstock.device.DeviceStream;
+import java.util.List;
+
+/** How filled slots reach the trainer. The trainer's thread calls {@link #take}; {@link #release} may be any thread. */
+interface Delivery extends AutoCloseable {
+
+    /** A run starts; the ring holds nothing of an earlier one. */
+    void begin(Run run);
+
+    /**
+     * Stops reading the ring. Called when the run is cancelled and no worker fills.
+     *
+     * @param nextToTake the sequence that the trainer would take next
+     * @return the sequence that would be read next: what is ready from there on can be taken back
+     */
+    long stop(long nextToTake);
+
+    /**
+     * Waits for a batch of the run and lends it.
+     *
+     * @param stream the stream that will use the batch, which is made to wait for it; null to wait here
+     * @throws BatchException if the batch could not be made; it is passed over
+     * @throws LoaderInterruptedException if the thread is interrupted; nothing is taken
+     * @throws IllegalStateException if the loader has failed, or if the wait could never end because the calling thread
+     *     holds the leases that it would wait for
+     */
+    Batch take(Run run, long n, DeviceStream stream);
+
+    /**
+     * Fails if {@link #take} could never return because the calling thread holds the leases that it would wait for.
+     *
+     * @throws IllegalStateException if so
+     */
+    void checkCanTake(Run run, long n);
+
+    /** Takes a lent batch back. Called once a batch. */
+    void release(Batch batch);
+
+    /** Everything that may be lent, to name the leases that are out. */
+    List<BatchHolder> holders();
+
+    /** What wakes whoever waits for the ring or the trainer to move on. */
+    SpinGate ringReader();
+
+    /** Device memory that this owns beside the ring, in bytes. */
+    long deviceBytes();
+
+    /** Nanoseconds spent submitting copies. */
+    long submitNanos();
+
+    /** Wakes and ends all waiting, after a failure. */
+    void wake();
+
+    /** Ends the copy thread and waits for the copies in flight; frees nothing. Calling it again does nothing. */
+    void halt();
+
+    /** Frees device memory, streams and events. Only after {@link #halt}, when no lease is out. */
+    @Override
+    void close();
+}

@@ -1,0 +1,67 @@
+package io.penstock.loader;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.EventWait;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.SlabTable;
+import io.penstock.sampling.BatchPlan;
+
+/**
+ * One slot of device memory: a batch's bytes, with a copy of its plan and table, and the events that order its reuse.
+ *
+ * <pre>
+ *   FREE ──copy thread: copy enqueued, E_ready recorded──▶ READY ──trainer: take──▶ LENT
+ *     ▲                                                                              │ close: E_used recorded,
+ *     └── copy thread: the copy stream is made to wait for each E_used ── RELEASED ◀─┘        one a stream
+ * </pre>
+ *
+ * <p>A slot whose copy could not be enqueued is POISONED: the device may or may not write to it, so it is not used
+ * again. The volatile write of the state hands everything else over.
+ */
+final class DeviceSlot implements AutoCloseable {
+
+    enum State { FREE, READY, LENT, RELEASED, POISONED }
+
+    final DeviceBuffer buffer;
+    final BatchHolder holder;
+    /** Complete when the batch's bytes are there. Blocking: a trainer without a stream waits for it on its thread. */
+    final DeviceEvent ready;
+    /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
+    final DeviceEvent[] used = new DeviceEvent[Batch.MAX_STREAMS];
+    int usedCount;
+    /** Why the batch could not be made; null if it was. */
+    BatchException failure;
+    /** The sequence in the slot; a lease of an earlier one is stale. */
+    long sequence = -1;
+
+    private volatile State state = State.FREE;
+
+    DeviceSlot(Device device, SlabLayout layout, int batchSize) {
+        buffer = device.allocate(layout.capacityBytes());
+        ready = device.openEvent(EventWait.BLOCK);
+        for (int i = 0; i < used.length; i++) {
+            used[i] = device.openEvent(EventWait.SPIN);
+        }
+        holder = new BatchHolder(new BatchPlan(batchSize), new SlabTable(layout),
+                device.hostAccessible() ? buffer.segment() : null, buffer.address());
+    }
+
+    State state() {
+        return state;
+    }
+
+    void set(State next) {
+        state = next;
+    }
+
+    @Override
+    public void close() {
+        for (int i = used.length - 1; i >= 0; i--) {
+            used[i].close();
+        }
+        ready.close();
+        buffer.close();
+    }
+}

@@ -1,0 +1,125 @@
+package io.penstock.loader;
+
+import io.penstock.device.DeviceStream;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Lends the host slots themselves: where the device is the host, a copy would be in vain. */
+final class InPlaceDelivery implements Delivery {
+
+    private final SlotRing ring;
+    private final Runnable leaseEnded;
+    private final boolean sharedLeases;
+    private final LoaderFailure failure;
+    private final ReadySlot readySlot = new ReadySlot();
+
+    InPlaceDelivery(SlotRing ring, Runnable leaseEnded, boolean sharedLeases, LoaderFailure failure) {
+        this.ring = ring;
+        this.leaseEnded = leaseEnded;
+        this.sharedLeases = sharedLeases;
+        this.failure = failure;
+    }
+
+    /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
+    private final class ReadySlot extends SpinGate {
+        private HostSlot slot;
+        private long sequence;
+
+        @Override
+        boolean isOpen() {
+            return slot.isReadyWith(sequence) || failure.isSet();
+        }
+    }
+
+    @Override
+    public void begin(Run run) {
+        // The ring is all there is.
+    }
+
+    @Override
+    public long stop(long nextToTake) {
+        return nextToTake;
+    }
+
+    @Override
+    public Batch take(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        HostSlot slot = ring.slot(sequence);
+        checkCanTake(run, n);
+        readySlot.slot = slot;
+        readySlot.sequence = sequence;
+        if (!readySlot.await(true)) {
+            throw new LoaderInterruptedException(n);
+        }
+        if (!slot.isReadyWith(sequence)) {
+            failure.check();
+        }
+        if (slot.failure != null) {
+            BatchException cause = slot.failure;
+            ring.release(sequence);
+            throw cause;
+        }
+        Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
+        slot.holder.lent = batch;
+        if (stream != null) {
+            batch.usedOn(stream);
+        }
+        return batch;
+    }
+
+    @Override
+    public void checkCanTake(Run run, long n) {
+        BatchHolder holder = ring.slot(run.base + n).holder;
+        if (holder.isLentToCaller()) {
+            throw new IllegalStateException("batch " + n + " needs the slot of " + holder.lent
+                    + ", which this thread has not closed: close batches, or prefetch more than the "
+                    + ring.size() + " slots there are");
+        }
+    }
+
+    /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
+    @Override
+    public void release(Batch batch) {
+        for (int i = 0; i < batch.streamCount(); i++) {
+            batch.stream(i).synchronize();
+        }
+        batch.holder().lent = null;
+        ring.release(batch.sequence());
+        leaseEnded.run();
+    }
+
+    @Override
+    public List<BatchHolder> holders() {
+        return Stream.of(ring.slots()).map(slot -> slot.holder).toList();
+    }
+
+    @Override
+    public SpinGate ringReader() {
+        return readySlot;
+    }
+
+    @Override
+    public long deviceBytes() {
+        return 0;
+    }
+
+    @Override
+    public long submitNanos() {
+        return 0;
+    }
+
+    @Override
+    public void wake() {
+        readySlot.wake();
+    }
+
+    @Override
+    public void halt() {
+        // No thread of its own.
+    }
+
+    @Override
+    public void close() {
+        // No memory of its own.
+    }
+}

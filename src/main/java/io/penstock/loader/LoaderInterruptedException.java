@@ -1,0 +1,14 @@
+package io.penstock.loader;
+
+/**
+ * The trainer's thread was interrupted while it waited for a batch. The interrupt status is set; no batch is lost: the
+ * next call of {@link DataLoader#next()} waits for the same one.
+ */
+public final class LoaderInterruptedException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    LoaderInterruptedException(long batch) {
+        super("interrupted while waiting for batch " + batch);
+    }
+}

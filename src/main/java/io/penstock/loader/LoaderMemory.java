@@ -1,0 +1,29 @@
+package io.penstock.loader;
+
+/**
+ * What a loader allocated when it was opened; it allocates no more.
+ *
+ * @param hostSlots slots of the host ring
+ * @param deviceSlots slots on the device; 0 if batches are lent in place
+ * @param slabBytes bytes of one slot
+ * @param hostBytes pinned host memory of all slots
+ * @param deviceBytes device memory of all slots
+ */
+public record LoaderMemory(int hostSlots, int deviceSlots, long slabBytes, long hostBytes, long deviceBytes) {
+
+    /** For people: {@code 5 host slots of 128.1 KiB (640.6 KiB pinned), 3 device slots (384.4 KiB)}. */
+    @Override
+    public String toString() {
+        String host = hostSlots + " host slots of " + readable(slabBytes) + " (" + readable(hostBytes) + " pinned)";
+        return deviceSlots == 0 ? host + ", lent in place"
+                : host + ", " + deviceSlots + " device slots (" + readable(deviceBytes) + ")";
+    }
+
+    private static String readable(long bytes) {
+        if (bytes < 1024) {
+            return bytes + " B";
+        }
+        int unit = Math.min(4, (63 - Long.numberOfLeadingZeros(bytes)) / 10);
+        return String.format(java.util.Locale.ROOT, "%.1f %ciB", bytes / Math.pow(1024, unit), "KMGT".charAt(unit - 1));
+    }
+}

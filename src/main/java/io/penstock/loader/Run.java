@@ -1,0 +1,42 @@
+package io.penstock.loader;
+
+import io.penstock.sampling.BatchSampler;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A stretch of batches delivered one after another, from a start position until it ends or the loader is moved
+ * elsewhere. Batch {@code n} of the run has the sequence number {@code base + n}.
+ */
+final class Run {
+
+    final BatchSampler batches;
+    final long base;
+    /** How many batches the run has; more than will ever be asked for, if it has no end. */
+    final long count;
+
+    private final AtomicLong claimed = new AtomicLong();
+    private volatile boolean cancelled;
+
+    Run(BatchSampler batches, long base, long count) {
+        this.batches = batches;
+        this.base = base;
+        this.count = count;
+    }
+
+    /** Claims the next sequence for the caller to fill; -1 if none is left. */
+    long claim() {
+        if (cancelled) {
+            return -1;
+        }
+        long n = claimed.getAndIncrement();
+        return n < count ? base + n : -1;
+    }
+
+    void cancel() {
+        cancelled = true;
+    }
+
+    boolean isCancelled() {
+        return cancelled;
+    }
+}

@@ -1,0 +1,78 @@
+package io.penstock.loader;
+
+import io.penstock.device.Device;
+import io.penstock.memory.SlabLayout;
+
+/**
+ * The ring of host slots, and who is to be told when a slot changes hands: the reader when one is published, the
+ * workers when one is released.
+ */
+final class SlotRing implements AutoCloseable {
+
+    private final HostSlot[] slots;
+    private SpinGate reader;
+    private SpinGate[] writers = {};
+
+    SlotRing(Device device, SlabLayout layout, int batchSize, int count) {
+        slots = new HostSlot[count];
+        try {
+            for (int i = 0; i < count; i++) {
+                slots[i] = new HostSlot(device.allocatePinned(layout.capacityBytes()), layout, batchSize, i);
+            }
+        } catch (Throwable t) {
+            close();
+            throw t;
+        }
+    }
+
+    /** Names those who wait. Called once, before any thread starts. */
+    void connect(SpinGate reader, SpinGate[] writers) {
+        this.reader = reader;
+        this.writers = writers;
+    }
+
+    int size() {
+        return slots.length;
+    }
+
+    HostSlot slot(long sequence) {
+        return slots[(int) (sequence % slots.length)];
+    }
+
+    /** The slots in no order that matters. */
+    HostSlot[] slots() {
+        return slots;
+    }
+
+    /** The worker's last step: the batch is whole. */
+    void publish(long sequence) {
+        slot(sequence).setReadyWith(sequence);
+        reader.wake();
+    }
+
+    /** The reader's last step: nobody reads the slot any more. */
+    void release(long sequence) {
+        slot(sequence).setFreeFor(sequence + slots.length);
+        for (SpinGate writer : writers) {
+            writer.wake();
+        }
+    }
+
+    /** Takes back what was published from a sequence on and not read. Only while no worker fills. */
+    void unpublishFrom(long sequence) {
+        for (long s = sequence; s < sequence + slots.length; s++) {
+            if (slot(s).isReadyWith(s)) {
+                slot(s).setFreeFor(s);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        for (int i = slots.length - 1; i >= 0; i--) {
+            if (slots[i] != null) {
+                slots[i].buffer.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.penstock.loader;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Where one thread waits until a condition holds that other threads make true.
+ *
+ * <p><b>Assumptions.</b> One thread waits at a time. {@link #isOpen} reads volatile state. Whoever changes that state so
+ * that the gate may open calls {@link #wake} afterwards.
+ *
+ * <p><b>Guarantees.</b> No wake-up is lost: the waiter announces itself, then looks again, then parks; the waker writes,
+ * then looks for a waiter. A waker pays for a system call only when the waiter is parked. A wait that ends soon costs
+ * neither side one: the waiter spins for some microseconds first, unless there is only one processor.
+ */
+abstract class SpinGate {
+
+    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 256 : 0;
+    private static final int YIELDS = 4;
+
+    private volatile Thread parked;
+
+    /** Whether the condition holds. Called often, by the waiting thread. */
+    abstract boolean isOpen();
+
+    /**
+     * Waits until the gate is open. An interrupt ends the wait if the caller says so, and stays set; otherwise it is
+     * cleared and waiting goes on: that is for threads of our own, which nobody else may interrupt.
+     *
+     * @return whether the gate is open; false only after an interrupt
+     */
+    final boolean await(boolean interruptible) {
+        for (int i = 0; i < SPINS; i++) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        for (int i = 0; i < YIELDS; i++) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.yield();
+        }
+        return park(interruptible, Long.MAX_VALUE);
+    }
+
+    /** As {@link #await(boolean)} without interrupts, but returns after a time at the latest. */
+    final boolean awaitNanos(long nanos) {
+        for (int i = 0; i < SPINS / 4; i++) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return park(false, nanos);
+    }
+
+    private boolean park(boolean interruptible, long nanos) {
+        parked = Thread.currentThread();
+        try {
+            while (!isOpen()) {
+                if (Thread.currentThread().isInterrupted()) {
+                    if (interruptible) {
+                        return false;
+                    }
+                    Thread.interrupted();
+                }
+                if (nanos == Long.MAX_VALUE) {
+                    LockSupport.park(this);
+                } else {
+                    LockSupport.parkNanos(this, nanos);
+                    return isOpen();
+                }
+            }
+            return true;
+        } finally {
+            parked = null;
+        }
+    }
+
+    /** Lets the waiter look again. The state it waits for must have been written by a volatile write before. */
+    final void wake() {
+        Thread waiter = parked;
+        if (waiter != null) {
+            LockSupport.unpark(waiter);
+        }
+    }
+}
