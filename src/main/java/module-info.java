@@ -14,4 +14,6 @@ module io.penstock {
     exports io.penstock.memory;
     exports io.penstock.sampling;
     exports io.penstock.store;
+    exports io.penstock.store.megatron;
+    exports io.penstock.store.npy;
 }

@@ -2,6 +2,8 @@ package io.penstock.store;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.Span;
+import java.io.IOException;
+import java.nio.file.Path;
 
 /**
  * A sequence of documents, each a sequence of tokens, stored one after another: the whole is one run of tokens that
@@ -11,6 +13,55 @@ import io.penstock.memory.Span;
  * it closes it, when nobody reads.
  */
 public interface TokenStore extends AutoCloseable {
+
+    /**
+     * Opens a store of whatever format it is in, and checks that it is whole.
+     *
+     * @param path a file of the store: Megatron's {@code .idx}, {@code .bin}, or both without the ending; an llm.c or
+     *     raw {@code .bin}; datatrove's {@code .ds}
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    static TokenStore open(Path path) throws IOException {
+        return TokenFormat.recognize(path).open(path, null);
+    }
+
+    /**
+     * Opens a store of a format that is known, whatever its content and name look like.
+     *
+     * @param path a file of the store, as for {@link #open(Path)}
+     * @param format its format
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if its files are not as the format says
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    static TokenStore open(Path path, TokenFormat format) throws IOException {
+        return format.open(path, null);
+    }
+
+    /**
+     * Opens a store of a format and a token type that are known; raw files do not say theirs.
+     *
+     * @param path a file of the store, as for {@link #open(Path)}
+     * @param format its format
+     * @param dtype the type of its tokens
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if its files are not as the format says, or hold tokens of another type
+     * @throws IOException if there is no such file, or it cannot be read
+     * @throws IllegalArgumentException if tokens are never stored in that type
+     */
+    static TokenStore open(Path path, TokenFormat format, DType dtype) throws IOException {
+        if (!dtype.isInteger() || dtype == DType.U64) {
+            throw new IllegalArgumentException("tokens are not stored as " + dtype);
+        }
+        TokenStore store = format.open(path, dtype);
+        if (store.dtype() != dtype) {
+            store.close();
+            throw new MalformedStoreException(path, "tokens stored as " + store.dtype(), dtype + ", as was told");
+        }
+        return store;
+    }
 
     /**
      * The element type that tokens are stored in: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16},

@@ -1,0 +1,44 @@
+package io.penstock.store;
+
+import io.penstock.memory.Tensor;
+import java.util.Objects;
+
+/**
+ * An array as a file has it, and its logical content.
+ *
+ * @param name what the format calls it; {@code ""} where it names none
+ * @param storedDtype the element type and byte order in the file, written as numpy does: {@code <u2}, {@code |b1}
+ * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
+ * @param tensor the content, row-major and little-endian
+ */
+public record StoredArray(String name, String storedDtype, String storedOrder, Tensor tensor) {
+
+    /** Checks. */
+    public StoredArray {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(storedDtype, "storedDtype");
+        Objects.requireNonNull(tensor, "tensor");
+    }
+
+    /**
+     * An array that is stored little-endian in a format that knows one order alone.
+     *
+     * @param name what the format calls it
+     * @param tensor the content
+     */
+    public StoredArray(String name, Tensor tensor) {
+        this(name, storedDtypeOf(tensor), null, tensor);
+    }
+
+    private static String storedDtypeOf(Tensor tensor) {
+        int bytes = tensor.dtype().byteSize();
+        String order = bytes == 1 ? "|" : "<";
+        return switch (tensor.dtype()) {
+            case U8, U16, U32, U64 -> order + "u" + bytes;
+            case I8, I16, I32, I64 -> order + "i" + bytes;
+            case F16, F32, F64 -> order + "f" + bytes;
+            case BOOL -> "|b1";
+            case BF16, F8E4M3, F8E5M2 -> "|V" + bytes;
+        };
+    }
+}
