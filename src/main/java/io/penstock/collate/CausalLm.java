@@ -6,10 +6,8 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
-import java.lang.foreign.MemorySegment;
 
 /**
  * Batches of token windows for a causal language model. With B windows of L + 1 tokens:
@@ -90,31 +88,34 @@ public final class CausalLm implements Collator {
     private static void copyWindows(SampleReader in, BatchPlan plan, Slab out) {
         long at = out.table().offset(0);
         for (int i = 0; i < plan.count(); i++) {
+            if (i + 1 < plan.count()) {
+                in.prefetch(plan.sample(i + 1), 0);
+            }
             at += in.copy(plan.sample(i), 0, out.segment(), at);
         }
     }
 
-    /** Widens a window once, then copies the widened row, still in the cache, one token on. */
     private static void widenWindows(SampleReader in, BatchPlan plan, Slab out) {
         DType from = in.dataset().fields().getFirst().dtype();
         DType to = out.table().layout().fields().getFirst().dtype();
         int length = Math.toIntExact(out.table().dim(0, 1));
         long rowBytes = (long) length * to.byteSize();
-        MemorySegment slab = out.segment();
         long ids = out.table().offset(0);
         long labels = out.table().offset(1);
-        try {
-            for (int i = 0; i < plan.count(); i++) {
-                Span window = in.local(plan.sample(i), 0);
-                Widening.copy(window.segment(), window.byteOffset(), from, slab, ids, to, length);
-                MemorySegment.copy(slab, ids + to.byteSize(), slab, labels, rowBytes - to.byteSize());
-                Widening.copy(window.segment(), window.byteOffset() + (long) length * from.byteSize(), from,
-                        slab, labels + rowBytes - to.byteSize(), to, 1);
-                ids += rowBytes;
-                labels += rowBytes;
+        for (int i = 0; i < plan.count(); i++) {
+            if (i + 1 < plan.count()) {
+                in.prefetch(plan.sample(i + 1), 0);
             }
-        } catch (InternalError fault) {
-            throw in.explain(fault);
+            if (from.byteSize() == to.byteSize()) {
+                in.copyPart(plan.sample(i), 0, 0, rowBytes, out.segment(), ids);
+                in.copyPart(plan.sample(i), 0, to.byteSize(), rowBytes, out.segment(), labels);
+            } else {
+                int[] window = in.readIntegers(plan.sample(i), 0, length + 1L);
+                Integers.store(window, 0, length, from, out.segment(), ids, to);
+                Integers.store(window, 1, length, from, out.segment(), labels, to);
+            }
+            ids += rowBytes;
+            labels += rowBytes;
         }
     }
 

@@ -122,20 +122,20 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         long ids = table.offset(0);
         long mask = table.offset(1);
         long lengths = table.offset(2);
-        try {
-            for (int i = 0; i < plan.count(); i++) {
-                Span sample = in.local(plan.sample(i), 0);
-                long tokens = tokens(sample, from);
-                slab.set(I32, lengths + 4L * i, (int) tokens);
-                Widening.copy(sample.segment(), sample.byteOffset(), from, slab, ids, to, (int) tokens);
-                fill(slab, ids + tokens * to.byteSize(), to, length - tokens);
-                slab.asSlice(mask, tokens).fill((byte) 1);
-                slab.asSlice(mask + tokens, length - tokens).fill((byte) 0);
-                ids += idRowBytes;
-                mask += length;
+        for (int i = 0; i < plan.count(); i++) {
+            int tokens = (int) tokens(in.locate(plan.sample(i), 0), from);
+            if (from.byteSize() == to.byteSize()) {
+                in.copyPart(plan.sample(i), 0, 0, (long) tokens * to.byteSize(), slab, ids);
+            } else {
+                int[] values = in.readIntegers(plan.sample(i), 0, maxLength);
+                Integers.store(values, 0, tokens, from, slab, ids, to);
             }
-        } catch (InternalError fault) {
-            throw in.explain(fault);
+            Integers.fill(slab, ids + (long) tokens * to.byteSize(), to, length - tokens, padValue);
+            Integers.fill(slab, mask, DType.BOOL, tokens, 1);
+            Integers.fill(slab, mask + tokens, DType.BOOL, length - tokens, 0);
+            slab.set(I32, lengths + 4L * i, tokens);
+            ids += idRowBytes;
+            mask += length;
         }
     }
 
@@ -157,39 +157,5 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
 
     private long tokens(Span sample, DType from) {
         return Math.min(maxLength, sample.byteSize() / from.byteSize());
-    }
-
-    private void fill(MemorySegment slab, long offset, DType dtype, long count) {
-        MemorySegment rest = slab.asSlice(offset, count * dtype.byteSize());
-        if (padValue == 0 || padValue == -1) {
-            rest.fill((byte) padValue);
-            return;
-        }
-        switch (dtype.byteSize()) {
-            case 1 -> rest.fill((byte) padValue);
-            case 2 -> fillShorts(rest, count);
-            case 4 -> fillInts(rest, count);
-            default -> fillLongs(rest, count);
-        }
-    }
-
-    private void fillShorts(MemorySegment rest, long count) {
-        var layout = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-        for (int i = 0; i < count; i++) {
-            rest.set(layout, 2L * i, (short) padValue);
-        }
-    }
-
-    private void fillInts(MemorySegment rest, long count) {
-        for (int i = 0; i < count; i++) {
-            rest.set(I32, 4L * i, (int) padValue);
-        }
-    }
-
-    private void fillLongs(MemorySegment rest, long count) {
-        var layout = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-        for (int i = 0; i < count; i++) {
-            rest.set(layout, 8L * i, padValue);
-        }
     }
 }

@@ -1,14 +1,15 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.MappedFile;
+import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
+import io.penstock.memory.TensorSpec;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads the samples of a dataset for one worker: locates, then copies or shows the bytes, by the read mode it was given.
+ * Reads the samples of a dataset for one worker: locates, then copies the bytes or reads them as integers, by the read mode it was given.
  *
  * <p>One thread at a time. Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it
  * is warm.
@@ -18,6 +19,9 @@ public final class SampleReader implements AutoCloseable {
     private final Dataset dataset;
     private final SpanReader reader;
     private final Span span = new Span();
+    private final Span ahead = new Span();
+    private final IntegerArray integers = new IntegerArray();
+    private final DType[] dtypes;
     private long sample = -1;
 
     /**
@@ -28,6 +32,7 @@ public final class SampleReader implements AutoCloseable {
      */
     public SampleReader(Dataset dataset, ReadMode mode) {
         this.dataset = dataset;
+        this.dtypes = dataset.fields().stream().map(TensorSpec::dtype).toArray(DType[]::new);
         this.reader = new SpanReader(mode);
     }
 
@@ -88,27 +93,76 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Shows one field of one sample where Java code may read it in a loop of its own; an {@link InternalError} met
-     * there goes to {@link #explain}.
+     * Copies a part of one field of one sample.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @return the bytes, valid until the next call
+     * @param skipBytes bytes of the field to leave out at its start
+     * @param bytes bytes to copy
+     * @param target where to; native memory
+     * @param targetOffset the first byte to write
+     * @throws IndexOutOfBoundsException if the part is not within the field
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
-    public Span local(long sample, int field) {
-        return reader.local(locate(sample, field));
+    public void copyPart(long sample, int field, long skipBytes, long bytes, MemorySegment target, long targetOffset) {
+        locate(sample, field);
+        span.narrow(skipBytes, bytes);
+        reader.copy(span, target, targetOffset);
     }
 
     /**
-     * What a fault under a mapping means: see {@link MappedFile#checkSize}.
+     * Reads integers of at most 32 bits.
      *
-     * @param fault what the JVM threw
-     * @return the error itself, if the file that was read last still has its size
-     * @throws UncheckedIOException if it has shrunk; names the file and both sizes
+     * @param sample the sample's index
+     * @param field the field's position in the dataset
+     * @param maxCount the most that are read, from the field's start
+     * @return the values in a reused array that may be longer than they are; signed types are sign-extended, {@code u32}
+     *     keeps its bits; valid until the next call
+     * @throws IllegalArgumentException if the field's dtype does not fit
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
-    public InternalError explain(InternalError fault) {
-        return reader.explain(fault);
+    public int[] readIntegers(long sample, int field, long maxCount) {
+        locate(sample, field);
+        DType dtype = dtypes[field];
+        if (span.byteSize() / dtype.byteSize() > maxCount) {
+            span.narrow(0, maxCount * dtype.byteSize());
+        }
+        try {
+            return integers.read(reader.local(span), dtype);
+        } catch (InternalError fault) {
+            throw reader.explain(fault);
+        }
+    }
+
+    /**
+     * Starts bringing a sample's first bytes into the CPU's cache, if they are read through the mapping: a hint that a
+     * loop over scattered samples gives one sample ahead.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in the dataset
+     */
+    public void prefetch(long sample, int field) {
+        dataset.locate(sample, field, ahead);
+        reader.touch(ahead);
+    }
+
+    /**
+     * What went wrong, when a fault under a mapping is met. HotSpot raises it some time after the access, so it may
+     * surface outside of the call that made the access.
+     *
+     * @param error what was caught
+     * @return an error that names the file and both sizes, if a file has shrunk; otherwise the error itself
+     */
+    public Throwable explain(Throwable error) {
+        if (error instanceof InternalError fault) {
+            try {
+                return reader.explain(fault);
+            } catch (UncheckedIOException shrunk) {
+                shrunk.addSuppressed(fault);
+                return shrunk;
+            }
+        }
+        return error;
     }
 
     /** Frees the reader's native memory. Calling it again does nothing. */

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.memory.SlabTable;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -45,9 +46,8 @@ public final class Batch implements AutoCloseable {
     /** The only thread that may read and close, or null if any may. */
     private final Thread owner;
     private volatile boolean closed;
-    /** Bounds the life of the views that were handed out; opened with the first of them. */
+    /** Opened with the first view that is handed out. */
     private Arena lease;
-    private MemorySegment view;
     private DeviceStream[] streams;
     private int streamCount;
 
@@ -139,9 +139,7 @@ public final class Batch implements AutoCloseable {
      */
     public Tensor tensor(String name) {
         SlabTable table = open().table;
-        int field = table.layout().indexOf(name);
-        return Tensor.of(view().asSlice(table.offset(field), table.byteSize(field)),
-                table.layout().fields().get(field).dtype(), table.shape(field));
+        return table.tensor(table.layout().indexOf(name), memory(), lease());
     }
 
     /**
@@ -174,9 +172,23 @@ public final class Batch implements AutoCloseable {
      * @throws IllegalStateException if the batch is closed
      * @throws WrongThreadException if the batch belongs to another thread
      */
+    @SuppressWarnings("restricted")
     public MemorySegment segment() {
         long bytes = open().table.usedBytes();
-        return view().asSlice(0, bytes);
+        return memory().asSlice(0, bytes).reinterpret(lease(), null);
+    }
+
+    /**
+     * Copies the whole slab to pinned memory: to look at a batch that is on a GPU. The copy is enqueued on the stream,
+     * which counts as one that the batch is {@linkplain #usedOn used on}.
+     *
+     * @param stream a stream of the loader's device
+     * @param target at least {@link #byteSize} bytes; fields lie in it as in the slab
+     * @throws IllegalStateException if the batch is closed
+     */
+    public void copyToHost(DeviceStream stream, PinnedBuffer target) {
+        usedOn(stream);
+        delivery.copyToHost(this, stream, target);
     }
 
     /**
@@ -256,18 +268,20 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    /** The slot's memory under a scope that ends with the lease, whatever happens to the slot. */
-    @SuppressWarnings("restricted")
-    private MemorySegment view() {
+    private MemorySegment memory() {
         if (holder.memory == null) {
             throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read");
         }
+        return holder.memory;
+    }
+
+    /** What ends the life of every view that was handed out, whatever happens to the slot. */
+    private Arena lease() {
         checkThread();
-        if (view == null) {
+        if (lease == null) {
             lease = owner == null ? Arena.ofShared() : Arena.ofConfined();
-            view = holder.memory.reinterpret(lease, null);
         }
-        return view;
+        return lease;
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
 import io.penstock.memory.SlabLayout;
 import java.util.List;
@@ -299,6 +300,11 @@ final class CopyDelivery implements Delivery {
         }
         throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
                 + slots.length + " batches it took: close batches, or open the loader with more device slots");
+    }
+
+    @Override
+    public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
+        stream.copyToHost(target, 0, slotOf(batch).buffer, 0, batch.byteSize());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
 import java.util.List;
 
 /** How filled slots reach the trainer. The trainer's thread calls {@link #take}; {@link #release} may be any thread. */
@@ -34,6 +35,9 @@ interface Delivery extends AutoCloseable {
      * @throws IllegalStateException if so
      */
     void checkCanTake(Run run, long n);
+
+    /** Enqueues a copy of a lent batch's slab. */
+    void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target);
 
     /** Takes a lent batch back. Called once a batch. */
     void release(Batch batch);

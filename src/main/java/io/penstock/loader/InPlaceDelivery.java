@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -75,6 +76,13 @@ final class InPlaceDelivery implements Delivery {
                     + ", which this thread has not closed: close batches, or prefetch more than the "
                     + ring.size() + " slots there are");
         }
+    }
+
+    /** Host memory to host memory: done at once, when the stream has come so far. */
+    @Override
+    public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
+        stream.synchronize();
+        target.segment().copyFrom(batch.holder().memory.asSlice(0, batch.byteSize()));
     }
 
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */

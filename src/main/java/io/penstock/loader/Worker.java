@@ -66,7 +66,8 @@ final class Worker {
             collator.collate(reader, slot.plan, slot.slab);
         } catch (Throwable t) {
             long batch = sequence - run.base;
-            slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(), t);
+            slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
+                    reader.explain(t));
         }
         clocks.filled(claimed, free, planned, System.nanoTime(), slot.slab.table().usedBytes());
         ring.publish(sequence);

@@ -187,17 +187,25 @@ public final class MappedFile implements AutoCloseable {
      *
      * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
      */
-    void read(long offset, MemorySegment target, MemorySegment callState) {
-        Objects.checkFromIndexSize(offset, target.byteSize(), segment.byteSize());
-        long done = 0;
-        while (done < target.byteSize()) {
-            long read = Posix.pread(callState, fd, target.asSlice(done), target.byteSize() - done, offset + done);
-            if (read <= 0) {
+    void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
+        Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
+        long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
+        if (read < bytes) {
+            readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+        }
+    }
+
+    /** Goes on after a first read that was not whole: a signal, the end of the file, or an error. */
+    private void readRest(long done, long last, long offset, MemorySegment target, long targetOffset, long bytes,
+            MemorySegment callState) {
+        while (done < bytes) {
+            if (last == 0 || last < 0 && last != -Posix.EINTR) {
                 checkSize();
                 throw new UncheckedIOException(new IOException(path + ": read failed at byte " + (offset + done)
-                        + (read == 0 ? ": unexpected end of file" : ": errno " + -read)));
+                        + (last == 0 ? ": unexpected end of file" : ": errno " + -last)));
             }
-            done += read;
+            last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
+            done += Math.max(last, 0);
         }
     }
 

@@ -31,7 +31,8 @@ final class Posix {
 
     private static final int O_RDONLY = 0;
     private static final int O_CLOEXEC = 0x80000;
-    private static final int EINTR = 4;
+    /** What {@link #pread} gives, negated, when a signal came first. */
+    static final int EINTR = 4;
     private static final int SEEK_END = 2;
     private static final int SC_PAGESIZE = 30;
 
@@ -121,22 +122,15 @@ final class Posix {
     }
 
     /**
-     * Reads at an offset, once.
+     * Reads at an offset of a file, once, to an offset of a segment.
      *
      * @return bytes read, 0 at the end of the file, or {@code -errno}
      */
-    static long pread(MemorySegment state, int fd, MemorySegment target, long bytes, long fileOffset) {
+    static long pread(MemorySegment state, int fd, long fileOffset, MemorySegment target, long targetOffset,
+            long bytes) {
         try {
-            while (true) {
-                long read = (long) PREAD.invokeExact(state, fd, target, bytes, fileOffset);
-                if (read >= 0) {
-                    return read;
-                }
-                int errno = errno(state);
-                if (errno != EINTR) {
-                    return -errno;
-                }
-            }
+            long read = (long) PREAD.invokeExact(state, fd, target.asSlice(targetOffset, bytes), bytes, fileOffset);
+            return read >= 0 ? read : -errno(state);
         } catch (Throwable t) {
             throw unexpected(t);
         }

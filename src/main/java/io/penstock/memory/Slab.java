@@ -52,7 +52,6 @@ public final class Slab {
      * @return a view of the slab's memory
      */
     public Tensor tensor(int field) {
-        return Tensor.of(segment.asSlice(table.offset(field), table.byteSize(field)),
-                table.layout().fields().get(field).dtype(), table.shape(field));
+        return table.tensor(field, segment);
     }
 }

@@ -1,5 +1,8 @@
 package io.penstock.memory;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
 /**
  * The offset table of one batch: each field's shape as it is in this batch, and where in the slab the field starts.
  *
@@ -128,5 +131,31 @@ public final class SlabTable {
      */
     public long usedBytes() {
         return usedBytes;
+    }
+
+    /**
+     * A field as a tensor.
+     *
+     * @param field the field's index
+     * @param slab the slab's memory
+     * @return a view of it
+     */
+    public Tensor tensor(int field, MemorySegment slab) {
+        return Tensor.view(slab.asSlice(offsets[field], byteSize(field)), layout.fields().get(field).dtype(),
+                shapes[field].clone());
+    }
+
+    /**
+     * A field as a tensor whose memory dies with a scope of its own, however long the slab's lives.
+     *
+     * @param field the field's index
+     * @param slab the slab's memory
+     * @param scope what ends the view's life
+     * @return a view of it
+     */
+    @SuppressWarnings("restricted")
+    public Tensor tensor(int field, MemorySegment slab, Arena scope) {
+        return Tensor.view(slab.asSlice(offsets[field], byteSize(field)).reinterpret(scope, null),
+                layout.fields().get(field).dtype(), shapes[field].clone());
     }
 }

@@ -1,6 +1,7 @@
 package io.penstock.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * A run of bytes in a mapped file or in memory: a mutable cursor that one thread points at sample after sample, so
@@ -45,6 +46,19 @@ public final class Span {
         this.segment = segment;
         this.byteOffset = byteOffset;
         this.byteSize = byteSize;
+    }
+
+    /**
+     * Narrows the span to a part of itself.
+     *
+     * @param skipBytes bytes to leave out at the start
+     * @param bytes bytes to keep
+     * @throws IndexOutOfBoundsException if the part is not within the span
+     */
+    public void narrow(long skipBytes, long bytes) {
+        Objects.checkFromIndexSize(skipBytes, bytes, byteSize);
+        byteOffset += skipBytes;
+        byteSize = bytes;
     }
 
     /**

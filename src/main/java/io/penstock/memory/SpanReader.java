@@ -3,6 +3,7 @@ package io.penstock.memory;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * Brings the bytes of spans to their place, by mapping or by {@code pread}, for one thread at a time.
@@ -23,6 +24,8 @@ public final class SpanReader implements AutoCloseable {
     private MappedFile lastFile;
     private long reads;
     private long bytesRead;
+    /** Keeps {@link #touch} from being optimised away. */
+    private long touched;
     private boolean closed;
 
     /**
@@ -45,7 +48,7 @@ public final class SpanReader implements AutoCloseable {
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {
         if (readsByCall(span)) {
-            span.file().read(span.byteOffset(), target.asSlice(targetOffset, span.byteSize()), callState);
+            span.file().read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
             return;
         }
         try {
@@ -71,9 +74,26 @@ public final class SpanReader implements AutoCloseable {
         if (scratch.byteSize() < span.byteSize()) {
             growScratch(span.byteSize());
         }
-        span.file().read(span.byteOffset(), scratch.asSlice(0, span.byteSize()), callState);
+        span.file().read(span.byteOffset(), scratch, 0, span.byteSize(), callState);
         local.set(scratch, 0, span.byteSize());
         return local;
+    }
+
+    /**
+     * Reads one byte of a span, if it is read through a warm mapping, so that the CPU has begun to fetch it when it is
+     * copied.
+     *
+     * @param span what will be copied soon
+     */
+    public void touch(Span span) {
+        MappedFile file = span.file();
+        if (span.byteSize() > 0 && (file == null || mode != ReadMode.PREAD && file.isWarm())) {
+            try {
+                touched += span.segment().get(ValueLayout.JAVA_BYTE, span.byteOffset());
+            } catch (InternalError _) {
+                // The copy will meet the same fault, and says what it means.
+            }
+        }
     }
 
     /**

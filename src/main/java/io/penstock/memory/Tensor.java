@@ -55,6 +55,11 @@ public final class Tensor {
         return new Tensor(bytes == segment.byteSize() ? segment : segment.asSlice(0, bytes), dtype, shape.clone());
     }
 
+    /** A tensor over a segment of exactly its bytes; takes the array over. */
+    static Tensor view(MemorySegment segment, DType dtype, long[] shape) {
+        return new Tensor(segment, dtype, shape);
+    }
+
     /**
      * The memory: exactly {@link #byteSize()} bytes.
      *

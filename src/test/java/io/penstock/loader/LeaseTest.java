@@ -1,0 +1,212 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.testing.MemoryTokenStore;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What holds for a batch while it is lent, and afterwards. */
+class LeaseTest {
+
+    private final MemoryTokenStore store = new MemoryTokenStore(DType.U16, 20_000);
+
+    @AfterEach
+    void closeStore() {
+        store.close();
+    }
+
+    private DataLoaderBuilder loader(TransferMode transfer) {
+        return DataLoader.of(TokenWindows.of(store, 16)).batchSize(4).shuffle(3).workers(2).prefetch(2)
+                .transfer(transfer);
+    }
+
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void aTensorReadAfterCloseThrowsAndNeverShowsALaterBatch(TransferMode transfer) {
+        try (DataLoader loader = loader(transfer).open()) {
+            for (int i = 0; i < 200; i++) {
+                Batch batch = loader.next();
+                Tensor tensor = batch.tensor("tokens");
+                MemorySegment slab = batch.segment();
+                tensor.getLong(0);
+                batch.close();
+                assertThrows(IllegalStateException.class, () -> tensor.getLong(0));
+                assertThrows(IllegalStateException.class, () -> slab.get(ValueLayout.JAVA_BYTE, 0));
+                assertThrows(IllegalStateException.class, () -> batch.tensor("tokens"));
+                assertThrows(IllegalStateException.class, () -> batch.address("tokens"));
+                assertThrows(IllegalStateException.class, () -> batch.sample(0));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void closingTwiceReleasesTheSlotOnce(TransferMode transfer) {
+        try (DataLoader loader = loader(transfer).open()) {
+            for (int i = 0; i < 100; i++) {
+                Batch first = loader.next();
+                first.close();
+                Batch second = loader.next();
+                first.close();
+                assertEquals(store.token(second.sample(1) * 16 + 3), second.tensor("tokens").getLong(17 + 3));
+                second.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void leasesMayBeClosedInAnyOrder(TransferMode transfer) {
+        try (DataLoader loader = loader(transfer).deviceSlots(4).open()) {
+            for (int round = 0; round < 50; round++) {
+                Batch a = loader.next();
+                Batch b = loader.next();
+                Batch c = loader.next();
+                for (Batch batch : List.of(a, b, c)) {
+                    assertEquals(store.token(batch.sample(0) * 16), batch.tensor("tokens").getLong(0));
+                }
+                b.close();
+                assertEquals(store.token(a.sample(2) * 16), a.tensor("tokens").getLong(2 * 17));
+                c.close();
+                a.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void takingMoreThanThereAreSlotsIsAnErrorThatNamesTheCauseAndNotAHang(TransferMode transfer) {
+        List<Batch> held = new ArrayList<>();
+        try (DataLoader loader = loader(transfer).open()) {
+            IllegalStateException error = assertThrows(IllegalStateException.class, () -> {
+                while (true) {
+                    held.add(loader.next());
+                }
+            });
+            assertTrue(error.getMessage().contains("close"), error.getMessage());
+            long next = held.size();
+            held.forEach(Batch::close);
+            try (Batch batch = loader.next()) {
+                assertEquals(next, batch.number());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void aBatchBelongsToTheThreadThatTookIt(TransferMode transfer) throws InterruptedException {
+        try (DataLoader loader = loader(transfer).open(); Batch batch = loader.next()) {
+            Tensor tensor = batch.tensor("tokens");
+            assertEquals(WrongThreadException.class, onAnotherThread(() -> tensor.getLong(0)).getClass());
+            assertEquals(WrongThreadException.class, onAnotherThread(() -> batch.tensor("tokens")).getClass());
+            assertEquals(WrongThreadException.class, onAnotherThread(batch::close).getClass());
+            tensor.getLong(0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void aSharedLeaseIsReadAndClosedByAnyThread(TransferMode transfer) throws InterruptedException {
+        try (DataLoader loader = loader(transfer).sharedLeases(true).open()) {
+            for (int i = 0; i < 50; i++) {
+                Batch batch = loader.next();
+                Tensor tensor = batch.tensor("tokens");
+                assertEquals(null, onAnotherThread(() -> {
+                    assertEquals(store.token(batch.sample(0) * 16), tensor.getLong(0));
+                    batch.close();
+                }));
+                assertThrows(IllegalStateException.class, () -> tensor.getLong(0));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void closingTheLoaderEndsTheLeasesOfItsThread(TransferMode transfer) {
+        DataLoader loader = loader(transfer).open();
+        Batch forgotten = loader.next();
+        Tensor tensor = forgotten.tensor("tokens");
+        loader.close();
+        assertThrows(IllegalStateException.class, () -> tensor.getLong(0));
+        forgotten.close();
+        loader.close();
+        assertThrows(IllegalStateException.class, loader::next);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void memoryOfALeaseThatAnotherThreadHoldsOutlivesTheLoader(TransferMode transfer) throws InterruptedException {
+        try (Device device = Device.host()) {
+            DataLoader loader = loader(transfer).device(device).sharedLeases(true).open();
+            Batch batch = loader.next();
+            Tensor tensor = batch.tensor("tokens");
+            long sample = batch.sample(0);
+            loader.close();
+            assertEquals(store.token(sample * 16), tensor.getLong(0));
+            assertEquals(null, onAnotherThread(batch::close));
+            assertThrows(IllegalStateException.class, () -> tensor.getLong(0));
+        }
+    }
+
+    /** A trainer's stream that lags far behind its thread still reads its own batch: reuse waits for E_used. */
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void aSlotIsNotReusedBeforeTheStreamThatUsesItIsDone(TransferMode transfer) {
+        int lagBytes = 8 << 20;
+        try (Device device = Device.host();
+                DeviceStream trainer = device.openStream("trainer");
+                PinnedBuffer lagSource = device.allocatePinned(lagBytes);
+                DeviceBuffer lagTarget = device.allocate(lagBytes);
+                DataLoader loader = loader(transfer).deviceSlots(2).device(device).open()) {
+            List<PinnedBuffer> results = new ArrayList<>();
+            List<Long> firstSamples = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                results.add(device.allocatePinned(loader.memory().slabBytes()));
+                try (Batch batch = loader.next(trainer)) {
+                    trainer.copyToDevice(lagTarget, 0, lagSource, 0, lagBytes);
+                    batch.copyToHost(trainer, results.get(i));
+                    firstSamples.add(batch.sample(0));
+                }
+            }
+            trainer.synchronize();
+            for (int i = 0; i < results.size(); i++) {
+                Tensor copied = Tensor.of(results.get(i).segment(), DType.U16, 4, 17);
+                for (int t = 0; t < 17; t++) {
+                    assertEquals(store.token(firstSamples.get(i) * 16 + t), copied.getLong(t), "batch " + i);
+                }
+                results.get(i).close();
+            }
+        }
+    }
+
+    private static Throwable onAnotherThread(Runnable action) throws InterruptedException {
+        var thrown = new AtomicReference<Throwable>();
+        Thread thread = new Thread(() -> {
+            try {
+                action.run();
+            } catch (Throwable t) {
+                thrown.set(t);
+            }
+        });
+        thread.start();
+        thread.join();
+        return thrown.get();
+    }
+}
