@@ -1,0 +1,168 @@
+package io.penstock.sampling;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LoaderStateTest {
+
+    private static final LoaderState STATE =
+            new LoaderState(3, 1L << 61, Long.MIN_VALUE, "feistel-8 size=7 seed=1", "sha256:ab\"\\é\n");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void textAndFileGiveTheStateBack() throws IOException {
+        assertEquals(STATE, LoaderState.fromJson(STATE.toJson()));
+        Path file = folder.resolve("state.json");
+        STATE.write(file);
+        assertEquals(STATE, LoaderState.read(file));
+        LoaderState later = new LoaderState(4, 0, 1, "", "");
+        later.write(file);
+        assertEquals(later, LoaderState.read(file));
+        assertEquals(List.of("state.json"), names());
+        assertTrue(Files.size(file) < 300);
+    }
+
+    @Test
+    void theTextFormIsAsSpecified() {
+        LoaderState state = BatchSampler.of(Sampler.shuffled(1000, -7), 8, new Shard(1, 4, TailPolicy.EXACT), false)
+                .withDataset("corpus").stateAfter(2);
+        assertEquals("{\"penstock_state\":1,\"epoch\":0,\"position\":96,\"seed\":-7,"
+                + "\"sampler\":\"feistel-8 size=1000 seed=-7\",\"dataset\":\"corpus\"}", state.toJson());
+    }
+
+    @Test
+    void batchSizeRanksAndTailAreNotPartOfTheState() {
+        LoaderState state = BatchSampler.of(Sampler.shuffled(100, 1), 8, Shard.whole(), false).startState();
+        assertEquals(state, BatchSampler.of(Sampler.shuffled(100, 1), 5, new Shard(2, 3, TailPolicy.DROP), true)
+                .startState());
+    }
+
+    @Test
+    void anotherDatasetSamplerSizeOrSeedIsRefusedAndNamed() {
+        LoaderState state = batches(Sampler.shuffled(100, 1), "a").startState();
+        assertDoesNotThrow(() -> batches(Sampler.shuffled(100, 1), "a").resume(state));
+        assertRefused(state, Sampler.shuffled(100, 1), "b", List.of("dataset: the state has 'a', this run has 'b'"));
+        assertRefused(state, Sampler.shuffled(101, 1), "a", List.of(
+                "sampler: the state has 'feistel-8 size=100 seed=1', this run has 'feistel-8 size=101 seed=1'"));
+        assertRefused(state, Sampler.shuffled(100, 2), "a", List.of(
+                "sampler: the state has 'feistel-8 size=100 seed=1', this run has 'feistel-8 size=100 seed=2'",
+                "seed: the state has '1', this run has '2'"));
+        assertRefused(state, Sampler.sequential(100), "b", List.of(
+                "dataset: the state has 'a', this run has 'b'",
+                "sampler: the state has 'feistel-8 size=100 seed=1', this run has 'sequential size=100'",
+                "seed: the state has '1', this run has '0'"));
+    }
+
+    @Test
+    void aPositionPastTheEpochIsRefused() {
+        LoaderState state = batches(Sampler.shuffled(100, 1), "a").startState();
+        LoaderState past = new LoaderState(0, 100, state.seed(), state.sampler(), state.dataset());
+        assertThrows(IllegalArgumentException.class, () -> batches(Sampler.shuffled(100, 1), "a").resume(past));
+    }
+
+    private static BatchSampler batches(Sampler sampler, String dataset) {
+        return BatchSampler.of(sampler, 4, Shard.whole(), false).withDataset(dataset);
+    }
+
+    private static void assertRefused(LoaderState state, Sampler sampler, String dataset, List<String> expected) {
+        StateMismatchException e =
+                assertThrows(StateMismatchException.class, () -> batches(sampler, dataset).resume(state));
+        assertEquals(expected, e.differences());
+        for (String difference : expected) {
+            assertTrue(e.getMessage().contains(difference), e.getMessage());
+        }
+    }
+
+    @Test
+    void textThatIsNotAStateIsRefusedWithTheReason() {
+        assertReason("", "found the end");
+        assertReason("[]", "found an array, expected an object");
+        assertReason("{}", "field 'penstock_state': missing");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "version 2, expected 1");
+        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":\"3\""), "field 'epoch': found 3");
+        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":3.0"), "field 'epoch': found 3.0");
+        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":-3"), "epoch -3");
+        assertReason(STATE.toJson().replace("-9223372036854775808", "9223372036854775808"), "field 'seed'");
+        assertReason(STATE.toJson().replace("{", "{\"batch\":1,"), "unknown fields [batch]");
+        String text = STATE.toJson();
+        for (int length = 0; length < text.length(); length++) {
+            assertReason(text.substring(0, length), "");
+        }
+    }
+
+    private static void assertReason(String text, String reason) {
+        IllegalArgumentException e =
+                assertThrows(IllegalArgumentException.class, () -> LoaderState.fromJson(text), text);
+        assertTrue(e.getMessage().contains(reason), e.getMessage());
+    }
+
+    @Test
+    void aBadFileIsNamed() throws IOException {
+        Path file = folder.resolve("broken.json");
+        Files.writeString(file, "{\"penstock_state\":");
+        IOException e = assertThrows(IOException.class, () -> LoaderState.read(file));
+        assertTrue(e.getMessage().startsWith(file + ": not a loader state: at offset 18"), e.getMessage());
+        Files.write(file, new byte[] {'"', (byte) 0xFF, '"'});
+        assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("broken.json"));
+        Files.write(file, new byte[2 << 20]);
+        assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("2097152"));
+        assertThrows(NoSuchFileException.class, () -> LoaderState.read(folder.resolve("absent.json")));
+    }
+
+    @Test
+    void aFailedWriteLeavesTheFolderAsItWas() throws IOException {
+        Path file = folder.resolve("state.json");
+        Files.createDirectory(file);
+        Files.writeString(file.resolve("inside"), "x");
+        assertThrows(IOException.class, () -> STATE.write(file));
+        assertThrows(FileSystemException.class, () -> STATE.write(folder.resolve("absent/state.json")));
+        assertEquals(List.of("state.json"), names());
+    }
+
+    @Test
+    void aReaderNeverSeesHalfAState() throws Exception {
+        Path file = folder.resolve("state.json");
+        LoaderState shorter = new LoaderState(0, 0, 0, "s", "d");
+        LoaderState longer = new LoaderState(1, 2, 3, "s".repeat(5000), "d".repeat(5000));
+        shorter.write(file);
+        AtomicBoolean done = new AtomicBoolean();
+        Thread writer = new Thread(() -> {
+            for (int i = 0; i < 200; i++) {
+                LoaderState next = (i & 1) == 0 ? longer : shorter;
+                assertDoesNotThrow(() -> next.write(file));
+            }
+            done.set(true);
+        });
+        writer.start();
+        int seen = 0;
+        while (!done.get() && writer.isAlive()) {
+            LoaderState state = LoaderState.read(file);
+            assertTrue(state.equals(shorter) || state.equals(longer));
+            seen++;
+        }
+        writer.join();
+        assertTrue(done.get() && seen > 0);
+        assertEquals(List.of("state.json"), names());
+    }
+
+    private List<String> names() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+}
