@@ -257,6 +257,15 @@ public final class BatchSampler {
         return sampler;
     }
 
+    /**
+     * Whether a last batch that is not full is left out.
+     *
+     * @return the setting this was made with
+     */
+    public boolean dropLast() {
+        return dropLast;
+    }
+
     private long origin(long epoch) {
         return epoch == startEpoch ? startPosition : 0;
     }

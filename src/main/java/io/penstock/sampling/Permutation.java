@@ -1,5 +1,7 @@
 package io.penstock.sampling;
 
+import java.util.List;
+
 /**
  * A keyed permutation of {@code 0 … size-1} that needs no array: any position of a shuffled epoch is computed from the
  * seed, the epoch and the position alone.
@@ -196,6 +198,20 @@ public final class Permutation implements Order {
     private static long minus(long half, long f, long range) {
         long difference = half - f;
         return difference + (range & (difference >> 63));
+    }
+
+    /** The range of the lower half. */
+    long a() {
+        return a;
+    }
+
+    /** The range of the upper half. */
+    long b() {
+        return b;
+    }
+
+    List<Long> keys() {
+        return List.of(key0, key1, key2, key3, key4, key5, key6, key7);
     }
 
     private static long ceilSqrt(long n) {

@@ -1,0 +1,61 @@
+package io.penstock.sampling;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The vectors of the port specification hold for this implementation and for one written from the pages. */
+class SpecVectorsTest {
+
+    private static final Path VECTORS = Path.of("docs/spec/vectors");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"permutation", "sharding", "state"})
+    void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
+        Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
+                "sharding", SpecVectors::sharding, "state", SpecVectors::state);
+        Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
+        assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
+    }
+
+    @Test
+    void statesThatTheSpecificationRefusesAreRefused() throws IOException {
+        Map<String, Object> vectors = Json.object(Json.parse(Files.readAllBytes(VECTORS.resolve("state.json"))));
+        for (Object text : Json.array(vectors.get("refused"))) {
+            assertThrows(IllegalArgumentException.class, () -> LoaderState.fromJson((String) text), (String) text);
+        }
+        for (Object text : Json.array(vectors.get("texts"))) {
+            String json = (String) Json.object(text).get("text");
+            assertEquals(json, LoaderState.fromJson(json).toJson());
+        }
+    }
+
+    @Test
+    void anImplementationWrittenFromThePagesAgrees() throws IOException, InterruptedException {
+        Process process;
+        try {
+            process = new ProcessBuilder("python3", "src/test/python/spec_check.py", VECTORS.toString())
+                    .redirectErrorStream(true).start();
+        } catch (IOException noPython) {
+            Assumptions.abort("no python3 on the path");
+            return;
+        }
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(0, process.exitValue(), output);
+        assertTrue(output.endsWith(" checks passed\n"), output);
+    }
+}
