@@ -106,7 +106,7 @@ public final class Json {
         if (value instanceof Map<?, ?> map) {
             return (Map<String, Object>) map;
         }
-        throw new JsonException(0, describe(value), "an object");
+        throw new JsonException(describe(value), "an object");
     }
 
     /**
@@ -121,7 +121,7 @@ public final class Json {
         if (value instanceof List<?> list) {
             return (List<Object>) list;
         }
-        throw new JsonException(0, describe(value), "an array");
+        throw new JsonException(describe(value), "an array");
     }
 
     private static String describe(Object value) {

@@ -16,17 +16,24 @@ final class OrderCache {
     private static final int SLOTS = 8;
 
     private final Sampler sampler;
+    private final long size;
     private final AtomicReferenceArray<Entry> entries = new AtomicReferenceArray<>(SLOTS);
 
     OrderCache(Sampler sampler) {
         this.sampler = sampler;
+        size = sampler.size();
     }
 
     Order of(long epoch) {
         int slot = (int) (epoch & (SLOTS - 1));
         Entry entry = entries.get(slot);
         if (entry == null || entry.epoch != epoch) {
-            entry = new Entry(epoch, sampler.epoch(epoch));
+            Order order = sampler.epoch(epoch);
+            if (order.size() != size) {
+                throw new IllegalStateException("epoch " + epoch + " has " + order.size() + " samples, expected the "
+                        + size + " of " + sampler.fingerprint());
+            }
+            entry = new Entry(epoch, order);
             entries.set(slot, entry);
         }
         return entry.order;

@@ -9,6 +9,18 @@
  * more than starting at its head. A {@link io.penstock.sampling.LoaderState} says what was given so far in terms that
  * no longer know of batches or ranks, so a run may resume with others.
  *
+ * {@snippet :
+ * BatchSampler batches = BatchSampler.of(Sampler.shuffled(dataset.size(), seed), 32,
+ *         new Shard(rank, worldSize, TailPolicy.EXACT), false)
+ *     .withDataset(dataset.fingerprint());
+ * BatchPlan plan = new BatchPlan(32);
+ * for (long n = 0; n < batches.batchesInEpoch(0); n++) {
+ *     batches.plan(n, plan);                              // which samples: plan.sample(0), plan.sample(1), …
+ * }
+ * batches.stateAfter(1999).write(file);                   // once every rank has taken its batch 1999
+ * BatchSampler rest = batches.resume(LoaderState.read(file));
+ * }
+ *
  * <p>{@code docs/spec/} fixes what a port in another language must reproduce bit for bit. This package depends on the
  * JDK and {@code io.penstock.json} alone.
  */
