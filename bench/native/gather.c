@@ -22,13 +22,12 @@ uint64_t gather_narrow(const uint16_t *tokens, const uint64_t *starts, size_t ba
     return now_nanos() - begin;
 }
 
-// One pass a window: each token is read once from cache and written to both arrays.
+// A pass an output: the second reads the window from L1, and each is one widening move and one store. (Writing both
+// in one pass was 5 to 10 % slower with gcc 12 on Zen 5.)
 #define GATHER_WIDENED(name, wide_t)                                                                                  \
-    static void widen_##name(const uint16_t *restrict window, wide_t *restrict ids, wide_t *restrict labels,         \
-                             size_t length) {                                                                         \
+    static void widen_##name(const uint16_t *restrict from, wide_t *restrict to, size_t length) {                     \
         for (size_t i = 0; i < length; i++) {                                                                         \
-            ids[i] = window[i];                                                                                       \
-            labels[i] = window[i + 1];                                                                                \
+            to[i] = from[i];                                                                                          \
         }                                                                                                             \
     }                                                                                                                 \
                                                                                                                       \
@@ -40,7 +39,9 @@ uint64_t gather_narrow(const uint16_t *tokens, const uint64_t *starts, size_t ba
         for (size_t b = 0; b < batches; b++) {                                                                        \
             wide_t *ids = ring + (b % ring_buffers) * 2 * field;                                                      \
             for (size_t w = 0; w < batch_windows; w++) {                                                              \
-                widen_##name(tokens + *starts++, ids + w * length, ids + field + w * length, length);                 \
+                const uint16_t *window = tokens + *starts++;                                                          \
+                widen_##name(window, ids + w * length, length);                                                       \
+                widen_##name(window + 1, ids + field + w * length, length);                                           \
             }                                                                                                         \
         }                                                                                                             \
         return now_nanos() - begin;                                                                                   \
