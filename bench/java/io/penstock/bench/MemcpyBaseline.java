@@ -1,0 +1,152 @@
+package io.penstock.bench;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * The limits of one core beside plain Java: random windows of 1024+1 tokens gathered into batches of 32, by the C loops
+ * of {@code bench/native/gather.c} through downcalls, and by the JDK's own copy. Figures are windows a second.
+ *
+ * <p>{@code bench/prepare.sh} builds the library and writes the store; {@code -Dpenstock.bench.dir} names another folder.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Fork(value = 3, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class MemcpyBaseline {
+    static final int WINDOW_TOKENS = 1025;
+    static final int BATCH_WINDOWS = 32;
+    /** Enough that one downcall lasts milliseconds and its own cost vanishes. */
+    static final int BATCHES = 256;
+
+    private static final int SAMPLES = BATCHES * BATCH_WINDOWS;
+    private static final long TOKEN_BYTES = ValueLayout.JAVA_SHORT.byteSize();
+    private static final long WINDOW_BYTES = WINDOW_TOKENS * TOKEN_BYTES;
+
+    private static final FunctionDescriptor GATHER = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
+            ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG);
+    private static final FunctionDescriptor COPY = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
+            ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+
+    private static final Path DIRECTORY = Path.of(System.getProperty("penstock.bench.dir", "target/bench"));
+    private static final SymbolLookup LIBRARY = openLibrary();
+    private static final MethodHandle GATHER_NARROW = downcall("gather_narrow", GATHER);
+    private static final MethodHandle GATHER_I32 = downcall("gather_i32", GATHER);
+    private static final MethodHandle GATHER_I64 = downcall("gather_i64", GATHER);
+    private static final MethodHandle COPY_BYTES = downcall("copy_bytes", COPY);
+
+    /** Output buffers in rotation: 1 stays in L2, 8 in L3, 256 in neither. */
+    @Param({"1", "8", "256"})
+    int ring;
+
+    private final Arena arena = Arena.ofShared();
+    private MemorySegment store;
+    private MemorySegment starts;
+    private MemorySegment output;
+
+    private static SymbolLookup openLibrary() {
+        Path library = DIRECTORY.resolve(System.mapLibraryName("gather")).toAbsolutePath();
+        if (!Files.isReadable(library)) {
+            throw new IllegalStateException(library + " is not there: run bench/prepare.sh first");
+        }
+        return SymbolLookup.libraryLookup(library, Arena.global());
+    }
+
+    private static MethodHandle downcall(String name, FunctionDescriptor type) {
+        return Linker.nativeLinker().downcallHandle(LIBRARY.findOrThrow(name), type);
+    }
+
+    @Setup(Level.Trial)
+    public void open() throws IOException {
+        try (FileChannel file = FileChannel.open(DIRECTORY.resolve("tokens.bin"))) {
+            store = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena).load();
+        }
+        long stride = WINDOW_TOKENS - 1;
+        long windows = (store.byteSize() / TOKEN_BYTES - 1) / stride;
+        SplittableRandom random = new SplittableRandom(0);
+        starts = arena.allocate(ValueLayout.JAVA_LONG, SAMPLES);
+        for (int i = 0; i < SAMPLES; i++) {
+            starts.setAtIndex(ValueLayout.JAVA_LONG, i, random.nextLong(windows) * stride);
+        }
+        long widestBatchBytes = 2L * BATCH_WINDOWS * stride * Long.BYTES;
+        output = arena.allocate(ring * widestBatchBytes, 4096).fill((byte) 0);
+    }
+
+    @TearDown(Level.Trial)
+    public void close() {
+        arena.close();
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public long cNarrow() throws Throwable {
+        return (long) GATHER_NARROW.invokeExact(
+                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public long cI32() throws Throwable {
+        return (long) GATHER_I32.invokeExact(
+                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public long cI64() throws Throwable {
+        return (long) GATHER_I64.invokeExact(
+                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    }
+
+    /** The same windows by {@link MemorySegment#copy}, to tell the JDK's part from the engine's. */
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public void javaNarrow() {
+        long to = 0;
+        long ringBytes = ring * BATCH_WINDOWS * WINDOW_BYTES;
+        for (int i = 0; i < SAMPLES; i++) {
+            long from = starts.getAtIndex(ValueLayout.JAVA_LONG, i) * TOKEN_BYTES;
+            MemorySegment.copy(store, from, output, to, WINDOW_BYTES);
+            to += WINDOW_BYTES;
+            if (to == ringBytes) {
+                to = 0;
+            }
+        }
+    }
+
+    /** One memcpy as large as the windows of the other figures together: what memory itself gives. */
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public long cCopySequential() throws Throwable {
+        long ringBytes = ring * BATCH_WINDOWS * WINDOW_BYTES;
+        return (long) COPY_BYTES.invokeExact(output, store, ringBytes, SAMPLES / (ring * (long) BATCH_WINDOWS));
+    }
+}
