@@ -53,15 +53,12 @@ public class MemcpyBaseline {
     private static final FunctionDescriptor GATHER = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
             ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG);
-    private static final FunctionDescriptor COPY = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
-            ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
 
     private static final Path DIRECTORY = Path.of(System.getProperty("penstock.bench.dir", "target/bench"));
     private static final SymbolLookup LIBRARY = openLibrary();
     private static final MethodHandle GATHER_NARROW = downcall("gather_narrow", GATHER);
     private static final MethodHandle GATHER_I32 = downcall("gather_i32", GATHER);
     private static final MethodHandle GATHER_I64 = downcall("gather_i64", GATHER);
-    private static final MethodHandle COPY_BYTES = downcall("copy_bytes", COPY);
 
     /** Output buffers in rotation: 1 stays in L2, 8 in L3, 256 in neither. */
     @Param({"1", "8", "256"})
@@ -69,7 +66,10 @@ public class MemcpyBaseline {
 
     private final Arena arena = Arena.ofShared();
     private MemorySegment store;
+    /** Where each window of an epoch starts, in random order. */
     private MemorySegment starts;
+    private long epochSamples;
+    private long position;
     private MemorySegment output;
 
     private static SymbolLookup openLibrary() {
@@ -87,17 +87,20 @@ public class MemcpyBaseline {
     @Setup(Level.Trial)
     public void open() throws IOException {
         try (FileChannel file = FileChannel.open(DIRECTORY.resolve("tokens.bin"))) {
-            store = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena).load();
+            store = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
+        store.load();
         long stride = WINDOW_TOKENS - 1;
         long windows = (store.byteSize() / TOKEN_BYTES - 1) / stride;
+        epochSamples = windows / SAMPLES * SAMPLES;
         SplittableRandom random = new SplittableRandom(0);
-        starts = arena.allocate(ValueLayout.JAVA_LONG, SAMPLES);
-        for (int i = 0; i < SAMPLES; i++) {
+        starts = arena.allocate(ValueLayout.JAVA_LONG, epochSamples);
+        for (long i = 0; i < epochSamples; i++) {
             starts.setAtIndex(ValueLayout.JAVA_LONG, i, random.nextLong(windows) * stride);
         }
         long widestBatchBytes = 2L * BATCH_WINDOWS * stride * Long.BYTES;
-        output = arena.allocate(ring * widestBatchBytes, 4096).fill((byte) 0);
+        output = arena.allocate(ring * widestBatchBytes, 4096);
+        output.fill((byte) 0);
     }
 
     @TearDown(Level.Trial)
@@ -105,48 +108,70 @@ public class MemcpyBaseline {
         arena.close();
     }
 
+    /** The starts of the next {@link #SAMPLES} windows: over an epoch the source is read from memory, not from cache. */
+    private MemorySegment nextStarts() {
+        MemorySegment next = starts.asSlice(position * Long.BYTES, (long) SAMPLES * Long.BYTES);
+        position = (position + SAMPLES) % epochSamples;
+        return next;
+    }
+
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public long cNarrow() throws Throwable {
         return (long) GATHER_NARROW.invokeExact(
-                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
     }
 
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public long cI32() throws Throwable {
         return (long) GATHER_I32.invokeExact(
-                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
     }
 
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public long cI64() throws Throwable {
         return (long) GATHER_I64.invokeExact(
-                store, starts, (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
     }
 
     /** The same windows by {@link MemorySegment#copy}, to tell the JDK's part from the engine's. */
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public void javaNarrow() {
-        long to = 0;
+        MemorySegment from = nextStarts();
         long ringBytes = ring * BATCH_WINDOWS * WINDOW_BYTES;
+        long to = 0;
         for (int i = 0; i < SAMPLES; i++) {
-            long from = starts.getAtIndex(ValueLayout.JAVA_LONG, i) * TOKEN_BYTES;
-            MemorySegment.copy(store, from, output, to, WINDOW_BYTES);
-            to += WINDOW_BYTES;
-            if (to == ringBytes) {
-                to = 0;
+            long start = from.getAtIndex(ValueLayout.JAVA_LONG, i);
+            MemorySegment.copy(store, start * TOKEN_BYTES, output, to, WINDOW_BYTES);
+            to = to + WINDOW_BYTES == ringBytes ? 0 : to + WINDOW_BYTES;
+        }
+    }
+
+    /** The same widening as {@link #cI64} by a plain loop over segments, as the compiler leaves it. */
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public void javaI64() {
+        MemorySegment from = nextStarts();
+        long length = WINDOW_TOKENS - 1;
+        long field = BATCH_WINDOWS * length;
+        for (int b = 0; b < BATCHES; b++) {
+            long batch = b % ring * 2L * field;
+            for (int w = 0; w < BATCH_WINDOWS; w++) {
+                long start = from.getAtIndex(ValueLayout.JAVA_LONG, (long) b * BATCH_WINDOWS + w);
+                long ids = batch + w * length;
+                widen(store, start, output, ids, length);
+                widen(store, start + 1, output, ids + field, length);
             }
         }
     }
 
-    /** One memcpy as large as the windows of the other figures together: what memory itself gives. */
-    @Benchmark
-    @OperationsPerInvocation(SAMPLES)
-    public long cCopySequential() throws Throwable {
-        long ringBytes = ring * BATCH_WINDOWS * WINDOW_BYTES;
-        return (long) COPY_BYTES.invokeExact(output, store, ringBytes, SAMPLES / (ring * (long) BATCH_WINDOWS));
+    private static void widen(MemorySegment from, long fromToken, MemorySegment to, long toToken, long length) {
+        for (long i = 0; i < length; i++) {
+            int token = Short.toUnsignedInt(from.getAtIndex(ValueLayout.JAVA_SHORT, fromToken + i));
+            to.setAtIndex(ValueLayout.JAVA_LONG, toToken + i, token);
+        }
     }
 }
