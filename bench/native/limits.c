@@ -194,9 +194,11 @@ static const char USAGE[] =
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "store") == 0) return write_store(argv[2]);
     static const struct option options[] = {
-        {"store", required_argument, 0, 's'},  {"mode", required_argument, 0, 'm'}, {"threads", required_argument, 0, 't'},
-        {"rounds", required_argument, 0, 'r'}, {"seconds", required_argument, 0, 'd'}, {"window", required_argument, 0, 'w'},
-        {"batch", required_argument, 0, 'b'},  {"ring", required_argument, 0, 'n'}, {"read", no_argument, 0, 'x'}, {0}};
+        {"store", required_argument, 0, 's'},   {"mode", required_argument, 0, 'm'},
+        {"threads", required_argument, 0, 't'}, {"rounds", required_argument, 0, 'r'},
+        {"seconds", required_argument, 0, 'd'}, {"window", required_argument, 0, 'w'},
+        {"batch", required_argument, 0, 'b'},   {"ring", required_argument, 0, 'n'},
+        {"read", no_argument, 0, 'x'},          {0}};
     struct run run = {.mode = "", .window_tokens = 1025, .batch_windows = 32, .ring_buffers = 8, .seconds = 1};
     size_t threads = 1, rounds = 5;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {

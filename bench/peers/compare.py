@@ -45,7 +45,8 @@ def c_commands(options, mode):
         return  # the limit has no trainer to wait for
     read = ["--read"] if options.read else []
     for threads in ("1", "2"):
-        yield limits(options, "--mode", mode, "--threads", threads, "--rounds", "1", "--seconds", options.seconds, *read)
+        yield limits(options, "--mode", mode, "--threads", threads, "--rounds", "1", "--seconds", options.seconds,
+                     *read)
 
 
 def penstock_commands(options, mode):
@@ -196,28 +197,36 @@ def print_report(options, rows, speeds):
           f"batch{step}. {options.rounds} rounds of {options.seconds} s by turns, JVM with {options.heap}; memcpy of the "
           f"store {min(speeds):.1f} to {max(speeds):.1f} GB/s, median {statistics.median(speeds):.1f}; {dropped} "
           f"disturbed measurements dropped.\n")
-    print("| tokens | configuration | samples/s, median | min to max | GB/s out | CPU s per 1 M tokens | next() p50 ms | "
-          "p99 ms | of C, 1 thread | × torch item, best | × torch, best |")
-    print("|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
+    columns = ["tokens", "configuration", "samples/s, median", "min to max", "GB/s out", "CPU s per 1 M tokens",
+               "next() p50 ms", "p99 ms"]
+    saturated = not float(options.step_ms)
+    if saturated:
+        columns += ["of C, 1 thread", "× torch item, best", "× torch, best"]
+    print("| " + " | ".join(columns) + " |")
+    print("|---|---|" + "---:|" * (len(columns) - 2))
     for (mode, side, config), row in rows.items():
         kept = row["kept"]
         rates = [r["samples_per_second"] for r in kept]
         rate = statistics.median(rates)
-        cpu = statistics.median(r["cpu_seconds"] / (r["samples"] * options.window) * 1e6 for r in kept)
-        mark = " †" if row["directional"] else ""
-        print(f"| {mode} | {config} | {rate:,.0f}{mark} | {min(rates):,.0f} to {max(rates):,.0f} | "
-              f"{rate * bytes_a_sample(mode, options.window) / 1e9:.2f} | {cpu:.2g} | "
-              f"{number(median(kept, 'next_p50_ms'), '.3f')} | {number(median(kept, 'next_p99_ms'), '.3f')} | "
-              f"{ratio(rate, best(rows, mode, 'c', '1 thread')[0])} | {ratio(rate, best(rows, mode, 'torch', 'item')[0])} | "
-              f"{ratio(rate, best(rows, mode, 'torch')[0])} |")
+        cells = [
+            mode, config, f"{rate:,.0f}" + (" †" if row["directional"] else ""),
+            f"{min(rates):,.0f} to {max(rates):,.0f}",
+            f"{rate * bytes_a_sample(mode, options.window) / 1e9:.2f}",
+            f"{statistics.median(r['cpu_seconds'] / (r['samples'] * options.window) * 1e6 for r in kept):.2g}",
+            number(median(kept, "next_p50_ms"), ".3f"), number(median(kept, "next_p99_ms"), ".3f")]
+        if saturated:
+            cells += [ratio(rate, best(rows, mode, *peer)[0])
+                      for peer in (("c", "1 thread"), ("torch", "item"), ("torch",))]
+        print("| " + " | ".join(cells) + " |")
     if any(row["directional"] for row in rows.values()):
         print("\n† directional: other processes disturbed most of its rounds")
-    print()
-    for mode in options.modes:
-        for name, only in (("item by item", "item"), ("any fetch", "")):
-            rate, config = best(rows, mode, "torch", only)
-            if rate:
-                print(f"- {mode}: PyTorch's best, {name}: {config}, {rate:,.0f} samples/s")
+    if saturated:
+        print()
+        for mode in options.modes:
+            for name, only in (("item by item", "item"), ("any fetch", "")):
+                rate, config = best(rows, mode, "torch", only)
+                if rate:
+                    print(f"- {mode}: PyTorch's best, {name}: {config}, {rate:,.0f} samples/s")
 
 
 def main():
@@ -236,7 +245,8 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has torch")
     parser.add_argument("--java", default=os.path.join(java_home, "bin", "java") if java_home else "java")
     parser.add_argument("--heap", default="-Xmx512m", help="the JVM's heap option")
-    parser.add_argument("--class-path", default=os.pathsep.join(str(ROOT / "target" / d) for d in ("test-classes", "classes")))
+    class_path = os.pathsep.join(str(ROOT / "target" / folder) for folder in ("test-classes", "classes"))
+    parser.add_argument("--class-path", default=class_path)
     parser.add_argument("--json", help="append every measurement to this file, a JSON object a line")
     options = parser.parse_args()
     options.store = (options.store or options.bench_dir / "tokens.bin").resolve()

@@ -32,7 +32,8 @@ import org.openjdk.jmh.annotations.Warmup;
  * The limits of one core beside plain Java: random windows of 1024+1 tokens gathered into batches of 32, by the C loops
  * of {@code bench/native/gather.c} through downcalls, and by the JDK's own copy. Figures are windows a second.
  *
- * <p>{@code bench/prepare.sh} builds the library and writes the store; {@code -Dpenstock.bench.dir} names another folder.
+ * <p>{@code bench/prepare.sh} builds the library and writes the store; {@code -Dpenstock.bench.dir} names another
+ * folder.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -108,7 +109,7 @@ public class MemcpyBaseline {
         arena.close();
     }
 
-    /** The starts of the next {@link #SAMPLES} windows: over an epoch the source is read from memory, not from cache. */
+    /** The starts of the next windows; over a whole epoch the source comes from memory, not from cache. */
     private MemorySegment nextStarts() {
         MemorySegment next = starts.asSlice(position * Long.BYTES, (long) SAMPLES * Long.BYTES);
         position = (position + SAMPLES) % epochSamples;
