@@ -194,9 +194,9 @@ def print_report(options, rows, speeds):
     print(f"{processor()}, {os.cpu_count()} CPUs, {platform.system()} {platform.release().partition('-')[0]}. "
           f"Store {options.store.name}, {options.store.stat().st_size / 1e6:.0f} MB, in the page cache; windows of "
           f"{options.window}+1, batch 32; the consumer {'reads every word of' if options.read else 'does not read'} "
-          f"the batch{step}. {options.rounds} rounds of {options.seconds} s by turns, JVM with {options.heap}; memcpy "
-          f"of the store {min(speeds):.1f} to {max(speeds):.1f} GB/s, median {statistics.median(speeds):.1f}; {dropped} "
-          f"disturbed measurements dropped.\n")
+          f"the batch{step}. {options.rounds} rounds of {options.seconds} s by turns, JVM with {options.heap}; "
+          f"memcpy of the store {min(speeds):.1f} to {max(speeds):.1f} GB/s, median {statistics.median(speeds):.1f}; "
+          f"{dropped} disturbed measurements dropped.\n")
     columns = ["tokens", "configuration", "samples/s, median", "min to max", "GB/s out", "CPU s per 1 M tokens",
                "next() p50 ms", "p99 ms"]
     saturated = not float(options.step_ms)
