@@ -139,7 +139,9 @@ public final class Batch implements AutoCloseable {
      */
     public Tensor tensor(String name) {
         SlabTable table = open().table;
-        return table.tensor(table.layout().indexOf(name), memory(), lease());
+        int field = table.layout().indexOf(name);
+        checkReadable();
+        return table.tensor(field, holder.start(field), lease());
     }
 
     /**
@@ -175,7 +177,8 @@ public final class Batch implements AutoCloseable {
     @SuppressWarnings("restricted")
     public MemorySegment segment() {
         long bytes = open().table.usedBytes();
-        return memory().asSlice(0, bytes).reinterpret(lease(), null);
+        checkReadable();
+        return holder.memory.reinterpret(bytes, lease(), null);
     }
 
     /**
@@ -268,16 +271,15 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    private MemorySegment memory() {
+    private void checkReadable() {
         if (holder.memory == null) {
             throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read");
         }
-        return holder.memory;
+        checkThread();
     }
 
     /** What ends the life of every view that was handed out, whatever happens to the slot. */
     private Arena lease() {
-        checkThread();
         if (lease == null) {
             lease = owner == null ? Arena.ofShared() : Arena.ofConfined();
         }

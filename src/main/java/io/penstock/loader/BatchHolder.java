@@ -16,11 +16,27 @@ final class BatchHolder {
     /** The lease that is out, if any: set when the batch is taken, cleared when it is closed. */
     volatile Batch lent;
 
+    /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
+    private final MemorySegment[] starts;
+    private final long[] startOffsets;
+
     BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address) {
         this.plan = plan;
         this.table = table;
         this.memory = memory;
         this.address = address;
+        this.starts = new MemorySegment[table.layout().fields().size()];
+        this.startOffsets = new long[starts.length];
+    }
+
+    /** The memory from a field's start on. */
+    MemorySegment start(int field) {
+        long offset = table.offset(field);
+        if (starts[field] == null || startOffsets[field] != offset) {
+            starts[field] = memory.asSlice(offset);
+            startOffsets[field] = offset;
+        }
+        return starts[field];
     }
 
     /** Whether the slot is out on a lease that only the calling thread can end: waiting for it would be for ever. */

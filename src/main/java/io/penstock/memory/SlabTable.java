@@ -149,13 +149,13 @@ public final class SlabTable {
      * A field as a tensor whose memory dies with a scope of its own, however long the slab's lives.
      *
      * @param field the field's index
-     * @param slab the slab's memory
+     * @param start the slab's memory from the field's offset on
      * @param scope what ends the view's life
      * @return a view of it
      */
     @SuppressWarnings("restricted")
-    public Tensor tensor(int field, MemorySegment slab, Arena scope) {
-        return Tensor.view(slab.asSlice(offsets[field], byteSize(field)).reinterpret(scope, null),
-                layout.fields().get(field).dtype(), shapes[field].clone());
+    public Tensor tensor(int field, MemorySegment start, Arena scope) {
+        return Tensor.view(start.reinterpret(byteSize(field), scope, null), layout.fields().get(field).dtype(),
+                shapes[field].clone());
     }
 }
