@@ -5,6 +5,7 @@
  * the tokenizer, and may be absent.
  */
 module io.penstock {
+    requires jdk.management;
     requires static info.picocli;
 
     exports io.penstock.collate;

@@ -1,22 +1,161 @@
 package io.penstock.device.cuda;
 
-import io.penstock.device.Device;
-import io.penstock.device.DeviceUnavailableException;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorUnknown;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaSetDevice;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
-/** Opens CUDA devices. */
-public final class CudaDevice {
-    private CudaDevice() {
+import io.penstock.cuda.bindings.CudaRuntime;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceUnavailableException.Reason;
+import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.device.internal.OpenResources;
+import java.util.function.IntSupplier;
+
+/**
+ * An NVIDIA GPU over CUDA's runtime.
+ *
+ * <p><b>The current device.</b> CUDA keeps one for each OS thread, and calls that create something use it. Setting it in
+ * the caller's thread would disturb the caller, and setting it back would start a context on a device that the caller never
+ * used. So whatever creates runs on a {@linkplain #create short-lived thread} that has this device current; it is slow
+ * anyway. What enqueues, asks and waits is given a stream or event, which knows its device, and runs in the caller's
+ * thread.
+ *
+ * <p>The primary context is shared with everything else in the process that uses the runtime, a trainer above all; so it is
+ * never reset, and closing releases what was opened here and no more.
+ */
+public final class CudaDevice implements Device {
+    private final int ordinal;
+    private final String name;
+    private final OpenResources resources;
+
+    private CudaDevice(int ordinal) {
+        this.ordinal = ordinal;
+        this.name = "cuda:" + ordinal;
+        this.resources = new OpenResources(name);
     }
 
     /**
-     * Opens a CUDA device.
+     * Opens a device and starts CUDA on it.
      *
-     * @param ordinal its number
+     * @param ordinal its number among the devices that are visible to this process, from 0
      * @return the device
-     * @throws DeviceUnavailableException always, for now
+     * @throws DeviceUnavailableException if it cannot be used; the message says why, and what to do
      */
-    public static Device open(int ordinal) {
-        throw new DeviceUnavailableException(DeviceUnavailableException.Reason.NO_RUNTIME,
-                "cuda:" + ordinal + ": this build holds no CUDA device yet", null);
+    public static CudaDevice open(int ordinal) {
+        if (ordinal < 0) {
+            throw new IllegalArgumentException("device " + ordinal + ": a number from 0 is expected");
+        }
+        int count = CudaPlatform.load().deviceCount();
+        if (ordinal >= count) {
+            throw new DeviceUnavailableException(Reason.NO_SUCH_DEVICE, "there is no cuda:" + ordinal + ": "
+                    + (count == 1 ? "cuda:0 is the only device" : "the devices are cuda:0 to cuda:" + (count - 1)), null);
+        }
+        CudaDevice device = new CudaDevice(ordinal);
+        try {
+            device.create("cudaSetDevice", CudaRuntime::cudaSuccess);
+        } catch (DeviceException e) {
+            throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
+                    "CUDA does not start on the device: " + e.getMessage(), e);
+        }
+        return device;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean hostAccessible() {
+        return false;
+    }
+
+    @Override
+    public void makeCurrent() {
+        resources.requireOpen();
+        requirePlatformThread();
+        check(cudaSetDevice(ordinal), "cudaSetDevice");
+    }
+
+    @Override
+    public DeviceStream openStream(String name) {
+        return resources.open(() -> CudaStream.open(this, name));
+    }
+
+    @Override
+    public DeviceStream stream(long handle) {
+        resources.requireOpen();
+        return CudaStream.view(this, handle);
+    }
+
+    @Override
+    public DeviceEvent openEvent(EventWait wait) {
+        return resources.open(() -> new CudaEvent(this, wait));
+    }
+
+    @Override
+    public DeviceBuffer allocate(long bytes) {
+        return resources.open(() -> new CudaDeviceBuffer(this, bytes));
+    }
+
+    @Override
+    public PinnedBuffer allocatePinned(long bytes) {
+        return resources.open(() -> new CudaPinnedBuffer(this, bytes));
+    }
+
+    @Override
+    public void close() {
+        resources.closeAll();
+    }
+
+    void closed(OpenResources.Resource resource) {
+        resources.closed(resource);
+    }
+
+    void check(int status, String call) {
+        CudaError.check(status, name, call);
+    }
+
+    void checkRelease(int status, String call) {
+        CudaError.checkRelease(status, name, call);
+    }
+
+    /** Makes a CUDA call that depends on the current device, on a thread that has this one current. */
+    void create(String call, IntSupplier creation) {
+        int[] statuses = {cudaErrorUnknown(), cudaErrorUnknown()};        // unless the thread gets to say better
+        Thread thread = Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(() -> {
+            statuses[0] = cudaSetDevice(ordinal);
+            if (statuses[0] == cudaSuccess()) {
+                statuses[1] = creation.getAsInt();
+            }
+        });
+        thread.start();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        check(statuses[0], "cudaSetDevice");
+        check(statuses[1], call);
+    }
+
+    /** CUDA's state is that of an OS thread, and its blocking calls hold one. */
+    static void requirePlatformThread() {
+        if (Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException("CUDA calls need a platform thread, and "
+                    + Thread.currentThread().getName() + " is a virtual one");
+        }
     }
 }

@@ -1,0 +1,107 @@
+package io.penstock.device.cuda;
+
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrAsyncEngineCount;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrComputeCapabilityMajor;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrComputeCapabilityMinor;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrHostNumaId;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDeviceGetAttribute;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDeviceGetPCIBusId;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaGetDeviceProperties;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaMemGetInfo;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
+
+import io.penstock.cuda.bindings.cudaDeviceProp;
+import io.penstock.device.CudaSupport;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceInfo;
+import io.penstock.device.DeviceUnavailableException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the CUDA devices are. Everything but the free memory is asked without starting CUDA on the device, so it is known of
+ * a device that somebody else uses exclusively too.
+ */
+public final class CudaInspection {
+    private static final int PCI_BUS_ID_BYTES = 32;
+
+    private final int ordinal;
+    private final List<String> problems = new ArrayList<>();
+
+    private CudaInspection(int ordinal) {
+        this.ordinal = ordinal;
+    }
+
+    /**
+     * Looks at CUDA and its devices.
+     *
+     * @param devices where the devices are added
+     * @return whether CUDA can be used
+     */
+    public static CudaSupport inspect(List<DeviceInfo> devices) {
+        CudaPlatform platform;
+        try {
+            platform = CudaPlatform.load();
+        } catch (DeviceUnavailableException e) {
+            return new CudaSupport("", "", "", e.reason(), e.getMessage());
+        }
+        String library = platform.library().path().toString();
+        String runtime = CudaLibrary.versionText(platform.library().version());
+        String driver = platform.driverVersion() == 0 ? "" : CudaLibrary.versionText(platform.driverVersion());
+        try {
+            int count = platform.deviceCount();
+            for (int ordinal = 0; ordinal < count; ordinal++) {
+                devices.add(new CudaInspection(ordinal).info());
+            }
+        } catch (DeviceUnavailableException e) {
+            return new CudaSupport(library, runtime, driver, e.reason(), e.getMessage());
+        }
+        return new CudaSupport(library, runtime, driver, null, "");
+    }
+
+    private DeviceInfo info() {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment properties = cudaDeviceProp.allocate(arena);
+            boolean named = succeeded(cudaGetDeviceProperties(properties, ordinal), "cudaGetDeviceProperties");
+            String model = named ? cudaDeviceProp.name(properties).getString(0) : "";
+            int major = attribute(cudaDevAttrComputeCapabilityMajor(), arena);
+            int minor = attribute(cudaDevAttrComputeCapabilityMinor(), arena);
+            MemorySegment busId = arena.allocate(PCI_BUS_ID_BYTES);
+            boolean located = succeeded(cudaDeviceGetPCIBusId(busId, PCI_BUS_ID_BYTES, ordinal), "cudaDeviceGetPCIBusId");
+            int copyEngines = attribute(cudaDevAttrAsyncEngineCount(), arena);
+            int hostNumaNode = attribute(cudaDevAttrHostNumaId(), arena);
+            long[] memory = memory(arena);
+            return new DeviceInfo("cuda:" + ordinal, model, major < 0 ? "" : major + "." + minor, memory[0], memory[1],
+                    copyEngines, hostNumaNode, located ? busId.getString(0) : "", String.join("; ", problems));
+        }
+    }
+
+    private int attribute(int attribute, Arena arena) {
+        MemorySegment value = arena.allocate(ValueLayout.JAVA_INT);
+        boolean known = succeeded(cudaDeviceGetAttribute(value, attribute, ordinal), "cudaDeviceGetAttribute");
+        return known ? value.get(ValueLayout.JAVA_INT, 0) : -1;
+    }
+
+    /** Total and free bytes. */
+    private long[] memory(Arena arena) {
+        MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
+        MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);
+        try (CudaDevice device = CudaDevice.open(ordinal)) {
+            device.create("cudaMemGetInfo", () -> cudaMemGetInfo(free, total));
+            return new long[] {total.get(ValueLayout.JAVA_LONG, 0), free.get(ValueLayout.JAVA_LONG, 0)};
+        } catch (DeviceException | DeviceUnavailableException e) {
+            problems.add(e.getMessage());
+            return new long[] {-1, -1};
+        }
+    }
+
+    private boolean succeeded(int status, String call) {
+        if (status != cudaSuccess()) {
+            problems.add(call + ": " + CudaError.describe(status));
+        }
+        return status == cudaSuccess();
+    }
+}

@@ -1,0 +1,243 @@
+package io.penstock.device.cuda;
+
+import static io.penstock.device.DeviceUnavailableException.Reason.INCOMPLETE_RUNTIME;
+import static io.penstock.device.DeviceUnavailableException.Reason.NO_RUNTIME;
+import static io.penstock.device.DeviceUnavailableException.Reason.UNSUPPORTED_PLATFORM;
+import static io.penstock.device.DeviceUnavailableException.Reason.WRONG_RUNTIME_VERSION;
+
+import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceUnavailableException.Reason;
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * CUDA's runtime library, found and loaded once for this class loader.
+ *
+ * <p>The bindings are laid out for CUDA 13, and other major versions give the same names to functions and structs of
+ * another shape. So a library is first opened by itself, where its version and functions can be looked at and it can be
+ * closed again, and only the right one is loaded for the bindings, which look their symbols up in whatever this class
+ * loader has loaded.
+ *
+ * @param path the file that was loaded
+ * @param version the runtime's version as CUDA counts it, 13000 for 13.0
+ */
+@SuppressWarnings("restricted")
+record CudaLibrary(Path path, int version) {
+    static final int MAJOR = 13;
+    static final String SONAME = "libcudart.so." + MAJOR;
+
+    /** Every function that this package calls. */
+    static final List<String> FUNCTIONS = List.of(
+            "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId", "cudaDriverGetVersion", "cudaEventCreateWithFlags",
+            "cudaEventDestroy", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize", "cudaFree",
+            "cudaFreeHost", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaGetErrorName",
+            "cudaGetErrorString", "cudaHostAlloc", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
+            "cudaRuntimeGetVersion", "cudaSetDevice", "cudaStreamCreateWithFlags", "cudaStreamDestroy",
+            "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent");
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final AddressLayout C_STRING = ValueLayout.ADDRESS.withTargetLayout(
+            MemoryLayout.sequenceLayout(Integer.MAX_VALUE, ValueLayout.JAVA_BYTE));
+    /** {@code Dl_info} of {@code dladdr(3)}. */
+    private static final StructLayout DL_INFO = MemoryLayout.structLayout(
+            C_STRING.withName("dli_fname"),
+            ValueLayout.ADDRESS.withName("dli_fbase"),
+            ValueLayout.ADDRESS.withName("dli_sname"),
+            ValueLayout.ADDRESS.withName("dli_saddr"));
+
+    /**
+     * A place to look.
+     *
+     * @param origin what says so, for messages
+     * @param library a file, or the bare name that the system's loader searches for
+     * @param binding whether the user has set it, so that no other place is tried
+     */
+    record Candidate(String origin, String library, boolean binding) {
+    }
+
+    /** A place in which the library was not found, or not a right one. */
+    private static final class Rejected extends Exception {
+        private static final long serialVersionUID = 1L;
+        private final Reason reason;
+
+        Rejected(Reason reason, String message, Throwable cause) {
+            super(message, cause);
+            this.reason = reason;
+        }
+    }
+
+    /** A library is loaded once for a class loader, so the outcome is kept, be it the library or why there is none. */
+    private static final class Once {
+        private static final CudaLibrary LIBRARY;
+        private static final DeviceUnavailableException FAILURE;
+
+        static {
+            CudaLibrary library = null;
+            DeviceUnavailableException failure = null;
+            try {
+                library = search(candidates(System.getProperty("penstock.cudart"), System.getenv()));
+            } catch (DeviceUnavailableException e) {
+                failure = e;
+            }
+            LIBRARY = library;
+            FAILURE = failure;
+        }
+    }
+
+    /**
+     * The loaded library.
+     *
+     * @throws DeviceUnavailableException if there is none, or not the right one
+     */
+    static CudaLibrary load() {
+        if (Once.FAILURE != null) {
+            throw new DeviceUnavailableException(Once.FAILURE.reason(), Once.FAILURE.getMessage(), Once.FAILURE);
+        }
+        return Once.LIBRARY;
+    }
+
+    /** Where to look, in order. */
+    static List<Candidate> candidates(String property, Map<String, String> environment) {
+        if (property != null && !property.isBlank()) {
+            return List.of(new Candidate("property penstock.cudart", property, true));
+        }
+        String variable = environment.get("PENSTOCK_CUDART");
+        if (variable != null && !variable.isBlank()) {
+            return List.of(new Candidate("variable PENSTOCK_CUDART", variable, true));
+        }
+        List<Candidate> candidates = new ArrayList<>();
+        candidates.add(new Candidate("the system's loader", SONAME, false));
+        for (String root : List.of("CUDA_HOME", "CUDA_PATH")) {
+            String folder = environment.get(root);
+            if (folder != null && !folder.isBlank()) {
+                candidates.add(new Candidate("variable " + root, Path.of(folder, "lib64", SONAME).toString(), false));
+            }
+        }
+        candidates.add(new Candidate("the usual place", "/usr/local/cuda/lib64/" + SONAME, false));
+        return candidates;
+    }
+
+    private static CudaLibrary search(List<Candidate> candidates) {
+        String os = System.getProperty("os.name");
+        if (!os.equals("Linux") || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
+            throw new DeviceUnavailableException(UNSUPPORTED_PLATFORM,
+                    "CUDA is supported on 64-bit Linux, this is " + os + " on " + System.getProperty("os.arch"), null);
+        }
+        List<String> attempts = new ArrayList<>();
+        Rejected worst = null;
+        for (Candidate candidate : candidates) {
+            try {
+                return open(candidate);
+            } catch (Rejected e) {
+                attempts.add(candidate.origin() + ": " + e.getMessage());
+                if (worst == null || worst.reason == NO_RUNTIME) {
+                    worst = e;
+                }
+            }
+        }
+        String advice = candidates.getFirst().binding()
+                ? "; correct that setting, or remove it to have the usual places searched"
+                : "; install the CUDA " + MAJOR + " runtime, or name its " + SONAME
+                        + " with -Dpenstock.cudart=FILE or PENSTOCK_CUDART";
+        throw new DeviceUnavailableException(worst.reason,
+                "no usable CUDA " + MAJOR + " runtime library: " + String.join("; ", attempts) + advice, worst);
+    }
+
+    private static CudaLibrary open(Candidate candidate) throws Rejected {
+        try (Arena arena = Arena.ofConfined()) {
+            SymbolLookup functions = lookup(candidate.library(), arena);
+            MemorySegment getVersion = functions.find("cudaRuntimeGetVersion").orElseThrow(() -> new Rejected(
+                    INCOMPLETE_RUNTIME, candidate.library() + " is not a CUDA runtime library", null));
+            Path path = fileOf(getVersion, candidate.library(), arena);
+            int version = version(getVersion, arena);
+            if (version / 1000 != MAJOR) {
+                throw new Rejected(WRONG_RUNTIME_VERSION,
+                        path + " is CUDA " + versionText(version) + ", expected CUDA " + MAJOR, null);
+            }
+            List<String> missing = FUNCTIONS.stream().filter(name -> functions.find(name).isEmpty()).toList();
+            if (!missing.isEmpty()) {
+                throw new Rejected(INCOMPLETE_RUNTIME, path + " lacks " + String.join(", ", missing), null);
+            }
+            System.load(path.toString());
+            return new CudaLibrary(path, version);
+        } catch (UnsatisfiedLinkError e) {
+            throw new Rejected(NO_RUNTIME, e.getMessage(), e);
+        }
+    }
+
+    private static SymbolLookup lookup(String library, Arena arena) throws Rejected {
+        if (!library.contains("/")) {
+            try {
+                return SymbolLookup.libraryLookup(library, arena);
+            } catch (IllegalArgumentException e) {
+                throw new Rejected(NO_RUNTIME, "it finds no " + library, e);
+            }
+        }
+        Path path = Path.of(library).toAbsolutePath();
+        if (!Files.isRegularFile(path)) {
+            throw new Rejected(NO_RUNTIME, "there is no file " + path, null);
+        }
+        try {
+            return SymbolLookup.libraryLookup(path, arena);
+        } catch (IllegalArgumentException e) {
+            System.load(path.toString());               // fails as well, and says why
+            throw new Rejected(NO_RUNTIME, path + " cannot be loaded", e);
+        }
+    }
+
+    /** The file that a function comes from, as the system's loader knows it. */
+    private static Path fileOf(MemorySegment function, String library, Arena arena) throws Rejected {
+        if (library.contains("/")) {
+            return Path.of(library).toAbsolutePath();
+        }
+        MemorySegment dladdr = LINKER.defaultLookup().find("dladdr").orElseThrow(
+                () -> new Rejected(NO_RUNTIME, library + " was found, but dladdr, which tells its path, was not", null));
+        MemorySegment info = arena.allocate(DL_INFO);
+        try {
+            int found = (int) LINKER.downcallHandle(dladdr, FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS)).invokeExact(function, info);
+            if (found == 0) {
+                throw new Rejected(NO_RUNTIME, "dladdr does not know where " + library + " is", null);
+            }
+        } catch (RuntimeException | Error | Rejected e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+        return Path.of(info.get(C_STRING, 0).getString(0)).toAbsolutePath();
+    }
+
+    private static int version(MemorySegment getVersion, Arena arena) throws Rejected {
+        MemorySegment version = arena.allocate(ValueLayout.JAVA_INT);
+        int status;
+        try {
+            status = (int) LINKER.downcallHandle(getVersion, FunctionDescriptor.of(
+                    ValueLayout.JAVA_INT, ValueLayout.ADDRESS)).invokeExact(version);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+        if (status != 0) {
+            throw new Rejected(INCOMPLETE_RUNTIME, "cudaRuntimeGetVersion failed with " + status, null);
+        }
+        return version.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    /** A version as people write it: 13.0 for 13000. */
+    static String versionText(int version) {
+        return version / 1000 + "." + version % 1000 / 10;
+    }
+}
