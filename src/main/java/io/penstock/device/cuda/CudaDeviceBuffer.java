@@ -39,9 +39,9 @@ final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
         throw new IllegalArgumentException("the device buffer belongs to another device");
     }
 
-    /** The address of a range, for a native call. */
-    MemorySegment pointer(long offset, long length) {
-        return MemorySegment.ofAddress(address + Objects.checkFromIndexSize(offset, length, bytes));
+    /** Where a range of the buffer begins. */
+    long address(long offset, long length) {
+        return address + Objects.checkFromIndexSize(offset, length, bytes);
     }
 
     @Override

@@ -47,9 +47,9 @@ final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
         throw new IllegalArgumentException("the pinned buffer belongs to another device");
     }
 
-    /** The address of a range, for a native call. */
-    MemorySegment pointer(long offset, long length) {
-        return MemorySegment.ofAddress(pointer.address() + Objects.checkFromIndexSize(offset, length, byteSize()));
+    /** Where a range of the buffer begins. */
+    long address(long offset, long length) {
+        return pointer.address() + Objects.checkFromIndexSize(offset, length, byteSize());
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.penstock.device.cuda;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorNotReady;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventRecord;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventWaitDefault;
-import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyAsync;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyDeviceToHost;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyHostToDevice;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamCreateWithFlags;
@@ -12,6 +11,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamNonBlocking;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamQuery;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamSynchronize;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamWaitEvent;
+import static io.penstock.device.cuda.CudaCopy.cudaMemcpyAsync;
 
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -70,17 +70,17 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
     @Override
     public void copyToDevice(DeviceBuffer dst, long dstOffset, PinnedBuffer src, long srcOffset, long bytes) {
         requireUsable();
-        MemorySegment to = CudaDeviceBuffer.of(dst, device).pointer(dstOffset, bytes);
-        MemorySegment from = CudaPinnedBuffer.of(src, device).pointer(srcOffset, bytes);
-        device.check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice(), handle), "cudaMemcpyAsync");
+        long to = CudaDeviceBuffer.of(dst, device).address(dstOffset, bytes);
+        long from = CudaPinnedBuffer.of(src, device).address(srcOffset, bytes);
+        device.check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice(), handle.address()), "cudaMemcpyAsync");
     }
 
     @Override
     public void copyToHost(PinnedBuffer dst, long dstOffset, DeviceBuffer src, long srcOffset, long bytes) {
         requireUsable();
-        MemorySegment to = CudaPinnedBuffer.of(dst, device).pointer(dstOffset, bytes);
-        MemorySegment from = CudaDeviceBuffer.of(src, device).pointer(srcOffset, bytes);
-        device.check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost(), handle), "cudaMemcpyAsync");
+        long to = CudaPinnedBuffer.of(dst, device).address(dstOffset, bytes);
+        long from = CudaDeviceBuffer.of(src, device).address(srcOffset, bytes);
+        device.check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost(), handle.address()), "cudaMemcpyAsync");
     }
 
     @Override

@@ -1,0 +1,71 @@
+package io.penstock.device.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A JVM of its own for a check: CUDA's library is loaded once for a process, and is not to be loaded in that of the tests. */
+final class ChildJvm {
+    private static final int TIMEOUT_SECONDS = 60;
+
+    private final List<String> properties = new ArrayList<>();
+    private final Map<String, String> environment = new HashMap<>();
+
+    /** Starts without any of the settings that the tests' own environment may have. */
+    ChildJvm() {
+        for (String variable : List.of("PENSTOCK_CUDART", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
+                "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS")) {
+            environment.put(variable, null);
+        }
+    }
+
+    ChildJvm library(Path library) {
+        properties.add("-Dpenstock.cudart=" + library);
+        return this;
+    }
+
+    ChildJvm variable(String name, Object value) {
+        environment.put(name, value.toString());
+        return this;
+    }
+
+    /** Runs one check of {@link CudaChecks}; it passes if the JVM ends with 0. */
+    String run(String check) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-cp", System.getProperty("java.class.path")));
+        command.addAll(properties);
+        command.add(CudaChecks.class.getName());
+        command.add(check);
+        Path output = Files.createTempFile("cuda-check", ".txt");
+        try {
+            ProcessBuilder builder = new ProcessBuilder(command)
+                    .redirectErrorStream(true).redirectOutput(output.toFile());
+            environment.forEach((name, value) -> {
+                if (value == null) {
+                    builder.environment().remove(name);
+                } else {
+                    builder.environment().put(name, value);
+                }
+            });
+            Process process = builder.start();
+            if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly().waitFor();
+                fail(check + " still ran after " + TIMEOUT_SECONDS + " s:\n" + Files.readString(output));
+            }
+            String text = Files.readString(output);
+            assertEquals(0, process.exitValue(), () -> check + ":\n" + text);
+            return text;
+        } finally {
+            Files.delete(output);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.penstock.device.cuda;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The CUDA device's whole code over {@code cudart_stub.c}, a check at a time in a JVM of its own. */
+class CudaDeviceTest {
+    @TempDir
+    private static Path folder;
+    private static Path stub;
+
+    @BeforeAll
+    static void buildTheStub() throws IOException, InterruptedException {
+        stub = CudartStub.build(folder);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "everyStatusOfTheProbeHasItsReason",
+        "bytesGoThroughTheDeviceAndBack",
+        "whatIsOpenedIsMadeAsCudaWantsItAndIsReleased",
+        "closingADeviceClosesWhatWasLeftOpen",
+        "aFailedCallIsReportedByNameAndStatus",
+        "notReadyMeansIncompleteAndIsNoError",
+        "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere",
+        "aCloseThatFailsSaysSoAndReleasesTheRest",
+        "creatingLeavesTheCallersCurrentDeviceAlone",
+        "virtualThreadsAreRefused",
+        "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
+        "theSteadyStateAllocatesNothing",
+        "theInventoryDescribesEachDevice"
+    })
+    void holds(String check) throws IOException, InterruptedException {
+        new ChildJvm().library(stub).run(check);
+    }
+
+    @Test
+    void noDeviceNamesTheVariableThatHidesIt() throws IOException, InterruptedException {
+        new ChildJvm().library(stub).variable("CUDA_VISIBLE_DEVICES", "none").run("noDeviceNamesTheVariableThatHidesIt");
+    }
+}
