@@ -12,8 +12,11 @@ public class DeviceException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** CUDA's number. */
     private final int status;
+    /** CUDA's name. */
     private final String errorName;
+    /** What reported it. */
     private final String call;
 
     /**

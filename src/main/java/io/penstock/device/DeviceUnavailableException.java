@@ -29,6 +29,7 @@ public class DeviceUnavailableException extends RuntimeException {
         INITIALIZATION_FAILED
     }
 
+    /** Why. */
     private final Reason reason;
 
     /**
