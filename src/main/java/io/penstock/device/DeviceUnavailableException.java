@@ -11,6 +11,8 @@ public class DeviceUnavailableException extends RuntimeException {
     public enum Reason {
         /** The operating system or processor is not one that the CUDA bindings are made for. */
         UNSUPPORTED_PLATFORM,
+        /** This JVM was not started with the right to call native code. */
+        NO_NATIVE_ACCESS,
         /** CUDA's runtime library was not found, or could not be loaded. */
         NO_RUNTIME,
         /** CUDA's runtime library is of a version whose calls are laid out differently. */

@@ -154,8 +154,8 @@ public final class CudaDevice implements Device {
     /** CUDA's state is that of an OS thread, and its blocking calls hold one. */
     static void requirePlatformThread() {
         if (Thread.currentThread().isVirtual()) {
-            throw new IllegalStateException("CUDA calls need a platform thread, and "
-                    + Thread.currentThread().getName() + " is a virtual one");
+            throw new IllegalStateException(
+                    "CUDA calls need a platform thread, and this is a virtual one: " + Thread.currentThread());
         }
     }
 }

@@ -1,13 +1,13 @@
 package io.penstock.device.cuda;
 
 import static io.penstock.device.DeviceUnavailableException.Reason.INCOMPLETE_RUNTIME;
+import static io.penstock.device.DeviceUnavailableException.Reason.NO_NATIVE_ACCESS;
 import static io.penstock.device.DeviceUnavailableException.Reason.NO_RUNTIME;
 import static io.penstock.device.DeviceUnavailableException.Reason.UNSUPPORTED_PLATFORM;
 import static io.penstock.device.DeviceUnavailableException.Reason.WRONG_RUNTIME_VERSION;
 
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -48,11 +48,9 @@ record CudaLibrary(Path path, int version) {
             "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent");
 
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final AddressLayout C_STRING = ValueLayout.ADDRESS.withTargetLayout(
-            MemoryLayout.sequenceLayout(Integer.MAX_VALUE, ValueLayout.JAVA_BYTE));
     /** {@code Dl_info} of {@code dladdr(3)}. */
     private static final StructLayout DL_INFO = MemoryLayout.structLayout(
-            C_STRING.withName("dli_fname"),
+            ValueLayout.ADDRESS.withName("dli_fname"),
             ValueLayout.ADDRESS.withName("dli_fbase"),
             ValueLayout.ADDRESS.withName("dli_sname"),
             ValueLayout.ADDRESS.withName("dli_saddr"));
@@ -90,6 +88,10 @@ record CudaLibrary(Path path, int version) {
                 library = search(candidates(System.getProperty("penstock.cudart"), System.getenv()));
             } catch (DeviceUnavailableException e) {
                 failure = e;
+            } catch (IllegalCallerException e) {
+                failure = new DeviceUnavailableException(NO_NATIVE_ACCESS, "this JVM may not call native code: start it"
+                        + " with --enable-native-access=" + (CudaLibrary.class.getModule().isNamed()
+                        ? CudaLibrary.class.getModule().getName() : "ALL-UNNAMED"), e);
             }
             LIBRARY = library;
             FAILURE = failure;
@@ -216,7 +218,7 @@ record CudaLibrary(Path path, int version) {
         } catch (Throwable t) {
             throw new AssertionError(t);
         }
-        return Path.of(info.get(C_STRING, 0).getString(0)).toAbsolutePath();
+        return Path.of(info.get(ValueLayout.ADDRESS, 0).reinterpret(Integer.MAX_VALUE).getString(0)).toAbsolutePath();
     }
 
     private static int version(MemorySegment getVersion, Arena arena) throws Rejected {

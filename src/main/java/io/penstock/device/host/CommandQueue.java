@@ -22,6 +22,8 @@ final class CommandQueue implements Runnable {
     static final int CAPACITY = 1024;
     /** Some microseconds: about what it takes to park a thread and wake it. */
     private static final int SPINS = 512;
+    /** A copy is not interrupted for a safepoint, so a large one is done in pieces of some tens of microseconds. */
+    private static final long PIECE_BYTES = 1 << 20;
 
     private final HostDevice device;
     private final String name;
@@ -231,7 +233,10 @@ final class CommandQueue implements Runnable {
             if (awaited != null) {
                 awaited.await(position);
             } else {
-                MemorySegment.copy(src, srcOffset, dst, dstOffset, bytes);
+                for (long done = 0; done < bytes; done += PIECE_BYTES) {
+                    long piece = Math.min(PIECE_BYTES, bytes - done);
+                    MemorySegment.copy(src, srcOffset + done, dst, dstOffset + done, piece);
+                }
             }
         }
 

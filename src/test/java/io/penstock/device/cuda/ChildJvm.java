@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class ChildJvm {
     private static final int TIMEOUT_SECONDS = 60;
 
+    private String nativeAccess = "--enable-native-access=ALL-UNNAMED";
     private final List<String> properties = new ArrayList<>();
     private final Map<String, String> environment = new HashMap<>();
 
@@ -32,6 +33,11 @@ final class ChildJvm {
         return this;
     }
 
+    ChildJvm withoutNativeAccess() {
+        nativeAccess = "--illegal-native-access=deny";
+        return this;
+    }
+
     ChildJvm variable(String name, Object value) {
         environment.put(name, value.toString());
         return this;
@@ -41,7 +47,7 @@ final class ChildJvm {
     String run(String check) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-cp", System.getProperty("java.class.path")));
+                nativeAccess, "-Xmx256m", "-cp", System.getProperty("java.class.path")));
         command.addAll(properties);
         command.add(CudaChecks.class.getName());
         command.add(check);

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.cuda.bindings.CudaRuntime;
+import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -16,6 +18,12 @@ import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -23,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.function.Executable;
 
 /** What runs in a {@link ChildJvm}: each method is a check, named on the command line. */
@@ -61,6 +70,35 @@ public final class CudaChecks {
         DeviceInventory inventory = DeviceInventory.take();
         System.out.println(inventory.cuda());
         inventory.devices().forEach(System.out::println);
+    }
+
+    /** Over the real library, which without a driver answers every call but those of its table of errors with 35. */
+    static void errorsAreNamedByTheLibrary() {
+        CudaLibrary.load();
+        Map.of(2, "cudaErrorMemoryAllocation", 4, "cudaErrorCudartUnloading", 35, "cudaErrorInsufficientDriver",
+                100, "cudaErrorNoDevice", 600, "cudaErrorNotReady", 700, "cudaErrorIllegalAddress",
+                999, "cudaErrorUnknown").forEach((status, name) -> {
+                    assertEquals(name, CudaError.name(status));
+                    assertFalse(CudaError.text(status).isBlank());
+                });
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            Map<String, IntSupplier> calls = Map.of(
+                    "cudaGetDeviceCount", () -> CudaRuntime.cudaGetDeviceCount(out),
+                    "cudaSetDevice", () -> CudaRuntime.cudaSetDevice(0),
+                    "cudaMalloc", () -> CudaRuntime.cudaMalloc(out, 1),
+                    "cudaHostAlloc", () -> CudaRuntime.cudaHostAlloc(out, 1, 0),
+                    "cudaStreamCreateWithFlags", () -> CudaRuntime.cudaStreamCreateWithFlags(out, 1),
+                    "cudaEventCreateWithFlags", () -> CudaRuntime.cudaEventCreateWithFlags(out, 2));
+            calls.forEach((call, made) -> {
+                DeviceException e = assertThrows(DeviceException.class,
+                        () -> CudaError.check(made.getAsInt(), "cuda:0", call));
+                assertEquals(35, e.status());
+                assertEquals(call, e.call());
+                assertEquals("cuda:0: " + call + ": cudaErrorInsufficientDriver (35): "
+                        + "CUDA driver version is insufficient for CUDA runtime version", e.getMessage());
+            });
+        }
     }
 
     static void everyStatusOfTheProbeHasItsReason() throws Throwable {
@@ -303,7 +341,7 @@ public final class CudaChecks {
                     () -> stream.copyToDevice(buffer, 0, pinned, 0, 1),
                     () -> stream.copyToHost(pinned, 0, buffer, 0, 1))) {
                 AtomicReference<Throwable> thrown = new AtomicReference<>();
-                Thread.ofVirtual().name("v").start(() -> {
+                Thread.ofVirtual().start(() -> {
                     try {
                         call.execute();
                     } catch (Throwable t) {
@@ -311,7 +349,8 @@ public final class CudaChecks {
                     }
                 }).join();
                 assertEquals(IllegalStateException.class, thrown.get().getClass());
-                assertEquals("CUDA calls need a platform thread, and v is a virtual one", thrown.get().getMessage());
+                assertTrue(thrown.get().getMessage().startsWith(
+                        "CUDA calls need a platform thread, and this is a virtual one: VirtualThread["));
             }
         }
     }
@@ -403,5 +442,90 @@ public final class CudaChecks {
         assertEquals("Stub GPU 0", busy.model());
         assertEquals(-1, busy.memoryFreeBytes());
         assertTrue(busy.problem().contains("cudaErrorDevicesUnavailable"), busy.problem());
+    }
+
+    static void theLoaderDeliversTheBatchesOfTheDatasetInOrder() throws Throwable {
+        try (Device device = Device.cuda(0);
+                DeviceStream trainer = device.openStream("trainer");
+                DataLoader loader = DataLoader.of(new Squares()).batchSize(7).shuffle(5).workers(2).endEpoch(3)
+                        .device(device).open()) {
+            int batches = 0;
+            while (loader.hasNext()) {
+                DeviceStream stream = batches % 3 == 0 ? null : device.stream(trainer.handle());
+                try (Batch batch = stream == null ? loader.next() : loader.next(stream)) {
+                    trainer.synchronize();
+                    MemorySegment rows = onStub(batch.address("square"), 8L * batch.count());
+                    for (int row = 0; row < batch.count(); row++) {
+                        assertEquals(Squares.of(batch.sample(row)), rows.getAtIndex(ValueLayout.JAVA_LONG, row));
+                    }
+                }
+                batches++;
+            }
+            assertEquals(3 * loader.batchesPerEpoch(), batches);
+        }
+        stillOpen(0, 0, 0, 0);
+    }
+
+    static void aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen() throws Throwable {
+        try (Device device = Device.cuda(0);
+                DataLoader loader = DataLoader.of(new Squares()).batchSize(7).device(device).open()) {
+            loader.next().close();
+            CudartStub.fail("cudaMemcpyAsync", 700);
+            RuntimeException e = assertThrows(RuntimeException.class, () -> {
+                while (true) {
+                    loader.next().close();
+                }
+            });
+            CudartStub.fail("", 0);
+            assertTrue(e.getMessage().contains("cuda:0: cudaMemcpyAsync: cudaErrorIllegalAddress (700)"), e.getMessage());
+        }
+        stillOpen(0, 0, 0, 0);
+    }
+
+    /** The stand-in's device memory is the CPU's. */
+    @SuppressWarnings("restricted")
+    private static MemorySegment onStub(long address, long bytes) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes);
+    }
+
+    /** Sample n is n times n. */
+    private static final class Squares implements Dataset {
+        private static final int SIZE = 1_000;
+        private final MemorySegment squares = Arena.global().allocate(ValueLayout.JAVA_LONG, SIZE);
+
+        Squares() {
+            for (long n = 0; n < SIZE; n++) {
+                squares.setAtIndex(ValueLayout.JAVA_LONG, n, of(n));
+            }
+        }
+
+        static long of(long n) {
+            return n * n;
+        }
+
+        @Override
+        public long size() {
+            return SIZE;
+        }
+
+        @Override
+        public List<TensorSpec> fields() {
+            return List.of(new TensorSpec("square", DType.I64));
+        }
+
+        @Override
+        public void locate(long sample, int field, Span into) {
+            into.set(squares, 8 * sample, 8);
+        }
+
+        @Override
+        public long maxLength(int field) {
+            return 1;
+        }
+
+        @Override
+        public String fingerprint() {
+            return "squares";
+        }
     }
 }

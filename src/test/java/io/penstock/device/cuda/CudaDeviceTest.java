@@ -33,7 +33,9 @@ class CudaDeviceTest {
         "virtualThreadsAreRefused",
         "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
         "theSteadyStateAllocatesNothing",
-        "theInventoryDescribesEachDevice"
+        "theInventoryDescribesEachDevice",
+        "theLoaderDeliversTheBatchesOfTheDatasetInOrder",
+        "aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen"
     })
     void holds(String check) throws IOException, InterruptedException {
         new ChildJvm().library(stub).run(check);

@@ -100,6 +100,13 @@ class CudaLibraryTest {
     }
 
     @Test
+    void aJvmThatMayNotCallNativeCodeHasTheHostDevice() throws Exception {
+        ChildJvm denied = new ChildJvm().withoutNativeAccess().library(CudartStub.build(folder));
+        unavailable(denied, Reason.NO_NATIVE_ACCESS, "--enable-native-access=");
+        assertTrue(denied.run("bestDevice").contains("best is host"));
+    }
+
+    @Test
     void theSystemsLoaderIsAskedByName() throws Exception {
         Path stub = CudartStub.build(folder.resolve("lib64"));
         ChildJvm child = new ChildJvm().variable("LD_LIBRARY_PATH", stub.getParent());
@@ -142,6 +149,7 @@ class CudaLibraryTest {
         unavailable(new ChildJvm().library(real.get()), Reason.NO_DRIVER, "CUDA runtime 13.", "(" + real.get() + ")",
                 "finds no NVIDIA driver", "580 or newer");
         assertTrue(new ChildJvm().library(real.get()).run("bestDevice").contains("best is host"));
+        new ChildJvm().library(real.get()).run("errorsAreNamedByTheLibrary");
     }
 
     private static void unavailable(ChildJvm child, Reason reason, String... texts) throws Exception {
