@@ -1,7 +1,8 @@
 /*
- * A stand-in for libcudart.so.13 on machines without a GPU: the functions that Penstock's CUDA device calls, with CUDA's
- * signatures and statuses, over malloc and memcpy. Copies are done when the call returns, so every event is complete. It
- * shows that the calls are made as they should be; that they are ordered rightly is shown by the host device and by a GPU.
+ * A stand-in for libcudart.so.13 on machines without a GPU: the functions that Penstock's CUDA device calls, with
+ * CUDA's signatures and statuses, over malloc and memcpy. Copies are done when the call returns, so every event is
+ * complete. It shows that the calls are made as they should be; that they are ordered rightly is shown by the host
+ * device and by a GPU.
  *
  * Unlike the real runtime it is strict where that costs nothing: a handle that is not open, or a range outside its
  * allocation, is an error, and what is open at the end can be counted.
@@ -171,7 +172,13 @@ int cudaHostAlloc(void **address, size_t size, unsigned flags) {
 int cudaFree(void *address) { ENTER(); return drop(DEVICE_MEMORY, address) ? SUCCESS : INVALID_VALUE; }
 int cudaFreeHost(void *address) { ENTER(); return drop(PINNED_MEMORY, address) ? SUCCESS : INVALID_VALUE; }
 
-int cudaStreamCreateWithFlags(void **stream, unsigned flags) { ENTER(); *stream = add(STREAM, 0, flags); return SUCCESS; }
+int cudaStreamCreateWithFlags(void **stream, unsigned flags) {
+    ENTER();
+    *stream = add(STREAM, 0, flags);
+    return SUCCESS;
+}
+
+
 int cudaStreamDestroy(void *stream) { ENTER(); return drop(STREAM, stream) ? SUCCESS : INVALID_HANDLE; }
 int cudaStreamQuery(void *stream) { ENTER(); return is_stream(stream) ? SUCCESS : INVALID_HANDLE; }
 int cudaStreamSynchronize(void *stream) { ENTER(); return is_stream(stream) ? SUCCESS : INVALID_HANDLE; }

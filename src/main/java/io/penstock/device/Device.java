@@ -6,23 +6,23 @@ import io.penstock.device.host.HostDevice;
 /**
  * Where batches go: memory of its own, streams that work asynchronously, and events that order them.
  *
- * <p>There are two. {@link #cuda(int)} is an NVIDIA GPU behind CUDA's runtime library. {@link #host()} is this machine's
- * own memory, with a thread for each stream; it behaves as the first does, so that an engine built on this interface is
- * exercised, its races included, where there is no GPU.
+ * <p>There are two. {@link #cuda(int)} is an NVIDIA GPU behind CUDA's runtime library. {@link #host()} is this
+ * machine's own memory, with a thread for each stream; it behaves as the first does, so that an engine built on this
+ * interface is exercised, its races included, where there is no GPU.
  *
  * <p><b>Streams and events</b> follow CUDA. Work that is enqueued on one stream runs in order; two streams run
  * independently. An event marks a position in a stream; a stream or a thread can wait for it.
  *
  * <p><b>Threads.</b> A device and what it opens may be used from any number of threads. The one thing that is the
- * caller's duty is that {@code close()} of a resource does not run beside another call on the same resource. CUDA keeps a
- * current device for each OS thread: a thread that is going to enqueue work calls {@link #makeCurrent()} once, first.
- * CUDA calls are refused on virtual threads, which change their OS thread.
+ * caller's duty is that {@code close()} of a resource does not run beside another call on the same resource. CUDA
+ * keeps a current device for each OS thread: a thread that is going to enqueue work calls {@link #makeCurrent()}
+ * once, first. CUDA calls are refused on virtual threads, which change their OS thread.
  *
  * <p><b>Errors.</b> A wrong argument is refused at the call, with an {@link IllegalArgumentException} or
- * {@link IndexOutOfBoundsException}; use of something closed with an {@link IllegalStateException}. What the device itself
- * reports is a {@link DeviceException}. As in CUDA, asynchronous work that fails is reported by a later call, and a
- * fault such as an illegal address is sticky: nothing runs on the device after it, and each later call but
- * {@code close()} reports it again.
+ * {@link IndexOutOfBoundsException}; use of something closed with an {@link IllegalStateException}. What the device
+ * itself reports is a {@link DeviceException}. As in CUDA, asynchronous work that fails is reported by a later call,
+ * and a fault such as an illegal address is sticky: nothing runs on the device after it, and each later call on
+ * a stream or event reports it again.
  *
  * <p><b>Ownership.</b> Who opens closes: streams, events and buffers, then the device. Every {@code close()} may be
  * called again without effect.
@@ -173,9 +173,9 @@ public interface Device extends AutoCloseable {
     PinnedBuffer allocatePinned(long bytes);
 
     /**
-     * Closes the device. Whatever is still open of it is a leak: it is closed here, in reverse order of opening (a stream
-     * after the work that is queued on it has ended), and named in a warning in the log. Views of foreign streams need
-     * no closing and are not counted.
+     * Closes the device. Whatever is still open of it is a leak: it is closed here, in reverse order of opening (a
+     * stream after the work that is queued on it has ended), and named in a warning in the log. Views of foreign
+     * streams need no closing and are not counted.
      *
      * @throws DeviceException if the device reports an error while something is released; the rest is released all the
      *     same

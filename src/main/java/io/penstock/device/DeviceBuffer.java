@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * Memory of a {@link Device}, aligned to 256 bytes.
  *
- * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed buffer
- * into a sticky {@link DeviceException}.
+ * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed
+ * buffer into a sticky {@link DeviceException}.
  */
 public interface DeviceBuffer extends AutoCloseable {
     /**

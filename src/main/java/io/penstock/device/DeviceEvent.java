@@ -1,11 +1,11 @@
 package io.penstock.device;
 
 /**
- * A mark in a stream: {@link DeviceStream#record} sets it, {@link DeviceStream#waitFor} makes another stream wait for it,
- * and a thread asks or waits here.
+ * A mark in a stream: {@link DeviceStream#record} sets it, {@link DeviceStream#waitFor} makes another stream wait for
+ * it, and a thread asks or waits here.
  *
- * <p>As in CUDA: an event that was never recorded is complete; recording again forgets the mark before; the methods here
- * speak of the latest mark.
+ * <p>As in CUDA: an event that was never recorded is complete; recording again forgets the mark before; the methods
+ * here speak of the latest mark.
  *
  * <p>Every method but {@link #close()} throws {@link IllegalStateException} once the event is closed, and
  * {@link DeviceException} when the device reports an error.

@@ -5,8 +5,8 @@ import java.io.Serial;
 /**
  * An error that a device reported, by the number and name that CUDA gives it. The host device uses the same ones.
  *
- * <p>The call that carries the error need not be the one that caused it: work that fails asynchronously is reported by a
- * later call.
+ * <p>The call that carries the error need not be the one that caused it: work that fails asynchronously is reported
+ * by a later call.
  */
 public class DeviceException extends RuntimeException {
     @Serial

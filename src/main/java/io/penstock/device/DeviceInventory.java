@@ -23,8 +23,8 @@ public record DeviceInventory(List<DeviceInfo> devices, CudaSupport cuda) {
     }
 
     /**
-     * Looks at what there is. To ask a GPU for its free memory starts CUDA on it, which takes a moment, and keeps some of
-     * its memory until the process ends.
+     * Looks at what there is. To ask a GPU for its free memory starts CUDA on it, which takes a moment, and keeps
+     * some of its memory until the process ends.
      *
      * @return what was found; that CUDA cannot be used is a finding, not an error
      */

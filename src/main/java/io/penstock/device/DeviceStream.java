@@ -7,13 +7,13 @@ package io.penstock.device;
  * {@link #synchronize()} has returned), both buffers stay open, the source is not written and the destination is not
  * touched.
  *
- * <p>The source of a copy to the device is a {@link PinnedBuffer} by type: from memory that is not page-locked CUDA copies
- * in the calling thread, which would silently undo the overlap.
+ * <p>The source of a copy to the device is a {@link PinnedBuffer} by type: from memory that is not page-locked CUDA
+ * copies in the calling thread, which would silently undo the overlap.
  *
  * <p>Enqueueing allocates nothing on the heap. It can block while a very long queue is full.
  *
- * <p>Every method but {@link #name()} and {@link #close()} throws {@link IllegalStateException} once the stream is closed,
- * and {@link DeviceException} when the device reports an error, of this call or of work enqueued before.
+ * <p>Every method but {@link #name()} and {@link #close()} throws {@link IllegalStateException} once the stream is
+ * closed, and {@link DeviceException} when the device reports an error, of this call or of work enqueued before.
  */
 public interface DeviceStream extends AutoCloseable {
     /**
@@ -69,8 +69,8 @@ public interface DeviceStream extends AutoCloseable {
     void record(DeviceEvent event);
 
     /**
-     * Holds what is enqueued on this stream from here on until the work has ended that the event marks at the time of this
-     * call. An event that was never recorded holds nothing. The calling thread does not wait.
+     * Holds what is enqueued on this stream from here on until the work has ended that the event marks at the time of
+     * this call. An event that was never recorded holds nothing. The calling thread does not wait.
      *
      * @param event the event
      * @throws IllegalArgumentException if the event belongs to another device
@@ -86,14 +86,14 @@ public interface DeviceStream extends AutoCloseable {
     boolean isIdle();
 
     /**
-     * Blocks until all work enqueued so far has ended. An interrupt does not end the wait; the thread's interrupt status
-     * is kept.
+     * Blocks until all work enqueued so far has ended. An interrupt does not end the wait; the thread's interrupt
+     * status is kept.
      */
     void synchronize();
 
     /**
-     * Waits for the work that is enqueued and closes the stream; on a view of somebody else's stream closes only the view,
-     * and does not wait.
+     * Waits for the work that is enqueued and closes the stream; on a view of somebody else's stream closes only the
+     * view, and does not wait.
      *
      * @throws DeviceException if that work failed; the stream is closed all the same
      */

@@ -2,7 +2,7 @@ package io.penstock.device;
 
 /** How a thread waits in {@link DeviceEvent#synchronize()}. */
 public enum EventWait {
-    /** It keeps asking: the shortest delay, and the right kind for events that only streams wait for or that are polled. */
+    /** It keeps asking: the shortest delay. The right kind for events that are polled, or that only streams await. */
     SPIN,
     /** It sleeps until it is woken: leaves the core to others, for waits as long as a copy. */
     BLOCK

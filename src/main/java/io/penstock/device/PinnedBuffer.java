@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
  * Host memory that a {@link Device} reads and writes by itself while the CPU does other work: page-locked, where the
  * device is a GPU.
  *
- * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed buffer
- * into a sticky {@link DeviceException}.
+ * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed
+ * buffer into a sticky {@link DeviceException}.
  */
 public interface PinnedBuffer extends AutoCloseable {
     /**

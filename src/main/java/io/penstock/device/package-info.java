@@ -1,8 +1,8 @@
 /**
  * Devices behind one interface: streams, events, device memory and the pinned memory that copies to it start from.
  *
- * <p>{@link io.penstock.device.Device} opens everything and documents threads, errors and ownership once for all. A copy
- * that overlaps with other work reads:
+ * <p>{@link io.penstock.device.Device} opens everything and documents threads, errors and ownership once for all. A
+ * copy that overlaps with other work reads:
  *
  * {@snippet :
  * try (Device device = Device.best();

@@ -20,14 +20,14 @@ import java.util.function.IntSupplier;
 /**
  * An NVIDIA GPU over CUDA's runtime.
  *
- * <p><b>The current device.</b> CUDA keeps one for each OS thread, and calls that create something use it. Setting it in
- * the caller's thread would disturb the caller, and setting it back would start a context on a device that the caller never
- * used. So whatever creates runs on a {@linkplain #create short-lived thread} that has this device current; it is slow
- * anyway. What enqueues, asks and waits is given a stream or event, which knows its device, and runs in the caller's
- * thread.
+ * <p><b>The current device.</b> CUDA keeps one for each OS thread, and calls that create something use it. Setting it
+ * in the caller's thread would disturb the caller, and setting it back would start a context on a device that the
+ * caller never used. So whatever creates runs on a {@linkplain #create short-lived thread} that has this device
+ * current; it is slow anyway. What enqueues, asks and waits is given a stream or event, which knows its device, and
+ * runs in the caller's thread.
  *
- * <p>The primary context is shared with everything else in the process that uses the runtime, a trainer above all; so it is
- * never reset, and closing releases what was opened here and no more.
+ * <p>The primary context is shared with everything else in the process that uses the runtime, a trainer above all; so
+ * it is never reset, and closing releases what was opened here and no more.
  */
 public final class CudaDevice implements Device {
     private final int ordinal;
@@ -53,8 +53,9 @@ public final class CudaDevice implements Device {
         }
         int count = CudaPlatform.load().deviceCount();
         if (ordinal >= count) {
-            throw new DeviceUnavailableException(Reason.NO_SUCH_DEVICE, "there is no cuda:" + ordinal + ": "
-                    + (count == 1 ? "cuda:0 is the only device" : "the devices are cuda:0 to cuda:" + (count - 1)), null);
+            String devices = count == 1 ? "cuda:0 is the only device" : "the devices are cuda:0 to cuda:" + (count - 1);
+            throw new DeviceUnavailableException(
+                    Reason.NO_SUCH_DEVICE, "there is no cuda:" + ordinal + ": " + devices, null);
         }
         CudaDevice device = new CudaDevice(ordinal);
         try {

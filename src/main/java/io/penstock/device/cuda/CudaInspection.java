@@ -22,8 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the CUDA devices are. Everything but the free memory is asked without starting CUDA on the device, so it is known of
- * a device that somebody else uses exclusively too.
+ * What the CUDA devices are. Everything but the free memory is asked without starting CUDA on the device, so it is
+ * known of a device that somebody else uses exclusively too.
  */
 public final class CudaInspection {
     private static final int PCI_BUS_ID_BYTES = 32;
@@ -70,7 +70,8 @@ public final class CudaInspection {
             int major = attribute(cudaDevAttrComputeCapabilityMajor(), arena);
             int minor = attribute(cudaDevAttrComputeCapabilityMinor(), arena);
             MemorySegment busId = arena.allocate(PCI_BUS_ID_BYTES);
-            boolean located = succeeded(cudaDeviceGetPCIBusId(busId, PCI_BUS_ID_BYTES, ordinal), "cudaDeviceGetPCIBusId");
+            boolean located = succeeded(
+                    cudaDeviceGetPCIBusId(busId, PCI_BUS_ID_BYTES, ordinal), "cudaDeviceGetPCIBusId");
             int copyEngines = attribute(cudaDevAttrAsyncEngineCount(), arena);
             int hostNumaNode = attribute(cudaDevAttrHostNumaId(), arena);
             long[] memory = memory(arena);

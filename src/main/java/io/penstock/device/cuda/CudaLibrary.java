@@ -205,7 +205,7 @@ record CudaLibrary(Path path, int version) {
             return Path.of(library).toAbsolutePath();
         }
         MemorySegment dladdr = LINKER.defaultLookup().find("dladdr").orElseThrow(
-                () -> new Rejected(NO_RUNTIME, library + " was found, but dladdr, which tells its path, was not", null));
+                () -> new Rejected(NO_RUNTIME, library + " was found; dladdr, which knows its path, was not", null));
         MemorySegment info = arena.allocate(DL_INFO);
         try {
             int found = (int) LINKER.downcallHandle(dladdr, FunctionDescriptor.of(

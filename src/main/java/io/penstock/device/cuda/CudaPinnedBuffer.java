@@ -12,10 +12,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * Memory of {@code cudaHostAlloc}: page-locked, and cached by the CPU, unlike write-combined memory, which is slow to read.
+ * Memory of {@code cudaHostAlloc}: page-locked, and cached by the CPU, unlike write-combined memory, which is slow to
+ * read.
  *
- * <p>The segment lives in an arena of its own that is closed before the memory is freed, so a thread that still holds the
- * segment gets an exception, never freed memory.
+ * <p>The segment lives in an arena of its own that is closed before the memory is freed, so a thread that still holds
+ * the segment gets an exception, never freed memory.
  */
 @SuppressWarnings("restricted")
 final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {

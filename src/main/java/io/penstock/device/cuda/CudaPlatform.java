@@ -16,9 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Whether CUDA works here: library, driver, devices, asked in the order in which each can answer without those behind it.
- * Without a driver the runtime answers {@code cudaDriverGetVersion} with success and version 0, and everything else with
- * an error that does not tell a missing driver from an old one.
+ * Whether CUDA works here: library, driver, devices, asked in the order in which each can answer without those behind
+ * it. Without a driver the runtime answers {@code cudaDriverGetVersion} with success and version 0, and everything
+ * else with an error that does not tell a missing driver from an old one.
  *
  * @param library the runtime library
  * @param driverVersion the newest CUDA that the driver supports, 13000 for 13.0; 0 without a driver

@@ -42,7 +42,8 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
     static CudaStream open(CudaDevice device, String name) {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment created = arena.allocate(ValueLayout.ADDRESS);
-            device.create("cudaStreamCreateWithFlags", () -> cudaStreamCreateWithFlags(created, cudaStreamNonBlocking()));
+            device.create("cudaStreamCreateWithFlags",
+                    () -> cudaStreamCreateWithFlags(created, cudaStreamNonBlocking()));
             return new CudaStream(device, name, created.get(ValueLayout.ADDRESS, 0), true);
         }
     }

@@ -7,15 +7,15 @@ import java.util.concurrent.locks.LockSupport;
  * The thread of one stream, and the ring of commands that it runs.
  *
  * <p><b>Positions.</b> Commands are numbered from 0. {@code enqueued} counts those put in, {@code completed} those that
- * have run, so work up to position {@code p} has ended exactly when {@code completed >= p}. That is all an event needs: to
- * record is to note the count at that time, and no command runs for it.
+ * have run, so work up to position {@code p} has ended exactly when {@code completed >= p}. That is all an event
+ * needs: to record is to note the count at that time, and no command runs for it.
  *
- * <p><b>Assumptions.</b> A command waits only for a position that was reached by {@code enqueued} before the command was
- * put in; so no cycle of waits can arise, and every queue gets on.
+ * <p><b>Assumptions.</b> A command waits only for a position that was reached by {@code enqueued} before the command
+ * was put in; so no cycle of waits can arise, and every queue gets on.
  *
  * <p><b>Guarantees.</b> Commands run in the order of enqueueing. What a thread wrote before it enqueued a command is
- * visible to the command; what commands wrote is visible to a thread that has seen their position complete. Enqueueing and
- * waiting allocate nothing.
+ * visible to the command; what commands wrote is visible to a thread that has seen their position complete.
+ * Enqueueing and waiting allocate nothing.
  */
 final class CommandQueue implements Runnable {
     /** A power of two. */

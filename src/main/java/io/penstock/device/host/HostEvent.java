@@ -5,7 +5,7 @@ import io.penstock.device.EventWait;
 import io.penstock.device.internal.OpenResources;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A position in a queue. The two are one mark, so they are read and written together, under the lock on {@code this}. */
+/** A position in a queue. The two make one mark, so they are read and written together, under this event's lock. */
 final class HostEvent implements DeviceEvent, OpenResources.Resource {
     private final HostDevice device;
     private final long handle;

@@ -7,8 +7,8 @@ import java.util.SequencedSet;
 import java.util.function.Supplier;
 
 /**
- * The streams, events and buffers that are open on a device, in the order of opening, so that the device can end cleanly
- * and name what was forgotten.
+ * The streams, events and buffers that are open on a device, in the order of opening, so that the device can end
+ * cleanly and name what was forgotten.
  *
  * <p>Thread-safe. Opening and closing run one at a time, so nothing is opened on a device that has begun to close.
  */
@@ -77,8 +77,8 @@ public final class OpenResources {
     }
 
     /**
-     * Closes what is still open, the last opened first, and names it in a warning. A failure does not keep the rest from
-     * being closed.
+     * Closes what is still open, the last opened first, and names it in a warning. A failure does not keep the rest
+     * from being closed.
      *
      * @return whether this was the first call, and the device is to be closed now
      * @throws RuntimeException the first failure of a resource, after all are closed

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of its own for a check: CUDA's library is loaded once for a process, and is not to be loaded in that of the tests. */
+/** A JVM for one check: a process loads CUDA's library once, and that of the tests must not load a false one. */
 final class ChildJvm {
     private static final int TIMEOUT_SECONDS = 60;
 

@@ -322,9 +322,10 @@ public final class CudaChecks {
                 PinnedBuffer pinned = device.allocatePinned(1);
                 DeviceBuffer buffer = device.allocate(1)) {
             assertEquals(0, CudartStub.currentDevice());
-            for (long made : new long[] {stream.handle(), event.handle(), pinned.segment().address(), buffer.address()}) {
-                assertEquals(1, CudartStub.device(made));
-            }
+            assertEquals(1, CudartStub.device(stream.handle()));
+            assertEquals(1, CudartStub.device(event.handle()));
+            assertEquals(1, CudartStub.device(pinned.segment().address()));
+            assertEquals(1, CudartStub.device(buffer.address()));
             device.makeCurrent();
             assertEquals(1, CudartStub.currentDevice());
         }
@@ -477,7 +478,8 @@ public final class CudaChecks {
                 }
             });
             CudartStub.fail("", 0);
-            assertTrue(e.getMessage().contains("cuda:0: cudaMemcpyAsync: cudaErrorIllegalAddress (700)"), e.getMessage());
+            String cause = "cuda:0: cudaMemcpyAsync: cudaErrorIllegalAddress (700)";
+            assertTrue(e.getMessage().contains(cause), e.getMessage());
         }
         stillOpen(0, 0, 0, 0);
     }

@@ -43,6 +43,7 @@ class CudaDeviceTest {
 
     @Test
     void noDeviceNamesTheVariableThatHidesIt() throws IOException, InterruptedException {
-        new ChildJvm().library(stub).variable("CUDA_VISIBLE_DEVICES", "none").run("noDeviceNamesTheVariableThatHidesIt");
+        new ChildJvm().library(stub).variable("CUDA_VISIBLE_DEVICES", "none")
+                .run("noDeviceNamesTheVariableThatHidesIt");
     }
 }

@@ -48,7 +48,8 @@ class CudaLibraryTest {
 
     @Test
     void everyFunctionThatIsCalledIsRequiredOfTheLibrary() throws IOException {
-        Pattern imported = Pattern.compile("import static io\\.penstock\\.cuda\\.bindings\\.CudaRuntime\\.(\\w+)(\\$address)?;");
+        Pattern imported = Pattern.compile(
+                "import static io\\.penstock\\.cuda\\.bindings\\.CudaRuntime\\.(\\w+)(\\$address)?;");
         String bindings = Files.readString(Path.of("bindings/java/io/penstock/cuda/bindings/CudaRuntime.java"));
         Set<String> called = new TreeSet<>();
         try (Stream<Path> sources = Files.list(Path.of("src/main/java/io/penstock/device/cuda"))) {
@@ -161,7 +162,7 @@ class CudaLibraryTest {
     }
 
     /** Beside the compiler, or in the usual places. */
-    private static Optional<Path> realLibrary() throws IOException, InterruptedException {
+    static Optional<Path> realLibrary() throws IOException, InterruptedException {
         Stream<String> roots = Stream.of(System.getenv("CUDA_HOME"), System.getenv("CUDA_PATH"), "/usr/local/cuda");
         Optional<String> compilerRoot = Optional.empty();
         try {

@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The stand-in for CUDA's runtime library, {@code src/test/native/cudart_stub.c}: built by tests, steered by checks. */
+/** The stand-in for CUDA's library, {@code src/test/native/cudart_stub.c}: built by tests, steered by checks. */
 final class CudartStub {
     static final int STREAM = 0;
     static final int EVENT = 1;
@@ -65,7 +65,8 @@ final class CudartStub {
     }
 
     static int open(int kind) throws Throwable {
-        return (int) handle("stub_open", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)).invoke(kind);
+        return (int) handle("stub_open", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT))
+                .invoke(kind);
     }
 
     static int device(long handle) throws Throwable {

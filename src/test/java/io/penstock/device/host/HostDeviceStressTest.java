@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostDeviceStressTest {
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final int STREAMS = 4;
@@ -28,9 +28,10 @@ class HostDeviceStressTest {
     private static final int BUFFER_BYTES = 4096;
 
     /**
-     * Random copies over several streams give what they give one after the other, if every copy waits for the last use of
-     * what it touches. Every such wait is made with events, and only where the last use was on another stream, so a stream
-     * that ran out of order, an event that let go early and a wait that was lost would all change the bytes.
+     * Random copies over several streams give what they give one after the other, if every copy waits for the last
+     * use of what it touches. Every such wait is made with events, and only where the last use was on another stream,
+     * so a stream that ran out of order, an event that let go early and a wait that was lost would all change the
+     * bytes.
      */
     @Test
     void orderedByEventsStreamsComputeWhatOneStreamDoes() {
@@ -152,7 +153,7 @@ class HostDeviceStressTest {
         }
     }
 
-    /** Whoever sees an event complete sees the bytes of the copy before it, however often it parks and wakes in between. */
+    /** Whoever sees an event complete sees the bytes of the copy before it, however often threads park and wake. */
     @Test
     void aCompletedEventMeansThatTheBytesAreThere() {
         try (Device device = Device.host();

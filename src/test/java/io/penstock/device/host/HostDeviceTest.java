@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostDeviceTest {
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
 
@@ -220,7 +220,9 @@ class HostDeviceTest {
 
     @Test
     void refusesHandlesThatAreNotOfItsOpenStreams() {
-        try (Device device = Device.host(); Device other = Device.host(); DeviceStream foreign = other.openStream("f")) {
+        try (Device device = Device.host();
+                Device other = Device.host();
+                DeviceStream foreign = other.openStream("f")) {
             DeviceStream closed = device.openStream("closed");
             long closedHandle = closed.handle();
             closed.close();
@@ -440,7 +442,7 @@ class HostDeviceTest {
         return Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().contains(namePart)).count();
     }
 
-    /** A stream that stands still until {@link #release()}, with a copy queued on it that shows whether it has got on. */
+    /** A stream that stands still until {@link #release()}, then runs a copy that shows whether it has got on. */
     private static final class Busy implements AutoCloseable {
         final Device device = Device.host();
         final DeviceStream stream = device.openStream("busy");

@@ -1,0 +1,36 @@
+package io.penstock.device.cuda;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The checks that do not steer the stand-in, over the real library and a GPU; skipped where there is none. */
+class CudaGpuTest {
+    private static Path library;
+
+    @BeforeAll
+    static void findAGpu() throws IOException, InterruptedException {
+        Optional<Path> real = CudaLibraryTest.realLibrary();
+        assumeTrue(real.isPresent(), "no CUDA 13 runtime library on this machine");
+        library = real.get();
+        String output = new ChildJvm().library(library).run("open");
+        assumeTrue(output.contains("opened cuda:0"), output);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "bytesGoThroughTheDeviceAndBack",
+        "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
+        "virtualThreadsAreRefused",
+        "theSteadyStateAllocatesNothing",
+        "inventory"
+    })
+    void holds(String check) throws IOException, InterruptedException {
+        new ChildJvm().library(library).run(check);
+    }
+}
