@@ -243,8 +243,8 @@ class HostDeviceStressTest {
                             stream.copyToDevice(target, 8L * i, source, 0, 8);
                             accepted.incrementAndGet();
                         }
-                    } catch (IllegalStateException e) {
-                        assertTrue(e.getMessage().endsWith("closed"), e.getMessage());
+                    } catch (IllegalStateException _) {
+                        // The stream is closed: accepted says how many copies came before.
                     }
                 });
                 while (accepted.get() < round % 50) {
