@@ -79,19 +79,9 @@ public final class CausalLm implements Collator {
         }
         out.table().layOut();
         if (width == TokenWidth.STORE) {
-            copyWindows(in, plan, out);
+            in.copyAll(plan.samples(), plan.count(), 0, out.segment(), out.table().offset(0));
         } else {
             widenWindows(in, plan, out);
-        }
-    }
-
-    private static void copyWindows(SampleReader in, BatchPlan plan, Slab out) {
-        long at = out.table().offset(0);
-        for (int i = 0; i < plan.count(); i++) {
-            if (i + 1 < plan.count()) {
-                in.prefetch(plan.sample(i + 1), 0);
-            }
-            at += in.copy(plan.sample(i), 0, out.segment(), at);
         }
     }
 

@@ -43,10 +43,7 @@ public final class Stack implements Collator {
         }
         out.table().layOut();
         for (int f = 0; f < fields; f++) {
-            long at = out.table().offset(f);
-            for (int i = 0; i < plan.count(); i++) {
-                at += in.copy(plan.sample(i), f, out.segment(), at);
-            }
+            in.copyAll(plan.samples(), plan.count(), f, out.segment(), out.table().offset(f));
         }
     }
 

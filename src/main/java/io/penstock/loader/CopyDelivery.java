@@ -85,6 +85,10 @@ final class CopyDelivery implements Delivery {
     private final class Delivered extends SpinGate {
         private long sequence;
 
+        Delivered() {
+            super(TRAINER_AWAKE_NANOS);
+        }
+
         @Override
         boolean isOpen() {
             return deliveredEnd > sequence || failure.isSet();
@@ -94,6 +98,10 @@ final class CopyDelivery implements Delivery {
     /** Open when there is something to submit, or the thread is to stop. */
     private final class Work extends SpinGate {
         private Run run;
+
+        Work() {
+            super(WORKER_AWAKE_NANOS);
+        }
 
         @Override
         boolean isOpen() {

@@ -26,6 +26,10 @@ final class InPlaceDelivery implements Delivery {
         private HostSlot slot;
         private long sequence;
 
+        ReadySlot() {
+            super(TRAINER_AWAKE_NANOS);
+        }
+
         @Override
         boolean isOpen() {
             return slot.isReadyWith(sequence) || failure.isSet();

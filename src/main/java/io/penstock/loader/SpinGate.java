@@ -14,10 +14,23 @@ import java.util.concurrent.locks.LockSupport;
  */
 abstract class SpinGate {
 
-    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 256 : 0;
-    private static final int YIELDS = 4;
+    /**
+     * For the trainer's thread: a wake-up from parking takes some 50 microseconds, in which the workers would fill all
+     * slots and stop.
+     */
+    static final long TRAINER_AWAKE_NANOS = 50_000;
+    /** For threads of the loader: when they wait, the trainer is slower, as it should be, and there is no hurry. */
+    static final long WORKER_AWAKE_NANOS = 5_000;
 
+    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 128 : 0;
+
+    /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
+    private final long awakeNanos;
     private volatile Thread parked;
+
+    SpinGate(long awakeNanos) {
+        this.awakeNanos = awakeNanos;
+    }
 
     /** Whether the condition holds. Called often, by the waiting thread. */
     abstract boolean isOpen();
@@ -35,7 +48,8 @@ abstract class SpinGate {
             }
             Thread.onSpinWait();
         }
-        for (int i = 0; i < YIELDS; i++) {
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < awakeNanos) {
             if (isOpen()) {
                 return true;
             }

@@ -28,6 +28,10 @@ final class Worker {
         private HostSlot slot;
         private long sequence;
 
+        FreeSlot() {
+            super(WORKER_AWAKE_NANOS);
+        }
+
         @Override
         boolean isOpen() {
             return slot.isFreeFor(sequence) || run.isCancelled();

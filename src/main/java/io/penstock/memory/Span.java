@@ -28,8 +28,11 @@ public final class Span {
      * @param byteSize how many
      */
     public void set(MappedFile file, long byteOffset, long byteSize) {
-        this.file = file;
-        this.segment = file.segment();
+        // A reference is stored only when it changes: the collector's write barrier costs more than the comparison.
+        if (this.file != file) {
+            this.file = file;
+            this.segment = file.segment();
+        }
         this.byteOffset = byteOffset;
         this.byteSize = byteSize;
     }
@@ -42,8 +45,10 @@ public final class Span {
      * @param byteSize how many
      */
     public void set(MemorySegment segment, long byteOffset, long byteSize) {
-        this.file = null;
-        this.segment = segment;
+        if (this.segment != segment || this.file != null) {
+            this.file = null;
+            this.segment = segment;
+        }
         this.byteOffset = byteOffset;
         this.byteSize = byteSize;
     }

@@ -12,8 +12,8 @@ import java.lang.foreign.ValueLayout;
  */
 public final class SpanReader implements AutoCloseable {
 
-    /** A power of two: how often {@link MappedFile#refresh} is asked whether it is time. */
-    private static final int REFRESH_EVERY = 256;
+    /** Spans of one file until page cache and size are asked about again, if {@link MappedFile#refresh} is due. */
+    private static final int DECIDE_EVERY = 256;
 
     private final ReadMode mode;
     private final Arena callStateArena = Arena.ofShared();
@@ -22,8 +22,8 @@ public final class SpanReader implements AutoCloseable {
     private Arena scratchArena;
     private MemorySegment scratch = MemorySegment.NULL;
     private MappedFile lastFile;
-    private long reads;
-    private long bytesRead;
+    private boolean byCall;
+    private int untilDecision = 1;
     /** Keeps {@link #touch} from being optimised away. */
     private long touched;
     private boolean closed;
@@ -80,14 +80,13 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Reads one byte of a span, if it is read through a warm mapping, so that the CPU has begun to fetch it when it is
+     * Reads one byte of a span, if spans of its file are read through the mapping, so that the CPU has begun to fetch it when it is
      * copied.
      *
      * @param span what will be copied soon
      */
     public void touch(Span span) {
-        MappedFile file = span.file();
-        if (span.byteSize() > 0 && (file == null || mode != ReadMode.PREAD && file.isWarm())) {
+        if (span.byteSize() > 0 && !byCall && span.file() == lastFile) {
             try {
                 touched += span.segment().get(ValueLayout.JAVA_BYTE, span.byteOffset());
             } catch (InternalError _) {
@@ -110,26 +109,23 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
-    /**
-     * Bytes of files that this reader was asked for since it was made.
-     *
-     * @return the count
-     */
-    public long bytesRead() {
-        return bytesRead;
+    /** Decided once for a while: this is asked for every sample. */
+    private boolean readsByCall(Span span) {
+        if (span.file() != lastFile || --untilDecision == 0) {
+            decide(span.file());
+        }
+        return byCall;
     }
 
-    private boolean readsByCall(Span span) {
-        bytesRead += span.byteSize();
-        MappedFile file = span.file();
+    private void decide(MappedFile file) {
+        lastFile = file;
+        untilDecision = DECIDE_EVERY;
         if (file == null) {
-            return false;
-        }
-        if ((reads++ & REFRESH_EVERY - 1) == 0 || file != lastFile) {
-            lastFile = file;
+            byCall = false;
+        } else {
             file.refresh();
+            byCall = Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());
         }
-        return Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());
     }
 
     private void growScratch(long bytes) {
