@@ -1,8 +1,12 @@
 package io.penstock.store;
 
+import io.penstock.memory.DType;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.npy.NpyStore;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -13,6 +17,31 @@ import java.util.List;
  * so. Whoever opened the store closes it, when nobody reads.
  */
 public interface TensorStore extends AutoCloseable {
+
+    /**
+     * Opens a store, and checks that it is whole.
+     *
+     * @param path a {@code .npy}
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the file is not as its format says
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    static TensorStore open(Path path) throws IOException {
+        return NpyStore.open(path, null);
+    }
+
+    /**
+     * Opens a store whose dtype is known: numpy stores types that it has not, such as {@code bf16}, as bytes.
+     *
+     * @param path a {@code .npy}
+     * @param dtype the type of its elements
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the file is not as its format says, or has elements of another type
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    static TensorStore open(Path path, DType dtype) throws IOException {
+        return NpyStore.open(path, dtype);
+    }
 
     /**
      * The tensors, in the order of the file; a format that names none has one tensor, named {@code ""}.

@@ -32,7 +32,7 @@ public final class Sha256 {
      * The digest of a segment.
      *
      * @param bytes the memory
-     * @param progress told the bytes that were digested, each time some more were
+     * @param progress told the bytes of the segment that are digested, each time some more are
      * @return 64 hexadecimal digits
      */
     public static String hex(MemorySegment bytes, LongConsumer progress) {
@@ -42,7 +42,7 @@ public final class Sha256 {
             int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
             MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
             sha256.update(chunk, 0, length);
-            progress.accept(length);
+            progress.accept(at + length);
         }
         return HexFormat.of().formatHex(sha256.digest());
     }

@@ -1,14 +1,81 @@
 package io.penstock.store.npy;
 
-import java.nio.charset.StandardCharsets;
+import io.penstock.memory.DType;
+import io.penstock.memory.MappedFile;
+import io.penstock.memory.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StoredArray;
+import io.penstock.store.TensorStore;
+import io.penstock.store.mapped.Fingerprint;
+import io.penstock.store.mapped.Mapping;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
-/** An array in numpy's {@code .npy}. */
-public final class NpyStore {
+/**
+ * The array of a {@code .npy}: in place if it is stored row-major and little-endian, otherwise a converted copy in
+ * native memory. Bytes behind the data are no part of it, as for numpy.
+ */
+public final class NpyStore implements TensorStore, StoreInfo.Source {
 
-    private static final byte[] MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
+    /** What a copy is aligned to: a cache line. */
+    private static final long COPY_ALIGNMENT_BYTES = 64;
 
-    private NpyStore() {
+    private final MappedFile file;
+    private final NpyHeader header;
+    private final TensorSpec spec;
+    private final Tensor tensor;
+    private final Arena copyArena;
+    private volatile String fingerprint;
+
+    private NpyStore(MappedFile file, DType told) throws IOException {
+        this.file = file;
+        this.header = NpyHeader.read(file.path(), file.segment(), told);
+        DType dtype = header.type().dtype() == null ? told : header.type().dtype();
+        this.spec = new TensorSpec("", dtype, header.shape());
+        MemorySegment stored = file.segment().asSlice(header.dataOffset(), header.dataBytes());
+        if (isRowMajor() && !header.type().isBigEndian()) {
+            this.copyArena = null;
+            this.tensor = Tensor.of(stored, dtype, header.shape());
+            return;
+        }
+        this.copyArena = Arena.ofShared();
+        try {
+            MemorySegment copy = copyArena.allocate(header.dataBytes(), COPY_ALIGNMENT_BYTES);
+            RowMajor.copy(stored, copy, header);
+            this.tensor = Tensor.of(copy.asReadOnly(), dtype, header.shape());
+        } catch (OutOfMemoryError e) {
+            copyArena.close();
+            throw new IOException(file.path() + ": no memory for the " + header.dataBytes()
+                    + " bytes that it takes row-major and little-endian", e);
+        } catch (Throwable t) {
+            copyArena.close();
+            throw t;
+        }
+    }
+
+    /**
+     * Opens and checks an array.
+     *
+     * @param path its file
+     * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}; null if
+     *     the file says it
+     * @return the store, to be closed by the caller; it has one tensor
+     * @throws MalformedStoreException if the file is not a whole {@code .npy}, or its elements are of no type that is
+     *     read, or not of the type told
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static NpyStore open(Path path, DType told) throws IOException {
+        return Mapping.open(path, file -> new NpyStore(file, told));
     }
 
     /**
@@ -18,6 +85,75 @@ public final class NpyStore {
      * @return true if they are the format's magic
      */
     public static boolean isNpy(byte[] head) {
-        return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
+        return NpyHeader.isMagic(head);
+    }
+
+    /** Whether the stored order is row-major, also if it is called Fortran's: at most one dimension is not 1. */
+    private boolean isRowMajor() {
+        return !header.isFortranOrder() || Arrays.stream(header.shape()).filter(dim -> dim != 1).count() < 2;
+    }
+
+    @Override
+    public List<TensorSpec> tensors() {
+        return List.of(spec);
+    }
+
+    @Override
+    public Tensor tensor(int index) {
+        Objects.checkIndex(index, 1);
+        return tensor;
+    }
+
+    @Override
+    public void locate(int index, long firstRow, long rows, Span into) {
+        Objects.checkIndex(index, 1);
+        long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
+        if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
+            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+                    + " of them, are not within the tensor's 0 to " + rowCount);
+        }
+        long rowBytes = spec.rowBytes();
+        if (copyArena == null) {
+            into.set(file, header.dataOffset() + firstRow * rowBytes, rows * rowBytes);
+        } else {
+            into.set(tensor.segment(), firstRow * rowBytes, rows * rowBytes);
+        }
+    }
+
+    @Override
+    public boolean isConverted(int index) {
+        Objects.checkIndex(index, 1);
+        return copyArena != null;
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            fingerprint = "npy:" + spec.dtype() + Arrays.toString(header.shape()).replace(" ", "") + ":sha256="
+                    + new Fingerprint().add(file).hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public StoreInfo info() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("npy_version", List.of(header.major(), 0));
+        details.put("converted", isConverted(0));
+        return new StoreInfo("npy", List.of(file.path()), details, List.of(new StoredArray("",
+                header.type().toString(), header.isFortranOrder() ? "F" : "C", tensor)));
+    }
+
+    @Override
+    public void close() {
+        if (copyArena != null && copyArena.scope().isAlive()) {
+            copyArena.close();
+        }
+        file.close();
+    }
+
+    @Override
+    public String toString() {
+        return file.path() + " (" + spec.dtype() + Arrays.toString(header.shape()).replace(" ", "") + ")";
     }
 }

@@ -1,0 +1,173 @@
+package io.penstock.store;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.mapped.Sha256;
+import io.penstock.store.npy.NpyStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * What a store is, its arrays, and on demand the digests of their content: data that outlives the store.
+ *
+ * @param path the path that was inspected
+ * @param kind the format: {@code megatron}, {@code nanogpt}, {@code llmc}, {@code datatrove} or {@code npy}
+ * @param files the files it is made of
+ * @param details what the format says of the store, by name, in order: strings, numbers, truth values, lists of them
+ * @param arrays its arrays, in the order of the files
+ */
+public record Inspection(Path path, String kind, List<Path> files, Map<String, Object> details, List<Array> arrays) {
+
+    /**
+     * One array.
+     *
+     * @param name what the format calls it; {@code ""} where it names none
+     * @param dtype the element type
+     * @param storedDtype the element type and byte order in the file, written as numpy does
+     * @param shape the dimensions, outermost first
+     * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
+     * @param byteSize of its elements
+     * @param sha256 the digest of its elements, row-major and little-endian; null if it was not asked for
+     * @param max the greatest token, which a vocabulary must be larger than; null if the elements are not tokens, or
+     *     no digest was asked for
+     */
+    public record Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
+            long byteSize, String sha256, Long max) {
+
+        /**
+         * The array as JSON writers take it.
+         *
+         * @return its fields, in order; without those that are null
+         */
+        public Map<String, Object> toMap() {
+            Map<String, Object> map = new LinkedHashMap<>();
+            map.put("name", name);
+            map.put("dtype", dtype.toString());
+            map.put("stored_dtype", storedDtype);
+            map.put("shape", shape);
+            if (storedOrder != null) {
+                map.put("stored_order", storedOrder);
+            }
+            map.put("nbytes", byteSize);
+            if (sha256 != null) {
+                map.put("sha256", sha256);
+            }
+            if (max != null) {
+                map.put("max", max);
+            }
+            return map;
+        }
+    }
+
+    /**
+     * Inspects a store of whatever format it is in.
+     *
+     * @param path a file of the store, as for {@link TokenStore#open(Path)} and {@link TensorStore#open(Path)}
+     * @param digest whether to read all of it for the digests
+     * @return what it is
+     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static Inspection of(Path path, boolean digest) throws IOException {
+        return of(path, digest, Progress.NONE);
+    }
+
+    /**
+     * Inspects a store of whatever format it is in, and tells how far it is.
+     *
+     * @param path a file of the store, as for {@link TokenStore#open(Path)} and {@link TensorStore#open(Path)}
+     * @param digest whether to read all of it for the digests
+     * @param progress told how much of the content is digested
+     * @return what it is
+     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static Inspection of(Path path, boolean digest, Progress progress) throws IOException {
+        if (Recognition.isNpy(path)) {
+            try (NpyStore store = NpyStore.open(path, null)) {
+                return of(path, store, digest, progress);
+            }
+        }
+        try (TokenStore store = TokenStore.open(path)) {
+            return of(path, store, digest, progress);
+        }
+    }
+
+    /**
+     * Inspects a token store that is open.
+     *
+     * @param path the path that it was opened by
+     * @param store the store, one that {@link TokenStore#open(Path)} or its like opened
+     * @param digest whether to read all of it for the digests
+     * @param progress told how much of the content is digested
+     * @return what it is
+     * @throws IOException if it cannot be read
+     * @throws IllegalArgumentException if it is a store that cannot be inspected
+     */
+    public static Inspection of(Path path, TokenStore store, boolean digest, Progress progress) throws IOException {
+        if (!(store instanceof StoreInfo.Source source)) {
+            throw new IllegalArgumentException(store + " cannot be inspected");
+        }
+        return of(path, source, digest, progress);
+    }
+
+    private static Inspection of(Path path, StoreInfo.Source store, boolean digest, Progress progress)
+            throws IOException {
+        try {
+            StoreInfo info = store.info();
+            long total = info.arrays().stream().mapToLong(array -> array.tensor().byteSize()).sum();
+            List<Array> arrays = new ArrayList<>();
+            long done = 0;
+            for (StoredArray array : info.arrays()) {
+                arrays.add(inspect(array, digest, done, total, progress));
+                done += array.tensor().byteSize();
+            }
+            return new Inspection(path, info.kind(), info.files(), info.details(), List.copyOf(arrays));
+        } catch (InternalError fault) {
+            throw new IOException(path + ": a file shrank while it was read", fault);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static Array inspect(StoredArray array, boolean digest, long before, long total, Progress progress) {
+        Tensor tensor = array.tensor();
+        String sha256 = digest
+                ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
+        return new Array(array.name(), tensor.dtype(), array.storedDtype(),
+                LongStream.of(tensor.shape()).boxed().toList(), array.storedOrder(), tensor.byteSize(), sha256,
+                digest && array.name().equals("tokens") ? max(tensor) : null);
+    }
+
+    private static long max(Tensor tokens) {
+        long max = Long.MIN_VALUE;
+        for (long i = 0; i < tokens.elementCount(); i++) {
+            max = Math.max(max, tokens.getLong(i));
+        }
+        return max;
+    }
+
+    /**
+     * The inspection as JSON writers take it: {@code kind}, {@code path}, {@code files} where there are several, the
+     * format's own fields, {@code arrays}.
+     *
+     * @return its fields, in order: strings, numbers, truth values, lists and maps
+     */
+    public Map<String, Object> toMap() {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("kind", kind);
+        map.put("path", path.toString());
+        if (files.size() > 1) {
+            map.put("files", files.stream().map(Path::toString).toList());
+        }
+        map.putAll(details);
+        map.put("arrays", arrays.stream().map(Array::toMap).toList());
+        return map;
+    }
+}

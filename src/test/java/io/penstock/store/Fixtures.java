@@ -1,0 +1,61 @@
+package io.penstock.store;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Files written by the formats' own libraries, and what those libraries read in them. */
+public final class Fixtures {
+
+    private Fixtures() {
+    }
+
+    /** A fixture's entry in the manifest. */
+    public record Entry(Map<String, Object> fields) {
+
+        /** The format. */
+        public String kind() {
+            return (String) fields.get("kind");
+        }
+
+        /** Where the file is. */
+        public Path path() {
+            return Fixtures.path((String) fields.get("path"));
+        }
+
+        /** {@code read}, {@code reject} or {@code read-or-reject}. */
+        public String expect() {
+            return (String) fields.get("expect");
+        }
+
+        /** The arrays it holds. */
+        public List<Map<String, Object>> arrays() {
+            return Json.array(fields.get("arrays")).stream().map(Json::object).toList();
+        }
+
+        @Override
+        public String toString() {
+            return (String) fields.get("id");
+        }
+    }
+
+    /** The path of a fixture by its name in the manifest. */
+    public static Path path(String name) {
+        try {
+            return Path.of(Fixtures.class.getResource("/fixtures").toURI()).resolve(name);
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** All fixtures of our formats. */
+    public static Stream<Entry> entries() throws IOException {
+        Object manifest = Json.parse(Files.readAllBytes(path("manifest.json")));
+        return Json.array(Json.object(manifest).get("entries")).stream().map(entry -> new Entry(Json.object(entry)));
+    }
+}
