@@ -158,8 +158,8 @@ public final class StagingFolder implements AutoCloseable {
 
     /**
      * Renames files of the folder to their names beside it, one after another, and flushes the store's folder: once
-     * it returns they last. Files of those names are replaced; to begin with, the one that comes last is deleted, so
-     * that new files never stand beside an old one which says what they hold.
+     * it returns they last. Files of those names are replaced; if there are several, the one that comes last is
+     * deleted to begin with, so that new files never stand beside an old one which says what they hold.
      *
      * @param names the files; the last one is what a reader opens first
      * @throws IOException if a file cannot be renamed; then those that were are removed again
@@ -169,7 +169,7 @@ public final class StagingFolder implements AutoCloseable {
         Path parent = folder.getParent();
         List<Path> renamed = new ArrayList<>();
         try {
-            if (Files.deleteIfExists(parent.resolve(names.getLast()))) {
+            if (names.size() > 1 && Files.deleteIfExists(parent.resolve(names.getLast()))) {
                 Folder.flush(parent);
             }
             for (String name : names) {
