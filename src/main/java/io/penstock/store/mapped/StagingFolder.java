@@ -4,9 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -16,9 +13,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Where the files of a store are while they are written: a hidden folder beside it, {@code .NAME.writing}, which one
@@ -40,6 +38,13 @@ public final class StagingFolder implements AutoCloseable {
 
     private static final String LOCK_NAME = "lock";
     private static final int LOCK_ATTEMPTS = 100;
+    private static final int MAX_MARK_BYTES = 1 << 16;
+
+    /**
+     * The folders that this process has. A second writer must not even open the lock: closing it again would give up
+     * the lock of the first.
+     */
+    private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     private final Path target;
     private final Path folder;
@@ -68,17 +73,17 @@ public final class StagingFolder implements AutoCloseable {
         if (!Files.isDirectory(parent)) {
             throw new NoSuchFileException(target.toString(), null, "no folder " + parent + " to write in");
         }
-        Path folder = parent.resolve("." + target.getFileName() + ".writing");
-        for (int i = 0; i < LOCK_ATTEMPTS; i++) {
-            FileChannel lock = tryLock(target, folder);
-            if (lock != null) {
-                return taken(target, folder, lock);
-            }
+        Path folder = parent.toRealPath().resolve("." + target.getFileName() + ".writing");
+        if (!IN_USE.add(folder)) {
+            throw new IOException(target + ": another writer of this process is writing it");
         }
-        throw new IOException(target + ": no lock on " + folder + " after " + LOCK_ATTEMPTS + " attempts");
-    }
-
-    private static StagingFolder taken(Path target, Path folder, FileChannel lock) throws IOException {
+        FileChannel lock;
+        try {
+            lock = lock(target, folder);
+        } catch (IOException | RuntimeException e) {
+            IN_USE.remove(folder);
+            throw e;
+        }
         StagingFolder staging = new StagingFolder(target, folder, lock);
         try {
             staging.deleteFiles();
@@ -93,7 +98,17 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** The channel of the lock; null if the one before deleted the folder meanwhile. */
+    private static FileChannel lock(Path target, Path folder) throws IOException {
+        for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+            FileChannel lock = tryLock(target, folder);
+            if (lock != null) {
+                return lock;
+            }
+        }
+        throw new IOException(target + ": no lock on " + folder + " after " + LOCK_ATTEMPTS + " attempts");
+    }
+
+    /** The channel of the lock; null if the writer before removed the folder meanwhile. */
     private static FileChannel tryLock(Path target, Path folder) throws IOException {
         try {
             Files.createDirectory(folder);
@@ -108,28 +123,32 @@ public final class StagingFolder implements AutoCloseable {
             return null;
         }
         try {
-            FileLock lock = channel.tryLock();
-            if (lock == null) {
+            if (channel.tryLock() == null) {
                 throw new IOException(target + ": another process is writing it (it holds " + lockFile + ")");
             }
-            // The holder before deletes the file: what was locked may be a file that no path leads to any more.
-            byte[] mark = (ProcessHandle.current().pid() + " " + UUID.randomUUID())
-                    .getBytes(StandardCharsets.US_ASCII);
-            channel.truncate(0).write(ByteBuffer.wrap(mark));
-            if (Files.exists(lockFile) && Arrays.equals(mark, Files.readAllBytes(lockFile))) {
+            if (leadsTo(lockFile, channel) && leadsTo(lockFile, channel)) {
                 return channel;
             }
-            channel.close();
-            return null;
-        } catch (OverlappingFileLockException e) {
-            channel.close();
-            throw new IOException(target + ": another writer of this process is writing it", e);
-        } catch (NoSuchFileException _) {
             channel.close();
             return null;
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
+        }
+    }
+
+    /**
+     * Whether a path leads to the file that a channel has open: its holder before may have removed it, and another
+     * have made a new one. The file is given a random size, and the path asked for it: to open the path a second
+     * time and close it would give up the lock (POSIX locks belong to the process and the file).
+     */
+    private static boolean leadsTo(Path path, FileChannel channel) throws IOException {
+        int bytes = ThreadLocalRandom.current().nextInt(1, MAX_MARK_BYTES);
+        channel.truncate(0).write(ByteBuffer.allocate(1), bytes - 1L);
+        try {
+            return Files.size(path) == bytes;
+        } catch (NoSuchFileException _) {
+            return false;
         }
     }
 
@@ -216,6 +235,8 @@ public final class StagingFolder implements AutoCloseable {
             // somebody else removed it, or the next writer has it already
         } catch (IOException e) {
             throw new UncheckedIOException(folder + ": cannot be removed", e);
+        } finally {
+            IN_USE.remove(folder);
         }
     }
 

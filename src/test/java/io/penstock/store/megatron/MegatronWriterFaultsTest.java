@@ -175,6 +175,22 @@ class MegatronWriterFaultsTest {
     }
 
     @Test
+    void aSecondAttemptInThisProcessDoesNotOpenTheStoreToOtherProcesses() throws Exception {
+        Path prefix = folder.resolve("corpus");
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+            assertThrows(IOException.class, () -> MegatronWriter.create(prefix, DType.U16, false));
+            Process process = start("sh", "-c", "exec " + java(prefix, 10));
+            String output = finish(process);
+            assertTrue(output.contains("another process is writing it"), output);
+            MegatronPart part = writer.part();
+            part.append(new int[] {1}, 0, 1);
+            part.endDocument();
+            writer.commit();
+        }
+        assertEquals(List.of("corpus.bin", "corpus.idx", "corpus.sha256"), names());
+    }
+
+    @Test
     void sha256sumChecksWhatWasWritten() throws Exception {
         Process process = start("sh", "-c", java(folder.resolve("corpus"), 10) + " && cd '" + folder
                 + "' && sha256sum -c corpus.sha256");
