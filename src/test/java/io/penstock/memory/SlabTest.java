@@ -1,0 +1,92 @@
+package io.penstock.memory;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class SlabTest {
+
+    private static final SlabLayout LAYOUT = SlabLayout.of(new TensorSpec("tokens", DType.U16, 32, 1025),
+            new TensorSpec("lengths", DType.I32, 32), new TensorSpec("mask", DType.BOOL, 32, 1025),
+            new TensorSpec("scalar", DType.F64));
+
+    @Test
+    void fieldsStartAtTheFirstMultipleOf256BehindTheOneBefore() {
+        SlabTable table = new SlabTable(LAYOUT);
+        assertEquals(0, table.offset(0));
+        assertEquals(65_792, table.offset(1), "32 · 1025 · 2 = 65600, which 257 · 256 = 65792 is the next to");
+        assertEquals(66_048, table.offset(2));
+        assertEquals(99_072, table.offset(3));
+        assertEquals(99_080, table.usedBytes());
+        assertEquals(99_328, LAYOUT.capacityBytes());
+    }
+
+    @Test
+    void randomShapesNeverOverlapAndNeverExceedTheCapacity() {
+        SplittableRandom random = new SplittableRandom(3);
+        for (int i = 0; i < 2000; i++) {
+            List<TensorSpec> fields = new ArrayList<>();
+            for (int f = random.nextInt(1, 8); f > 0; f--) {
+                fields.add(new TensorSpec("f" + f, DType.values()[random.nextInt(DType.values().length)],
+                        random.nextLong(50), random.nextLong(50)));
+            }
+            SlabLayout layout = new SlabLayout(fields);
+            SlabTable table = new SlabTable(layout);
+            for (int f = 0; f < fields.size(); f++) {
+                table.setDim(f, 0, random.nextLong(fields.get(f).dim(0) + 1));
+                table.setDim(f, 1, random.nextLong(fields.get(f).dim(1) + 1));
+            }
+            table.layOut();
+            long end = 0;
+            for (int f = 0; f < fields.size(); f++) {
+                assertEquals(0, table.offset(f) % 256, "seed 3, layout " + i);
+                assertTrue(table.offset(f) >= end && table.offset(f) < end + 256, "seed 3, layout " + i);
+                end = table.offset(f) + table.byteSize(f);
+            }
+            assertEquals(end, table.usedBytes());
+            assertTrue(end <= layout.capacityBytes());
+            assertEquals(0, layout.capacityBytes() % 256);
+        }
+    }
+
+    @Test
+    void aShorterBatchIsAShorterSlabAndItsTensorsAreItsFields() {
+        Slab slab = new Slab(LAYOUT, MemorySegment.ofArray(new byte[(int) LAYOUT.capacityBytes()]));
+        slab.table().setDim(0, 1, 10);
+        slab.table().setDim(2, 1, 10);
+        slab.table().layOut();
+        assertEquals(768, slab.table().offset(1));
+        assertArrayEquals(new long[] {32, 10}, slab.tensor(0).shape());
+        slab.segment().set(java.lang.foreign.ValueLayout.JAVA_BYTE, slab.table().offset(2) + 11, (byte) 1);
+        assertEquals(1, slab.tensor(2).row(1).getLong(1));
+        SlabTable copy = new SlabTable(LAYOUT);
+        copy.copyFrom(slab.table());
+        assertEquals(slab.table().usedBytes(), copy.usedBytes());
+        assertArrayEquals(new long[] {32, 10}, copy.shape(0));
+        assertThrows(IllegalArgumentException.class, () -> slab.table().setDim(0, 1, 1026));
+        assertThrows(IllegalArgumentException.class, () -> slab.table().setDim(0, 1, -1));
+    }
+
+    @Test
+    void whatIsNoLayoutIsRefused() {
+        assertThrows(IllegalArgumentException.class, SlabLayout::of);
+        assertThrows(IllegalArgumentException.class,
+                () -> SlabLayout.of(new TensorSpec("a", DType.U8, 1), new TensorSpec("a", DType.U8, 1)));
+        assertThrows(IllegalArgumentException.class,
+                () -> SlabLayout.of(new TensorSpec("a", DType.U8, TensorSpec.VARIABLE)));
+        assertThrows(IllegalArgumentException.class,
+                () -> new Slab(LAYOUT, MemorySegment.ofArray(new byte[1000])));
+        assertThrows(ArithmeticException.class, () -> SlabLayout.of(new TensorSpec("a", DType.U8, Long.MAX_VALUE),
+                new TensorSpec("b", DType.U8, Long.MAX_VALUE)).capacityBytes());
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> LAYOUT.indexOf("labels")).getMessage()
+                .contains("[tokens, lengths, mask, scalar]"));
+        assertEquals(2, LAYOUT.indexOf("mask"));
+    }
+}

@@ -1,0 +1,162 @@
+package io.penstock.memory;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.junit.jupiter.api.Test;
+
+class TensorTest {
+
+    private static Tensor of(DType dtype, long bits) {
+        byte[] bytes = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(bits).array();
+        return Tensor.of(MemorySegment.ofArray(bytes), dtype, 1);
+    }
+
+    /** A binary float by its definition: (-1)^s · 2^(e - bias) · (1 + f), without the special top exponent. */
+    private static double byDefinition(int bits, int exponentBits, int fractionBits) {
+        int bias = (1 << exponentBits - 1) - 1;
+        int exponent = bits >> fractionBits & (1 << exponentBits) - 1;
+        double fraction = (bits & (1 << fractionBits) - 1) / Math.pow(2, fractionBits);
+        double magnitude = exponent == 0 ? fraction * Math.pow(2, 1 - bias)
+                : (1 + fraction) * Math.pow(2, exponent - bias);
+        return (bits >> exponentBits + fractionBits & 1) == 0 ? magnitude : -magnitude;
+    }
+
+    @Test
+    void everyE4M3CodeHasTheValueOfTheOcpSpecification() {
+        for (int code = 0; code < 256; code++) {
+            double found = of(DType.F8E4M3, code).getDouble(0);
+            if ((code & 0x7F) == 0x7F) {
+                assertTrue(Double.isNaN(found), "code " + code);
+            } else {
+                assertEquals(byDefinition(code, 4, 3), found, "code " + code);
+            }
+        }
+        // Table 1 of the OCP 8-bit specification.
+        assertEquals(448, of(DType.F8E4M3, 0b0_1111_110).getDouble(0));
+        assertEquals(Math.pow(2, -6), of(DType.F8E4M3, 0b0_0001_000).getDouble(0));
+        assertEquals(Math.pow(2, -9), of(DType.F8E4M3, 0b0_0000_001).getDouble(0));
+    }
+
+    @Test
+    void everyE5M2CodeHasTheValueOfTheOcpSpecification() {
+        for (int code = 0; code < 256; code++) {
+            double found = of(DType.F8E5M2, code).getDouble(0);
+            if ((code & 0x7F) == 0x7C) {
+                assertEquals(code == 0x7C ? Double.POSITIVE_INFINITY : Double.NEGATIVE_INFINITY, found);
+            } else if ((code & 0x7C) == 0x7C) {
+                assertTrue(Double.isNaN(found), "code " + code);
+            } else {
+                assertEquals(byDefinition(code, 5, 2), found, "code " + code);
+            }
+        }
+        assertEquals(57_344, of(DType.F8E5M2, 0b0_11110_11).getDouble(0));
+        assertEquals(Math.pow(2, -16), of(DType.F8E5M2, 0b0_00000_01).getDouble(0));
+    }
+
+    @Test
+    void everyF16AndBf16CodeHasTheValueOfItsDefinition() {
+        for (int code = 0; code < 65_536; code++) {
+            double half = of(DType.F16, code).getDouble(0);
+            if ((code & 0x7C00) == 0x7C00) {
+                assertEquals((code & 0x3FF) != 0, Double.isNaN(half));
+                assertEquals((code & 0x3FF) == 0, Double.isInfinite(half));
+            } else {
+                assertEquals(byDefinition(code, 5, 10), half, "f16 " + code);
+            }
+            double brain = of(DType.BF16, code).getDouble(0);
+            if ((code & 0x7F80) == 0x7F80) {
+                assertEquals((code & 0x7F) != 0, Double.isNaN(brain));
+                assertEquals((code & 0x7F) == 0, Double.isInfinite(brain));
+            } else {
+                assertEquals(byDefinition(code, 8, 7), brain, "bf16 " + code);
+            }
+        }
+    }
+
+    @Test
+    void integersKeepTheirSignAndWidth() {
+        assertEquals(0xFE, of(DType.U8, -2).getLong(0));
+        assertEquals(-2, of(DType.I8, -2).getLong(0));
+        assertEquals(0xFFFE, of(DType.U16, -2).getLong(0));
+        assertEquals(-2, of(DType.I16, -2).getLong(0));
+        assertEquals(0xFFFF_FFFEL, of(DType.U32, -2).getLong(0));
+        assertEquals(-2, of(DType.I32, -2).getLong(0));
+        assertEquals(-2, of(DType.I64, -2).getLong(0));
+        assertEquals(-2, of(DType.U64, -2).getLong(0));
+        assertEquals(1, of(DType.BOOL, 1).getLong(0));
+        assertEquals(0x0201, of(DType.U16, 0x0201).getDouble(0));
+        assertEquals(Math.PI, of(DType.F64, Double.doubleToLongBits(Math.PI)).getDouble(0));
+        assertEquals((float) Math.E, of(DType.F32, Float.floatToIntBits((float) Math.E)).getDouble(0));
+        for (long bits : new long[] {0, 1, Long.MAX_VALUE, Long.MIN_VALUE, -1, -1025, 0xFFFF_FFFF_FFFF_FBFFL,
+            0x8000_0000_0000_0401L}) {
+            assertEquals(new BigInteger(Long.toUnsignedString(bits)).doubleValue(), of(DType.U64, bits).getDouble(0),
+                    Long.toHexString(bits));
+        }
+        assertThrows(UnsupportedOperationException.class, () -> of(DType.F32, 0).getLong(0));
+        assertThrows(IndexOutOfBoundsException.class, () -> of(DType.F32, 0).getDouble(1));
+    }
+
+    @Test
+    void rowsAreViewsOfTheirMemory() {
+        byte[] bytes = new byte[24];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) i;
+        }
+        Tensor tensor = Tensor.of(MemorySegment.ofArray(bytes), DType.U8, 2, 3, 4);
+        Tensor row = tensor.row(1).row(2);
+        assertArrayEquals(new long[] {4}, row.shape());
+        assertEquals(20, row.getLong(0));
+        bytes[20] = 99;
+        assertEquals(99, row.getLong(0));
+        assertEquals(99, row.row(0).getLong(0));
+        assertEquals("u8[2,3,4]", tensor.toString());
+        assertThrows(IndexOutOfBoundsException.class, () -> tensor.row(2));
+        assertThrows(IllegalStateException.class, () -> row.row(0).row(0));
+    }
+
+    @Test
+    void aTensorThatItsMemoryHasNoRoomForIsRefused() {
+        MemorySegment memory = MemorySegment.ofArray(new byte[16]);
+        assertEquals(16, Tensor.of(memory, DType.U16, 8).byteSize());
+        assertEquals(2, Tensor.of(memory, DType.U16).byteSize());
+        assertEquals(0, Tensor.of(memory, DType.U16, Long.MAX_VALUE, 0, Long.MAX_VALUE).byteSize());
+        assertThrows(IllegalArgumentException.class, () -> Tensor.of(memory, DType.U16, 9));
+        assertThrows(IllegalArgumentException.class, () -> Tensor.of(memory, DType.U16, -1));
+        assertThrows(IllegalArgumentException.class, () -> Tensor.of(memory, DType.U16, 1L << 32, 1L << 32));
+        assertThrows(IllegalArgumentException.class, () -> Tensor.of(memory, DType.U16, 1L << 62));
+    }
+
+    @Test
+    void aSpecRefusesSizesThatOverflowAndNegativeDimensions() {
+        assertEquals(Long.MAX_VALUE, new TensorSpec("x", DType.U8, Long.MAX_VALUE).byteSize());
+        assertThrows(IllegalArgumentException.class, () -> new TensorSpec("x", DType.U16, Long.MAX_VALUE));
+        assertThrows(IllegalArgumentException.class, () -> new TensorSpec("x", DType.U8, 1L << 31, 1L << 32));
+        assertThrows(IllegalArgumentException.class, () -> new TensorSpec("x", DType.U8, 3, -1));
+        assertThrows(IllegalArgumentException.class, () -> new TensorSpec("x", DType.U8, -2));
+        assertEquals(0, new TensorSpec("x", DType.F64, 1L << 40, 0).byteSize());
+        TensorSpec variable = new TensorSpec("ids", DType.I64, TensorSpec.VARIABLE, 3);
+        assertTrue(variable.isVariable());
+        assertEquals(24, variable.rowBytes());
+        assertEquals("ids: i64[*,3]", variable.toString());
+        assertThrows(IllegalStateException.class, variable::byteSize);
+        assertEquals(new TensorSpec("ids", DType.I64, 5, 3), variable.withLength(5));
+        assertFalse(variable.equals(variable.withLength(5)));
+    }
+
+    @Test
+    void everyDTypeIsFoundByItsName() {
+        for (DType dtype : DType.values()) {
+            assertEquals(dtype, DType.of(dtype.toString()));
+        }
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> DType.of("float32")).getMessage()
+                .contains("float32"));
+    }
+}
