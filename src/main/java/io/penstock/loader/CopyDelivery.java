@@ -105,7 +105,7 @@ final class CopyDelivery implements Delivery {
 
         @Override
         boolean isOpen() {
-            return run.isCancelled() || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
+            return run.isCancelled() || failure.isSet() || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
         }
     }
 

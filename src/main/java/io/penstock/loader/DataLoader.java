@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -36,8 +37,8 @@ import java.util.stream.StreamSupport;
  * ways to take them, which may be mixed: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them,
  * {@link #next()} from a trainer's own loop. Each continues where the loader is.
  *
- * <p><b>Threads.</b> One thread at a time takes batches and moves the loader. {@link #close} comes from that thread, or
- * when it is done. The workers and the copy thread are owned by the loader and named after it.
+ * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; any thread may {@link #close} it. The
+ * workers and the copy thread are owned by the loader and named after it.
  *
  * <p><b>Memory.</b> Allocated at open, see {@link #memory()}, and freed by {@link #close}; the slots are the bound and
  * the backpressure. A batch that is still out when the loader is closed is named in the log: one that belongs to the
@@ -74,7 +75,7 @@ public final class DataLoader implements AutoCloseable {
     /** The number, in the run, of the batch that comes next. */
     private long nextBatch;
     private boolean inlineFilled;
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     DataLoader(DataLoaderBuilder settings) {
         BatchSampler batches = settings.batches();
@@ -196,12 +197,14 @@ public final class DataLoader implements AutoCloseable {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
         long begin = System.nanoTime();
+        // Counted before it is there, so that a close beside this call frees no memory under it.
+        leases.incrementAndGet();
+        Batch batch = null;
         try {
             if (inline != null) {
                 fillInline();
             }
-            Batch batch = delivery.take(run, nextBatch, stream);
-            leases.incrementAndGet();
+            batch = delivery.take(run, nextBatch, stream);
             advance();
             batchesGiven.add(1);
             samplesGiven.add(batch.count());
@@ -210,6 +213,9 @@ public final class DataLoader implements AutoCloseable {
             advance();
             throw passedOver;
         } finally {
+            if (batch == null) {
+                leaseEnded();
+            }
             consumerWaitNanos.add(System.nanoTime() - begin);
         }
     }
@@ -406,7 +412,7 @@ public final class DataLoader implements AutoCloseable {
     // ---- the end
 
     private void checkOpen() {
-        if (closed) {
+        if (closed.get()) {
             throw new IllegalStateException("the loader is closed");
         }
     }
@@ -418,15 +424,15 @@ public final class DataLoader implements AutoCloseable {
 
     /**
      * Stops the workers, each at the end of the batch it is at, waits for the copies in flight, and frees all memory.
-     * Calling it again does nothing.
+     * May be called by any thread: a thread that waits in {@link #next()} gets an {@link IllegalStateException}. Calling
+     * it again does nothing.
      */
     @Override
     public void close() {
-        if (closed) {
+        if (!closed.compareAndSet(false, true)) {
             return;
         }
-        closed = true;
-        run.cancel();
+        failure.set(new IllegalStateException("it was closed"));
         pool.close();
         delivery.wake();
         delivery.halt();

@@ -22,7 +22,7 @@ final class LoaderFailure {
     void check() {
         RuntimeException cause = error;
         if (cause != null) {
-            throw new IllegalStateException("the loader has failed: " + cause.getMessage(), cause);
+            throw new IllegalStateException("the loader has ended: " + cause.getMessage(), cause);
         }
     }
 }

@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is
@@ -60,7 +61,7 @@ final class Posix {
             CLOSE = bind(linker, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
             LSEEK = bind(linker, "lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
             PREAD = bind(linker, "pread",
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG), errno);
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), errno);
             MADVISE = bind(linker, "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
             FADVISE = bind(linker, "posix_fadvise",
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
@@ -122,14 +123,20 @@ final class Posix {
     }
 
     /**
-     * Reads at an offset of a file, once, to an offset of a segment.
+     * Reads at an offset of a file, once, to an offset of a segment. The target goes as a number: a slice of it would be an
+     * object a sample, which the JIT compiler does not always remove. So nothing keeps the target alive during the call;
+     * whoever owns it must.
      *
      * @return bytes read, 0 at the end of the file, or {@code -errno}
      */
     static long pread(MemorySegment state, int fd, long fileOffset, MemorySegment target, long targetOffset,
             long bytes) {
+        Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
+        if (!target.isNative() || target.isReadOnly() || !target.scope().isAlive()) {
+            throw new IllegalArgumentException("read into " + target + ": expected native memory, writable and alive");
+        }
         try {
-            long read = (long) PREAD.invokeExact(state, fd, target.asSlice(targetOffset, bytes), bytes, fileOffset);
+            long read = (long) PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
             return read >= 0 ? read : -errno(state);
         } catch (Throwable t) {
             throw unexpected(t);

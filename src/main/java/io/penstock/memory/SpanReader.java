@@ -41,7 +41,7 @@ public final class SpanReader implements AutoCloseable {
      * Copies a span's bytes.
      *
      * @param span what to copy
-     * @param target where to; native memory
+     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
      * @param targetOffset the first byte to write
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds

@@ -286,6 +286,30 @@ class DataLoaderTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, IN_PLACE", "2, IN_PLACE", "2, COPY"})
+    void closingFromAnotherThreadEndsAWaitAndFreesNothingUnderIt(int workers, TransferMode transfer) throws Exception {
+        for (int round = 0; round < 50; round++) {
+            var closer = new Thread[1];
+            try (DataLoader loader = loader().workers(workers).prefetch(1).transfer(transfer).sharedLeases(true)
+                    .open()) {
+                int closeAt = round;
+                closer[0] = new Thread(loader::close);
+                assertThrows(IllegalStateException.class, () -> {
+                    for (int i = 0;; i++) {
+                        if (i == closeAt) {
+                            closer[0].start();
+                        }
+                        try (Batch batch = loader.next()) {
+                            assertEquals(store.token(batch.sample(0) * LENGTH), batch.tensor("tokens").getLong(0));
+                        }
+                    }
+                });
+            }
+            closer[0].join();
+        }
+    }
+
     @Test
     void errorsOfTheMachineReachTheTrainerToo() {
         var error = new StackOverflowError("deep");
