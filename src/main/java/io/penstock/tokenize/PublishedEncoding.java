@@ -1,0 +1,60 @@
+package io.penstock.tokenize;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The encodings that OpenAI published with tiktoken: their vocabulary sizes and special ids are those of
+ * {@code tiktoken_ext/openai_public.py}.
+ */
+enum PublishedEncoding {
+    GPT2("gpt2", "r50k_base", 50_257, 50_256),
+    R50K_BASE("r50k_base", "r50k_base", 50_257, 50_256),
+    P50K_BASE("p50k_base", "p50k_base", 50_281, 50_256),
+    P50K_EDIT("p50k_edit", "p50k_edit", 50_284, 50_256),
+    CL100K_BASE("cl100k_base", "cl100k_base", 100_277, 100_257),
+    O200K_BASE("o200k_base", "o200k_base", 200_019, 199_999);
+
+    private final String id;
+    private final String libraryName;
+    private final int vocabularySize;
+    private final int endOfText;
+
+    PublishedEncoding(String id, String libraryName, int vocabularySize, int endOfText) {
+        this.id = id;
+        this.libraryName = libraryName;
+        this.vocabularySize = vocabularySize;
+        this.endOfText = endOfText;
+    }
+
+    static PublishedEncoding of(String id) {
+        for (PublishedEncoding encoding : values()) {
+            if (encoding.id.equals(id)) {
+                return encoding;
+            }
+        }
+        throw new IllegalArgumentException(
+                "unknown encoding '" + id + "', expected one of " + String.join(", ", names()));
+    }
+
+    static List<String> names() {
+        return Stream.of(values()).map(PublishedEncoding::id).toList();
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** What jtokkit calls it. */
+    String libraryName() {
+        return libraryName;
+    }
+
+    int vocabularySize() {
+        return vocabularySize;
+    }
+
+    int endOfText() {
+        return endOfText;
+    }
+}

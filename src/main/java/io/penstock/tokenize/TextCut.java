@@ -1,0 +1,78 @@
+package io.penstock.tokenize;
+
+/**
+ * Finds places where a long text may be cut so that its parts encode to the tokens of the whole: between a letter and
+ * a following white space, comma or full stop.
+ *
+ * <p>The published encodings first split a text with a regular expression, then encode each piece by itself. These
+ * expressions (GPT-2's, and those of {@code cl100k_base} and {@code o200k_base}) have three properties:
+ * <ol>
+ * <li>A piece with a letter in it has before the letters at most one other character, or an apostrophe, and after them
+ *     nothing but letters, combining marks or a contraction that starts with an apostrophe. So a letter that is followed
+ *     by white space, a comma or a full stop always ends its piece.
+ * <li>The only look-ahead asks whether a run of white space is followed by something else. A part that ends in a letter
+ *     has no such run at its end, and to the quantifiers before it the end of the text is as good as a character they do
+ *     not take.
+ * <li>Nothing looks behind. So the part after the cut splits as it does within the whole.
+ * </ol>
+ */
+final class TextCut {
+
+    private static final int MAX_CHARACTER_BYTES = 4;
+
+    private TextCut() {
+    }
+
+    /**
+     * The last place to cut.
+     *
+     * @param utf8 holds the text from index 0; need not end with a whole character
+     * @param from where to stop looking, at least 1
+     * @param length the bytes of the text
+     * @return the bytes before the cut, or -1 if there is none after {@code from}
+     */
+    static int last(byte[] utf8, int from, int length) {
+        for (int at = length - 1; at >= from; at--) {
+            if (isStop(utf8, at, length) && endsInLetter(utf8, at)) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean isStop(byte[] utf8, int at, int length) {
+        return switch (utf8[at] & 0xFF) {
+            case ' ', '\n', '\r', '\t', ',', '.' -> true;
+            // U+3002 and U+FF0C, the full stop and comma of Chinese and Japanese
+            case 0xE3 -> at + 2 < length && (utf8[at + 1] & 0xFF) == 0x80 && (utf8[at + 2] & 0xFF) == 0x82;
+            case 0xEF -> at + 2 < length && (utf8[at + 1] & 0xFF) == 0xBC && (utf8[at + 2] & 0xFF) == 0x8C;
+            default -> false;
+        };
+    }
+
+    private static boolean endsInLetter(byte[] utf8, int end) {
+        int last = utf8[end - 1];
+        if (last >= 0) {
+            return last >= 'a' && last <= 'z' || last >= 'A' && last <= 'Z';
+        }
+        int lead = end - 1;
+        while (lead > 0 && end - lead < MAX_CHARACTER_BYTES && (utf8[lead] & 0xC0) == 0x80) {
+            lead--;
+        }
+        return Character.isLetter(character(utf8, lead, end));
+    }
+
+    /** Decodes one character that takes all of a range; 0, which is no letter, if the range is not one. */
+    private static int character(byte[] utf8, int from, int to) {
+        int lead = utf8[from] & 0xFF;
+        int bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 0;
+        if (bytes != to - from) {
+            return 0;
+        }
+        int value = lead & 0xFF >> bytes + 1;
+        for (int i = from + 1; i < to; i++) {
+            value = value << 6 | utf8[i] & 0x3F;
+        }
+        return Character.isValidCodePoint(value) ? value : 0;
+    }
+}

@@ -1,0 +1,89 @@
+package io.penstock.tokenize;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** The text fixtures, and what tiktoken makes of them. */
+final class Corpora {
+
+    static final Path ROOT = Path.of("src/test/resources/fixtures");
+
+    private Corpora() {
+    }
+
+    static Path file(String id) {
+        return ROOT.resolve(id);
+    }
+
+    static List<Map<String, Object>> entries(String kind, String expect) throws IOException {
+        Map<String, Object> manifest = Json.object(Json.parse(Files.readAllBytes(file("text-manifest.json"))));
+        List<Map<String, Object>> entries = Json.array(manifest.get("entries")).stream().map(Json::object)
+                .filter(entry -> kind.equals(entry.get("kind")) && expect.equals(entry.get("expect"))).toList();
+        if (entries.isEmpty()) {
+            throw new IllegalStateException("no entries of kind " + kind + " to " + expect);
+        }
+        return entries;
+    }
+
+    static String sha256U32(IntStream ids) {
+        int[] tokens = ids.toArray();
+        ByteBuffer bytes = ByteBuffer.allocate(4 * tokens.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asIntBuffer().put(tokens);
+        return sha256(bytes.array());
+    }
+
+    static String sha256(byte[] bytes) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Gathers what a job puts out, as documents. */
+    static final class Documents implements EncodedChunk.Output {
+        final List<int[]> documents = new ArrayList<>();
+        private List<int[]> open = new ArrayList<>();
+
+        @Override
+        public void append(int[] tokens, int from, int to) {
+            open.add(Arrays.copyOfRange(tokens, from, to));
+        }
+
+        @Override
+        public void endDocument() {
+            documents.add(open.stream().flatMapToInt(IntStream::of).toArray());
+            open = new ArrayList<>();
+        }
+
+        IntStream tokens() {
+            if (open.stream().anyMatch(run -> run.length > 0)) {
+                throw new IllegalStateException("tokens after the last document");
+            }
+            return documents.stream().flatMapToInt(IntStream::of);
+        }
+    }
+
+    /** Encodes files as a job does, with chunks of a given size. */
+    static Documents encode(List<Path> inputs, String encoding, boolean appendEndOfText, int threads, int chunkBytes)
+            throws IOException, InterruptedException {
+        Documents documents = new Documents();
+        try (CorpusReader reader = new CorpusReader(CorpusFile.list(inputs), chunkBytes, 16 << 20, 16 << 20)) {
+            new ParallelEncoder(Tokenizer.of(encoding), "text", appendEndOfText, threads)
+                    .run(reader, documents, (_, _) -> { });
+        }
+        return documents;
+    }
+}
