@@ -1,0 +1,61 @@
+package io.penstock.cli;
+
+import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceException;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.tokenize.CorpusException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/**
+ * A command's failure, for its user: one line and an exit status.
+ *
+ * @param exitCode the exit status
+ * @param line what went wrong, without the program's name
+ * @param cause what to print a stack trace of
+ */
+record Failure(int exitCode, String line, Throwable cause) {
+
+    static Failure of(Throwable e) {
+        return switch (e) {
+            case UncheckedIOException unchecked -> of(unchecked.getCause());
+            case CorpusException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
+            case MalformedStoreException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
+            case NoSuchFileException missing ->
+                    new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);
+            case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
+                    "exists already"), e);
+            case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
+                    "permission denied"), e);
+            case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
+            case InterruptedException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
+                    new Failure(ExitCode.FAILURE, described(e), e);
+            case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
+                    "not enough memory (" + e.getMessage() + "); PENSTOCK_JAVA_OPTS=-Xmx8g gives Java more", e);
+            default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
+        };
+    }
+
+    private static String fileProblem(FileSystemException e, String problem) {
+        return e.getFile() + ": " + (e.getReason() == null ? problem : e.getReason());
+    }
+
+    private static String described(Throwable e) {
+        return e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+
+    int report(PrintWriter err, boolean stackTrace) {
+        err.println("penstock: " + line.lines().reduce((first, second) -> first + " " + second.strip()).orElse(""));
+        if (stackTrace) {
+            cause.printStackTrace(err);
+        }
+        err.flush();
+        return exitCode;
+    }
+}

@@ -1,0 +1,82 @@
+package io.penstock.cli;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/**
+ * One line on a terminal that says how far a job has come; nothing where there is no terminal, or within the first
+ * second. For one thread.
+ */
+final class ProgressBar implements AutoCloseable {
+
+    private static final long QUIET_NANOS = 1_000_000_000L;
+    private static final long REDRAW_NANOS = 100_000_000L;
+    private static final int BAR_CHARS = 30;
+    private static final String ERASE_LINE = "\r\u001b[K";
+
+    private final PrintWriter terminal;
+    private final String label;
+    private final String unit;
+    private final long startNanos;
+    private long drawnNanos;
+    private boolean drawn;
+
+    /**
+     * A bar.
+     *
+     * @param terminal where to draw, or null to draw nothing
+     * @param label what is being done
+     * @param unit what is counted: {@code B} for bytes
+     */
+    ProgressBar(PrintWriter terminal, String label, String unit) {
+        this(terminal, label, unit, System.nanoTime());
+    }
+
+    ProgressBar(PrintWriter terminal, String label, String unit, long startNanos) {
+        this.terminal = terminal;
+        this.label = label;
+        this.unit = unit;
+        this.startNanos = startNanos;
+    }
+
+    /** Whether standard error is a terminal: the launcher knows; without it, Java's console is asked. */
+    static boolean isTerminal() {
+        String told = System.getProperty("penstock.terminal");
+        return told != null ? Boolean.parseBoolean(told)
+                : System.console() != null && System.console().isTerminal();
+    }
+
+    void update(long done, long total) {
+        update(done, total, System.nanoTime());
+    }
+
+    void update(long done, long total, long nowNanos) {
+        if (terminal == null || nowNanos - startNanos < QUIET_NANOS || drawn && nowNanos - drawnNanos < REDRAW_NANOS) {
+            return;
+        }
+        drawn = true;
+        drawnNanos = nowNanos;
+        terminal.print(ERASE_LINE + line(done, total, (nowNanos - startNanos) / 1e9));
+        terminal.flush();
+    }
+
+    private String line(long done, long total, double seconds) {
+        double fraction = total <= 0 ? 0 : Math.clamp((double) done / total, 0, 1);
+        int filled = (int) (fraction * BAR_CHARS);
+        String bar = "=".repeat(filled) + (filled < BAR_CHARS ? ">" + " ".repeat(BAR_CHARS - filled - 1) : "");
+        double rate = done / seconds;
+        String left = done == 0 ? "" : ", " + Quantity.duration((total - done) / rate) + " left";
+        return String.format(Locale.ROOT, "%s [%s] %3d%% %s/s%s", label, bar, (int) (100 * fraction),
+                Quantity.of(rate, unit), left);
+    }
+
+    /** Erases the line. */
+    @Override
+    public void close() {
+        if (drawn) {
+            terminal.print(ERASE_LINE);
+            terminal.flush();
+            drawn = false;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.penstock.cli;
+
+import io.penstock.tokenize.TokenizeJob;
+import io.penstock.tokenize.TokenizeSummary;
+import io.penstock.tokenize.Tokenizer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code penstock tokenize}. */
+@Command(
+        name = "tokenize",
+        description = "Turns text into a token store.",
+        mixinStandardHelpOptions = true,
+        footer = {"",
+            "A text file is one document. Of a file named .jsonl, .ndjson or .json each line is an object with a"
+                + " document in it, blank lines apart. Both may be packed, as .gz or .zst. Any other name is read as text."
+                + " The files of a folder are taken in the order of their names, hidden ones left out.",
+            "", "Text must be UTF-8. A byte order mark at the start of a file is left out. An empty document is kept.",
+            "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears whole, or not at all.",
+            "", "Example: penstock tokenize corpus/ -o out --append-eot"})
+final class TokenizeCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(arity = "1..*", paramLabel = "FILE|DIR", description = "What to read, in this order.")
+    private List<Path> inputs;
+
+    @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
+            description = "The store to write, without a suffix.")
+    private Path output;
+
+    @Option(names = "--encoding", defaultValue = "gpt2", paramLabel = "NAME",
+            description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
+    private String encoding;
+
+    @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
+    private boolean appendEndOfText;
+
+    @Option(names = "--field", defaultValue = "text", paramLabel = "NAME",
+            description = "The field of a JSON line that holds the document; default: ${DEFAULT-VALUE}.")
+    private String field;
+
+    @Option(names = "--threads", paramLabel = "N", description = "How many encode; default: one a processor.")
+    private Integer threads;
+
+    @Option(names = "--force", description = "Replace a store that is there already.")
+    private boolean force;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output)
+                .textField(field).appendEndOfText(appendEndOfText).overwrite(force);
+        if (threads != null) {
+            if (threads < 1) {
+                throw new ParameterException(spec.commandLine(), "--threads: found " + threads + ", expected at least 1");
+            }
+            job.threads(threads);
+        }
+        TokenizeSummary summary;
+        try (ProgressBar bar = report.progressBar("tokenize", "B")) {
+            summary = job.progress(bar::update).run();
+        }
+        report.print(fields(summary), text(summary));
+        return ExitCode.SUCCESS;
+    }
+
+    private Tokenizer tokenizer() {
+        try {
+            return Tokenizer.of(encoding);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--encoding: " + e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> fields(TokenizeSummary summary) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("store", output.toString());
+        fields.put("encoding", summary.encoding());
+        fields.put("dtype", summary.dtype().toString());
+        fields.put("files", summary.files());
+        fields.put("documents", summary.documents());
+        fields.put("tokens", summary.tokens());
+        fields.put("text_bytes", summary.textBytes());
+        fields.put("seconds", summary.nanos() / 1e9);
+        fields.put("tokens_per_second", summary.tokensPerSecond());
+        fields.put("text_bytes_per_second", summary.textBytesPerSecond());
+        return fields;
+    }
+
+    private String text(TokenizeSummary summary) {
+        return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%n%s in %.2f s: %s, %s%n",
+                output, Quantity.count(summary.tokens(), "token"), summary.dtype(),
+                Quantity.count(summary.documents(), "document"), summary.encoding(),
+                Quantity.count(summary.files(), "file"), Quantity.of(summary.textBytes(), "B"),
+                "tokenized", summary.nanos() / 1e9, Quantity.of(summary.tokensPerSecond(), "tokens/s"),
+                Quantity.of(summary.textBytesPerSecond(), "B/s"));
+    }
+}
