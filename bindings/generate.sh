@@ -44,4 +44,5 @@ jextract -I "$CUDA_HOME/include" ${builtin:+-I "$builtin"} \
 rm -rf "$here/java"
 mkdir "$here/java"
 cp -R "$output/." "$here/java/"
+(cd "$here/java" && find . -type f | sed 's|^\./||' | LC_ALL=C sort | xargs -I '{}' sha256sum '{}') > "$here/java.sha256"
 echo "Wrote $here/java from CUDA $version. Look at the difference before you commit it."

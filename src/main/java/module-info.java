@@ -6,7 +6,9 @@
  */
 module io.penstock {
     requires jdk.management;
+    requires static com.github.luben.zstd_jni;
     requires static info.picocli;
+    requires static jtokkit;
 
     exports io.penstock.collate;
     exports io.penstock.dataset;
@@ -15,6 +17,9 @@ module io.penstock {
     exports io.penstock.memory;
     exports io.penstock.sampling;
     exports io.penstock.store;
+    exports io.penstock.tokenize;
+
+    opens io.penstock.cli to info.picocli;
     exports io.penstock.store.megatron;
     exports io.penstock.store.npy;
 }

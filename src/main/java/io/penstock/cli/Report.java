@@ -2,12 +2,11 @@ package io.penstock.cli;
 
 import io.penstock.json.Json;
 import java.io.PrintWriter;
-import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** How a command reports: as text for people, or as one JSON document for programs. */
+/** The options of every command: help, and how it reports, as text for people or as one JSON document for programs. */
 final class Report {
 
     @Spec(Spec.Target.MIXEE)
@@ -16,6 +15,9 @@ final class Report {
     @Option(names = "--json", description = "Print the result as JSON.")
     private boolean json;
 
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help and exit.")
+    private boolean help;
+
     @Option(names = {"-q", "--quiet"}, description = "Show no progress.")
     private boolean quiet;
 
@@ -23,14 +25,10 @@ final class Report {
         return json;
     }
 
-    PrintWriter out() {
-        return spec.commandLine().getOut();
-    }
-
-    /** Prints a result: the JSON of its fields, or the text. */
-    void print(Map<String, Object> fields, String text) {
-        PrintWriter out = out();
-        out.print(json ? Json.pretty(fields) : text);
+    /** Prints a text as it is, or any other value as JSON. */
+    void print(Object result) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(result instanceof String text ? text : Json.pretty(result));
         out.flush();
     }
 

@@ -22,11 +22,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "tokenize",
         description = "Turns text into a token store.",
-        mixinStandardHelpOptions = true,
         footer = {"",
             "A text file is one document. Of a file named .jsonl, .ndjson or .json each line is an object with a"
-                + " document in it, blank lines apart. Both may be packed, as .gz or .zst. Any other name is read as text."
-                + " The files of a folder are taken in the order of their names, hidden ones left out.",
+                + " document in it, blank lines apart. Either may end in .gz or .zst besides. Any other name is read"
+                + " as text. The files of a folder are taken in the order of their names, hidden ones left out.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is left out. An empty document is kept.",
             "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears whole, or not at all.",
             "", "Example: penstock tokenize corpus/ -o out --append-eot"})
@@ -68,7 +67,8 @@ final class TokenizeCommand implements Callable<Integer> {
                 .textField(field).appendEndOfText(appendEndOfText).overwrite(force);
         if (threads != null) {
             if (threads < 1) {
-                throw new ParameterException(spec.commandLine(), "--threads: found " + threads + ", expected at least 1");
+                throw new ParameterException(spec.commandLine(),
+                        "--threads: found " + threads + ", expected at least 1");
             }
             job.threads(threads);
         }
@@ -76,7 +76,7 @@ final class TokenizeCommand implements Callable<Integer> {
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
             summary = job.progress(bar::update).run();
         }
-        report.print(fields(summary), text(summary));
+        report.print(report.isJson() ? fields(summary) : text(summary));
         return ExitCode.SUCCESS;
     }
 

@@ -4,7 +4,9 @@ import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileSystemLoopException;
@@ -75,7 +77,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         return files;
     }
 
-    /** Reads format and compression off a file's name: {@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text. */
+    /** Reads format and compression off a name: {@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text. */
     static CorpusFile of(Path path) throws IOException {
         BasicFileAttributes attributes;
         try {
@@ -133,7 +135,8 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new CorpusException(path, "found an empty file, expected " + compression + " data");
         }
-        InputStream in = new CountedStream(Files.newInputStream(path), stored);
+        // A channel, for unlike a file's own stream it can be interrupted while it waits for a pipe.
+        InputStream in = new CountedStream(Channels.newInputStream(FileChannel.open(path)), stored);
         try {
             return switch (compression) {
                 case NONE -> in;
@@ -150,8 +153,8 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         try {
             return ZstdFile.open(in);
         } catch (NoClassDefFoundError e) {
-            throw new CorpusException(path, "reading .zst needs the library com.github.luben:zstd-jni on the class path",
-                    e);
+            throw new CorpusException(path,
+                    "reading .zst needs the library com.github.luben:zstd-jni on the class path", e);
         }
     }
 

@@ -15,7 +15,7 @@ final class EncodedChunk {
 
     /** Takes tokens and ends of documents in order. */
     interface Output {
-        void append(int[] tokens, int from, int to) throws IOException;
+        void append(int[] tokens, int from, int count) throws IOException;
 
         void endDocument() throws IOException;
     }
@@ -81,11 +81,11 @@ final class EncodedChunk {
     void writeTo(Output output) throws IOException {
         int from = 0;
         for (int d = 0; d < documentCount; d++) {
-            output.append(tokens, from, documentEnds[d]);
+            output.append(tokens, from, documentEnds[d] - from);
             output.endDocument();
             from = documentEnds[d];
         }
-        output.append(tokens, from, tokenCount);
+        output.append(tokens, from, tokenCount - from);
     }
 
     int tokenCount() {

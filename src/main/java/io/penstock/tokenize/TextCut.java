@@ -7,12 +7,12 @@ package io.penstock.tokenize;
  * <p>The published encodings first split a text with a regular expression, then encode each piece by itself. These
  * expressions (GPT-2's, and those of {@code cl100k_base} and {@code o200k_base}) have three properties:
  * <ol>
- * <li>A piece with a letter in it has before the letters at most one other character, or an apostrophe, and after them
- *     nothing but letters, combining marks or a contraction that starts with an apostrophe. So a letter that is followed
- *     by white space, a comma or a full stop always ends its piece.
- * <li>The only look-ahead asks whether a run of white space is followed by something else. A part that ends in a letter
- *     has no such run at its end, and to the quantifiers before it the end of the text is as good as a character they do
- *     not take.
+ * <li>A piece with a letter in it has before the letters at most one other character, or an apostrophe, and after
+ *     them nothing but letters, combining marks or a contraction that starts with an apostrophe. So a letter that is
+ *     followed by white space, a comma or a full stop always ends its piece.
+ * <li>The only look-ahead asks whether a run of white space is followed by something else. A part that ends in a
+ *     letter has no such run at its end, and to the quantifiers before it the end of the text is as good as a character
+ *     they do not take.
  * <li>Nothing looks behind. So the part after the cut splits as it does within the whole.
  * </ol>
  */

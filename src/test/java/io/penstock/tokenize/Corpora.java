@@ -58,8 +58,8 @@ final class Corpora {
         private List<int[]> open = new ArrayList<>();
 
         @Override
-        public void append(int[] tokens, int from, int to) {
-            open.add(Arrays.copyOfRange(tokens, from, to));
+        public void append(int[] tokens, int from, int count) {
+            open.add(Arrays.copyOfRange(tokens, from, from + count));
         }
 
         @Override

@@ -76,7 +76,8 @@ class CorpusTest {
     @Test
     void hasTheSameTokensForAnyThreadsAndChunks() throws Exception {
         List<Path> inputs = List.of(Corpora.file("text/corpus.txt"), Corpora.file("jsonl/docs.jsonl"),
-                Corpora.file("text/empty.txt"), Corpora.file("text/long_line.txt"), Corpora.file("jsonl/docs.jsonl.gz"));
+                Corpora.file("text/empty.txt"), Corpora.file("text/long_line.txt"),
+                Corpora.file("jsonl/docs.jsonl.gz"));
         Corpora.Documents expected = Corpora.encode(inputs, "gpt2", true, 1, 1 << 20);
         assertEquals(163, expected.documents.size());
         for (int threads : new int[] {1, 2, 7}) {
@@ -94,8 +95,8 @@ class CorpusTest {
             Path file = Corpora.file((String) entry.get("path"));
             for (int chunkBytes : new int[] {8, 64, 1 << 18}) {
                 Exception e = assertThrows(CorpusException.class, () -> texts(file, chunkBytes));
-                assertTrue(e.getMessage().startsWith(file + ": at byte " + entry.get("error_offset") + ": found byte 0x"),
-                        e.getMessage());
+                String place = file + ": at byte " + entry.get("error_offset");
+                assertTrue(e.getMessage().startsWith(place + ": found byte 0x"), e.getMessage());
             }
         }
     }
@@ -112,7 +113,8 @@ class CorpusTest {
             Path file = Corpora.file((String) entry.get("path"));
             for (int chunkBytes : new int[] {16, 5000, 1 << 18}) {
                 Exception e = assertThrows(CorpusException.class, () -> texts(file, chunkBytes));
-                assertTrue(e.getMessage().startsWith(file + ": at line " + entry.get("bad_line") + ": "), e.getMessage());
+                String place = file + ": at line " + entry.get("bad_line");
+                assertTrue(e.getMessage().startsWith(place + ": "), e.getMessage());
             }
         }
     }
@@ -163,7 +165,9 @@ class CorpusTest {
 
     @Test
     void walksAFolderInTheOrderOfBytesWithoutWhatIsHidden() throws IOException {
-        for (String name : List.of("b.txt", "a/z.md", "a.txt", "B.txt", ".hidden", ".git/config", "é.txt", "a/.x/y.txt")) {
+        List<String> all =
+                List.of("b.txt", "a/z.md", "a.txt", "B.txt", ".hidden", ".git/config", "é.txt", "a/.x/y.txt");
+        for (String name : all) {
             Files.createDirectories(folder.resolve(name).getParent());
             Files.writeString(folder.resolve(name), "");
         }
@@ -282,8 +286,8 @@ class CorpusTest {
         ByteArrayOutputStream records = new ByteArrayOutputStream();
         for (String document : documents) {
             byte[] text = document.getBytes(UTF_8);
-            byte[] lengths = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(0).putInt(text.length).array();
-            records.writeBytes(lengths);
+            ByteBuffer lengths = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(0).putInt(text.length);
+            records.writeBytes(lengths.array());
             records.writeBytes(text);
         }
         return Corpora.sha256(records.toByteArray());

@@ -21,8 +21,8 @@ class TextCutTest {
     /** Made of what the split expressions look at: cases, marks, digits, apostrophes, slashes, every white space. */
     private static final String[] ATOMS = {
         "a", "b", "the", "S", "LL", "Don", "'s", "'ll", "'", "’", "é", "e\u0301", "\u0301", "ß", "Я", "жук", "你", "好",
-        "の", "한", "ا", "न", "\u0940", "ǅ", "ʰ", "1", "23", "4567", "Ⅷ", "½", " ", "  ", "   ", "\t", "\n", "\n\n", "\r\n",
-        "\r", "\u00a0", "\u3000", "\u2003", "\u0085", "\u2028", "\u000b", ",", ".", "，", "。", "、", "!", "?!", "/", "//",
+        "の", "한", "ا", "न", "\u0940", "ǅ", "ʰ", "1", "23", "4567", "Ⅷ", "½", " ", "  ", "   ", "\t", "\n", "\n\n",
+        "\r\n", "\r", "\u00a0", "\u3000", "\u2003", "\u0085", "\u2028", "\u000b", ",", ".", "，", "。", "、", "!", "?!", "/", "//",
         "-", "_", "(", "\"", "😀", "👩\u200d🚀", "\ufeff", "\u200b", "\u0000", "<|endoftext|>"};
 
     @ParameterizedTest
@@ -83,7 +83,8 @@ class TextCutTest {
         for (int length = 0; length < 6; length++) {
             assertEquals(-1, TextCut.last(utf8, 1, length));
         }
-        byte[] malformed = {(byte) 0xA4, ' ', (byte) 0xE4, (byte) 0xBD, ' ', (byte) 0xFF, ' ', (byte) 0xFF, (byte) 0xBF, ' '};
+        byte[] malformed = {
+            (byte) 0xA4, ' ', (byte) 0xE4, (byte) 0xBD, ' ', (byte) 0xFF, ' ', (byte) 0xFF, (byte) 0xBF, ' '};
         assertEquals(-1, TextCut.last(malformed, 1, malformed.length));
     }
 

@@ -1,0 +1,90 @@
+package io.penstock.cli;
+
+import io.penstock.store.Inspection;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code penstock inspect}. */
+@Command(
+        name = "inspect",
+        description = "Says what a store is: its format, and its arrays with dtype and shape.",
+        footer = {"",
+            "With --json it prints one object, or an array of them for several paths. Digests are of an array's"
+                + " elements in row-major order, little-endian, however they are stored."})
+final class InspectCommand implements Callable<Integer> {
+
+    @Mixin
+    private Report report;
+
+    @Parameters(arity = "1..*", paramLabel = "PATH", description = "Stores, each by one of its files.")
+    private List<Path> paths;
+
+    @Option(names = "--digest", description = "Read everything and print the SHA-256 of each array.")
+    private boolean digest;
+
+    @Mixin
+    private StoreOptions storeOptions;
+
+    @Override
+    public Integer call() throws IOException {
+        List<Inspection> inspections = new ArrayList<>();
+        try (ProgressBar bar = report.progressBar("digest", "B")) {
+            for (Path path : paths) {
+                inspections.add(inspect(path, bar));
+            }
+        }
+        if (report.isJson()) {
+            List<Map<String, Object>> objects = inspections.stream().map(Inspection::toMap).toList();
+            report.print(objects.size() == 1 ? objects.getFirst() : objects);
+        } else {
+            report.print(inspections.stream().map(InspectCommand::text).collect(Collectors.joining("\n")));
+        }
+        return ExitCode.SUCCESS;
+    }
+
+    private Inspection inspect(Path path, ProgressBar bar) throws IOException {
+        if (!storeOptions.isGiven()) {
+            return Inspection.of(path, digest, bar::update);
+        }
+        try (TokenStore store = storeOptions.open(path)) {
+            return Inspection.of(path, store, digest, bar::update);
+        }
+    }
+
+    private static String text(Inspection inspection) {
+        StringBuilder text = new StringBuilder();
+        text.append(inspection.path()).append(": ").append(inspection.kind()).append('\n');
+        inspection.details().forEach((name, value) ->
+                text.append("  ").append(name).append(": ").append(value).append('\n'));
+        for (Inspection.Array array : inspection.arrays()) {
+            text.append("  ").append(array.name().isEmpty() ? "array" : array.name()).append(": ").append(array.dtype())
+                    .append(' ').append(array.shape()).append(", ").append(Quantity.of(array.byteSize(), "B"));
+            if (!isAsInMemory(array)) {
+                text.append(", stored as ").append(array.storedDtype())
+                        .append(array.storedOrder() == null ? "" : " in order " + array.storedOrder());
+            }
+            if (array.max() != null) {
+                text.append(", greatest token ").append(array.max());
+            }
+            if (array.sha256() != null) {
+                text.append("\n    sha256 ").append(array.sha256());
+            }
+            text.append('\n');
+        }
+        return text.toString();
+    }
+
+    private static boolean isAsInMemory(Inspection.Array array) {
+        return !array.storedDtype().startsWith(">") && !"F".equals(array.storedOrder());
+    }
+}

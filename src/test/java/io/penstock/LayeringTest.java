@@ -1,0 +1,208 @@
+package io.penstock;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.FieldModel;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.constantpool.ClassEntry;
+import java.lang.classfile.constantpool.MemberRefEntry;
+import java.lang.classfile.constantpool.MethodTypeEntry;
+import java.lang.classfile.constantpool.NameAndTypeEntry;
+import java.lang.classfile.constantpool.PoolEntry;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Holds the compiled classes to the order of the packages, and to what the engine may use. */
+class LayeringTest {
+
+    /** Each package depends on those before it, its own sub-packages included. */
+    private static final List<String> LAYERS = List.of("json", "memory", "store", "dataset", "sampling", "collate",
+            "device", "loader", "diagnose", "tokenize", "cli");
+
+    /** Packages outside of java.base, and the layers that may use them. */
+    private static final Map<String, Set<String>> EDGES = Map.of(
+            "com.sun.management", Set.of("device"),
+            "java.lang.management", Set.of("device"),
+            "jdk.jfr", Set.of("loader", "diagnose", "cli"),
+            "com.knuddels.jtokkit", Set.of("tokenize"),
+            "com.github.luben.zstd", Set.of("tokenize"),
+            "picocli", Set.of("cli"));
+
+    private static final String BINDINGS = "io.penstock.cuda.bindings";
+
+    /** Members that nobody uses, as owner and name; an empty name stands for all of the owner. */
+    private static final List<String> FORBIDDEN = List.of(
+            "sun.misc.Unsafe#", "jdk.internal.misc.Unsafe#", "java.lang.ref.Cleaner#",
+            "java.lang.ref.Cleaner$Cleanable#",
+            "java.lang.foreign.Linker$Option#critical", BINDINGS + ".CudaRuntime#cudaLaunchHostFunc",
+            "java.lang.Runtime#halt", "java.lang.Runtime#exit", "java.lang.System#exit");
+
+    private static final Set<String> MAY_EXIT = Set.of("io.penstock.cli.Penstock");
+
+    private static final Pattern OBJECT_TYPE = Pattern.compile("L([^;<]+);");
+
+    @Test
+    void classesKeepToTheirLayers() throws IOException {
+        List<String> violations = new ArrayList<>();
+        Set<String> layersSeen = new TreeSet<>();
+        for (ClassModel model : classes(Path.of("target/classes"))) {
+            layersSeen.add(layer(name(model)));
+            violations.addAll(violations(model));
+        }
+        assertEquals("", String.join("\n", violations));
+        Set<String> expected = new TreeSet<>(LAYERS);
+        expected.remove("diagnose");
+        layersSeen.remove("diagnose");
+        assertEquals(expected, layersSeen);
+    }
+
+    @Test
+    void aClassThatBreaksTheRulesIsNamed() {
+        byte[] bytes = ClassFile.of().build(ClassDesc.of("io.penstock.memory.Bad"), type -> type
+                .withField("store", ClassDesc.of("io.penstock.store.TokenStore"), 0)
+                .withField("library", ClassDesc.of("picocli.CommandLine"), 0)
+                .withField("pointer", ClassDesc.of("io.penstock.cuda.bindings.CudaRuntime"), 0)
+                .withField("fine", ClassDesc.of("io.penstock.json.Json"), 0)
+                .withMethodBody("finalize", ConstantDescs.MTD_void, 0, code -> code
+                        .iconst_0()
+                        .invokestatic(ClassDesc.of("java.lang.System"), "exit",
+                                MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int))
+                        .return_()));
+        assertEquals(List.of(
+                "io.penstock.memory.Bad uses io.penstock.cuda.bindings.CudaRuntime",
+                "io.penstock.memory.Bad uses io.penstock.store.TokenStore",
+                "io.penstock.memory.Bad uses picocli.CommandLine",
+                "io.penstock.memory.Bad uses java.lang.System#exit",
+                "io.penstock.memory.Bad has a finalizer"), violations(ClassFile.of().parse(bytes)));
+    }
+
+    @Test
+    void generatedBindingsAreAsTheyWereGenerated() throws Exception {
+        Path folder = Path.of("bindings/java");
+        Map<String, String> listed = new TreeMap<>();
+        for (String line : Files.readAllLines(Path.of("bindings/java.sha256"))) {
+            listed.put(line.substring(66), line.substring(0, 64));
+        }
+        Map<String, String> found = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file));
+                found.put(folder.relativize(file).toString().replace('\\', '/'), HexFormat.of().formatHex(digest));
+            }
+        }
+        assertTrue(listed.size() > 10, "only " + listed.size() + " files listed");
+        assertEquals(listed, found);
+    }
+
+    private static List<ClassModel> classes(Path root) throws IOException {
+        List<ClassModel> models = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(path -> path.toString().endsWith(".class")).sorted().toList()) {
+                ClassModel model = ClassFile.of().parse(file);
+                if (!name(model).startsWith(BINDINGS) && !name(model).equals("module-info")) {
+                    models.add(model);
+                }
+            }
+        }
+        return models;
+    }
+
+    private static List<String> violations(ClassModel model) {
+        String name = name(model);
+        List<String> violations = new ArrayList<>();
+        for (String used : typesUsed(model)) {
+            if (!mayUse(name, used)) {
+                violations.add(name + " uses " + used);
+            }
+        }
+        for (PoolEntry entry : model.constantPool()) {
+            if (entry instanceof MemberRefEntry member) {
+                String owner = member.owner().asInternalName().replace('/', '.');
+                String use = owner + "#" + member.name().stringValue();
+                if ((FORBIDDEN.contains(use) || FORBIDDEN.contains(owner + "#"))
+                        && !(use.equals("java.lang.System#exit") && MAY_EXIT.contains(name))) {
+                    violations.add(name + " uses " + use);
+                }
+            }
+        }
+        for (MethodModel method : model.methods()) {
+            if (method.methodName().equalsString("finalize") && method.methodType().equalsString("()V")) {
+                violations.add(name + " has a finalizer");
+            }
+        }
+        return violations;
+    }
+
+    private static boolean mayUse(String user, String used) {
+        if (used.startsWith(BINDINGS)) {
+            return user.startsWith("io.penstock.device.cuda.");
+        }
+        String layer = layer(user);
+        if (used.startsWith("io.penstock.")) {
+            return LAYERS.indexOf(layer(used)) >= 0 && LAYERS.indexOf(layer(used)) <= LAYERS.indexOf(layer);
+        }
+        for (Map.Entry<String, Set<String>> edge : EDGES.entrySet()) {
+            if (used.startsWith(edge.getKey() + ".")) {
+                return edge.getValue().contains(layer);
+            }
+        }
+        return used.startsWith("java.") && ModuleLayer.boot().findModule("java.base").orElseThrow().getPackages()
+                .contains(used.substring(0, used.lastIndexOf('.')));
+    }
+
+    private static Set<String> typesUsed(ClassModel model) {
+        Set<String> types = new TreeSet<>();
+        for (PoolEntry entry : model.constantPool()) {
+            switch (entry) {
+                case ClassEntry type when type.asInternalName().startsWith("[") -> add(types, type.asInternalName());
+                case ClassEntry type -> types.add(type.asInternalName().replace('/', '.'));
+                case NameAndTypeEntry nameAndType -> add(types, nameAndType.type().stringValue());
+                case MethodTypeEntry type -> add(types, type.descriptor().stringValue());
+                default -> { }
+            }
+        }
+        for (FieldModel field : model.fields()) {
+            add(types, field.fieldType().stringValue());
+        }
+        for (MethodModel method : model.methods()) {
+            add(types, method.methodType().stringValue());
+        }
+        return types;
+    }
+
+    private static void add(Set<String> types, String descriptor) {
+        Matcher matcher = OBJECT_TYPE.matcher(descriptor);
+        while (matcher.find()) {
+            types.add(matcher.group(1).replace('/', '.'));
+        }
+    }
+
+    private static String name(ClassModel model) {
+        return model.thisClass().asInternalName().replace('/', '.');
+    }
+
+    /** The package below io.penstock, for example {@code store} of {@code io.penstock.store.npy.NpyStore}. */
+    private static String layer(String className) {
+        String[] parts = className.split("\\.");
+        return parts.length > 3 ? parts[2] : "";
+    }
+}

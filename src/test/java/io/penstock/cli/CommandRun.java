@@ -1,0 +1,65 @@
+package io.penstock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a run of the command line gave.
+ *
+ * @param exitCode the exit status
+ * @param out standard output
+ * @param err standard error
+ */
+record CommandRun(int exitCode, String out, String err) {
+
+    /** Runs a command in this JVM. */
+    static CommandRun of(Object... args) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exitCode = Penstock.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                .execute(strings(args));
+        return new CommandRun(exitCode, out.toString(), err.toString());
+    }
+
+    /** Runs a command in a JVM of its own. */
+    static CommandRun inProcess(Object... args) throws IOException, InterruptedException {
+        Path err = Files.createTempFile("penstock", ".err");
+        try {
+            Process process = start(err, args);
+            String out = new String(process.getInputStream().readAllBytes(), UTF_8);
+            return new CommandRun(process.waitFor(), out, Files.readString(err));
+        } finally {
+            Files.delete(err);
+        }
+    }
+
+    /** Starts a command in a JVM of its own, its standard error going to a file. */
+    static Process start(Path err, Object... args) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), Penstock.class.getName()));
+        command.addAll(List.of(strings(args)));
+        return new ProcessBuilder(command).redirectError(err.toFile()).start();
+    }
+
+    Map<String, Object> json() {
+        return Json.object(Json.parse(out));
+    }
+
+    private static String[] strings(Object... args) {
+        String[] strings = new String[args.length];
+        for (int i = 0; i < args.length; i++) {
+            strings[i] = args[i].toString();
+        }
+        return strings;
+    }
+}

@@ -1,0 +1,144 @@
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import io.penstock.store.Fixtures;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PenstockTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "no-such-command", "tokenize", "tokenize a.txt", "tokenize -o out",
+        "tokenize a -o b --encoding gpt5", "tokenize a -o b --threads 0", "tokenize a -o b --threads x", "inspect",
+        "inspect a --no-such-option", "inspect a --format parquet", "inspect a --dtype u16", "devices extra"})
+    void wrongUsageEndsWithTwoAndOneLine(String line) {
+        CommandRun run = CommandRun.of((Object[]) (line.isEmpty() ? new String[0] : line.split(" ")));
+        assertEquals(2, run.exitCode(), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertTrue(run.err().startsWith("penstock: ") && run.err().contains(" --help')"), run.err());
+        assertEquals("", run.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help"})
+    void helpIsPrintedAsTheResult(String line) {
+        CommandRun run = CommandRun.of((Object[]) line.split(" "));
+        assertEquals(0, run.exitCode());
+        assertTrue(run.out().startsWith("Usage: penstock "), run.out());
+        assertEquals("", run.err());
+    }
+
+    @Test
+    void versionNamesTheProgramAndItsJava() {
+        CommandRun run = CommandRun.of("--version");
+        assertEquals(0, run.exitCode());
+        assertTrue(run.out().startsWith("penstock ") && run.out().contains(" on Java " + Runtime.version()), run.out());
+    }
+
+    @Test
+    void inspectAgreesWithTheManifestOfEveryStore() throws Exception {
+        for (Fixtures.Entry entry : Fixtures.entries().toList()) {
+            CommandRun run = CommandRun.of("inspect", entry.path(), "--digest", "--json");
+            if (entry.expect().equals("read")) {
+                assertEquals(0, run.exitCode(), () -> entry + ": " + run.err());
+                assertEquals(entry.kind(), run.json().get("kind"));
+                List<Map<String, Object>> arrays =
+                        Json.array(run.json().get("arrays")).stream().map(Json::object).toList();
+                for (Map<String, Object> expected : entry.arrays()) {
+                    Map<String, Object> found = arrays.stream()
+                            .filter(array -> array.get("name").equals(expected.get("name"))).findFirst().orElseThrow();
+                    assertEquals(expected.get("shape"), found.get("shape"), entry::toString);
+                    assertEquals(expected.get("sha256"), found.get("sha256"), entry::toString);
+                }
+            } else {
+                assertEquals(3, run.exitCode(), () -> entry + ": " + run.err());
+                assertEquals(1, run.err().lines().count(), run.err());
+                assertTrue(run.err().startsWith("penstock: "), run.err());
+                assertEquals("", run.out());
+            }
+        }
+    }
+
+    @Test
+    void inspectPrintsTextForPeopleAndAnArrayForSeveralStores() {
+        Path megatron = Fixtures.path("megatron/u16_docs.idx");
+        Path npy = Fixtures.path("npy/be_f4_4d_F.npy");
+        CommandRun text = CommandRun.of("inspect", megatron, npy);
+        assertEquals(0, text.exitCode(), text.err());
+        assertTrue(text.out().contains(megatron + ": megatron\n") && text.out().contains("tokens: u16 ["), text.out());
+        assertTrue(text.out().contains("stored as >f4 in order F"), text.out());
+        assertFalse(text.out().contains("sha256"), text.out());
+        List<Object> both = Json.array(Json.parse(CommandRun.of("inspect", megatron, npy, "--json").out()));
+        assertEquals(List.of("megatron", "npy"), both.stream().map(store -> Json.object(store).get("kind")).toList());
+    }
+
+    @Test
+    void inspectTakesAFormatAtItsWord() {
+        Path raw = Fixtures.path("nanogpt/bpe/val.bin");
+        CommandRun run = CommandRun.of("inspect", raw, "--format", "nanogpt", "--dtype", "u8", "--json");
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals(List.of(15492L), Json.object(Json.array(run.json().get("arrays")).getFirst()).get("shape"));
+    }
+
+    @Test
+    void devicesBeginWithTheHostAndSayWhetherThereIsCuda() {
+        CommandRun run = CommandRun.of("devices", "--json");
+        assertEquals(0, run.exitCode(), run.err());
+        Map<String, Object> host = Json.object(Json.array(run.json().get("devices")).getFirst());
+        assertEquals("host", host.get("name"));
+        Map<String, Object> cuda = Json.object(run.json().get("cuda"));
+        assertEquals(cuda.get("usable").equals(true), cuda.get("message") == null);
+        assertEquals(Json.array(run.json().get("devices")).size() > 1, cuda.get("usable"));
+        assertTrue(CommandRun.of("devices").out().startsWith("host "));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, --version", "2, inspect", "3, inspect no-such-store"})
+    void theProcessEndsWithTheCommandsStatus(int exitCode, String line) throws Exception {
+        CommandRun run = CommandRun.inProcess((Object[]) line.split(" "));
+        assertEquals(exitCode, run.exitCode(), run.err());
+        assertEquals(exitCode == 0 ? 0 : 1, run.err().lines().count(), run.err());
+    }
+
+    @Test
+    void aStackTraceIsPrintedOnDemandAlone() {
+        assertFalse(CommandRun.of("inspect", "no-such-store").err().contains("\tat "));
+        assertTrue(CommandRun.of("inspect", "no-such-store", "--stacktrace").err().contains("\tat io.penstock."));
+    }
+
+    @Test
+    void aProgressBarIsDrawnAfterASecondTenTimesASecondAndErased() {
+        StringWriter terminal = new StringWriter();
+        long second = 1_000_000_000L;
+        try (ProgressBar bar = new ProgressBar(new PrintWriter(terminal), "tokenize", "B", 0)) {
+            bar.update(10, 100, second - 1);
+            assertEquals("", terminal.toString());
+            bar.update(5_000_000, 20_000_000, 2 * second);
+            assertEquals("\r\u001b[Ktokenize [=======>                      ]  25% 2.50 MB/s, 0:06 left",
+                    terminal.toString());
+            bar.update(6_000_000, 20_000_000, 2 * second + 1);
+            assertEquals(-1, terminal.toString().indexOf("30%"));
+            bar.update(20_000_000, 20_000_000, 3 * second);
+            assertTrue(terminal.toString().endsWith("[==============================] 100% 6.67 MB/s, 0:00 left"));
+        }
+        assertTrue(terminal.toString().endsWith("left\r\u001b[K"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0 B", "999, 999 B", "1000, 1.00 kB", "12345, 12.3 kB", "999499, 999 kB", "999500, 1.00 MB",
+        "1.5, 1.50 B", "123456789, 123 MB"})
+    void quantitiesHaveThreeDigits(double value, String text) {
+        assertEquals(text, Quantity.of(value, "B"));
+    }
+}
