@@ -50,7 +50,7 @@ public final class ChecksumFile {
             before += path.toFile().length();
         }
         byte[] text = lines.toString().getBytes(StandardCharsets.UTF_8);
-        try (SpoolFile target = new SpoolFile(staging.create(name), staging.resolve(name), 1 << 12)) {
+        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), 1 << 12)) {
             target.put(MemorySegment.ofArray(text), 0, text.length);
             target.force();
         }

@@ -176,6 +176,16 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
+     * Where a file of the folder will be once it is published.
+     *
+     * @param name its name
+     * @return its path then, for messages
+     */
+    public Path published(String name) {
+        return Folder.of(folder).resolve(name);
+    }
+
+    /**
      * Renames files of the folder to their names beside it, one after another, and flushes the store's folder: once
      * it returns they last. Files of those names are replaced; if there are several, the one that comes last is
      * deleted to begin with, so that new files never stand beside an old one which says what they hold.
