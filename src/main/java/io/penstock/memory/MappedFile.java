@@ -202,7 +202,7 @@ public final class MappedFile implements AutoCloseable {
             if (last == 0 || last < 0 && last != -Posix.EINTR) {
                 checkSize();
                 throw new UncheckedIOException(new IOException(path + ": read failed at byte " + (offset + done)
-                        + (last == 0 ? ": unexpected end of file" : ": errno " + -last)));
+                        + (last == 0 ? ": unexpected end of file" : ": " + Posix.message((int) -last))));
             }
             last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
             done += Math.max(last, 0);

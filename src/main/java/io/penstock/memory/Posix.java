@@ -36,6 +36,7 @@ final class Posix {
     static final int EINTR = 4;
     private static final int SEEK_END = 2;
     private static final int SC_PAGESIZE = 30;
+    private static final int MAX_MESSAGE_BYTES = 1024;
 
     /** Where {@code errno} is left; one is allocated per thread that makes calls which may fail. */
     static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
@@ -48,6 +49,7 @@ final class Posix {
     private static final MethodHandle MADVISE;
     private static final MethodHandle FADVISE;
     private static final MethodHandle MINCORE;
+    private static final MethodHandle STRERROR;
 
     /** Bytes of a page; 4096 where it is unknown. */
     static final long PAGE_BYTES;
@@ -66,9 +68,10 @@ final class Posix {
             FADVISE = bind(linker, "posix_fadvise",
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
             MINCORE = bind(linker, "mincore", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+            STRERROR = bind(linker, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
             PAGE_BYTES = pageBytes(linker);
         } else {
-            OPEN = CLOSE = LSEEK = PREAD = MADVISE = FADVISE = MINCORE = null;
+            OPEN = CLOSE = LSEEK = PREAD = MADVISE = FADVISE = MINCORE = STRERROR = null;
             PAGE_BYTES = 4096;
         }
     }
@@ -95,11 +98,22 @@ final class Posix {
             MemorySegment state = arena.allocate(CALL_STATE);
             int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()), O_RDONLY | O_CLOEXEC);
             if (fd < 0) {
-                throw new IOException(path + ": open failed, errno " + errno(state));
+                throw new IOException(path + ": cannot be opened: " + message(errno(state)));
             }
             return fd;
         } catch (IOException | RuntimeException e) {
             throw e;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** What an error number means, in the OS's words. */
+    @SuppressWarnings("restricted")
+    static String message(int errno) {
+        try {
+            MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+            return text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
         } catch (Throwable t) {
             throw unexpected(t);
         }

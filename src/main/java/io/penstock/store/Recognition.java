@@ -6,6 +6,7 @@ import io.penstock.store.megatron.MegatronStore;
 import io.penstock.store.npy.NpyStore;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -72,6 +73,8 @@ final class Recognition {
         }
         try (InputStream in = Files.newInputStream(path)) {
             return in.readNBytes(HEAD_BYTES);
+        } catch (AccessDeniedException _) {
+            throw new AccessDeniedException(path.toString(), null, "permission denied");
         }
     }
 }

@@ -191,4 +191,12 @@ class MappedFileTest {
             mapped.checkSize();
         }
     }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void anErrorOfTheSystemIsInItsWordsAndNamesTheFile() {
+        String message = assertThrows(IOException.class, () -> Posix.openReadOnly(folder.resolve("absent")))
+                .getMessage();
+        assertTrue(message.contains("absent: cannot be opened: No such file"), message);
+    }
 }
