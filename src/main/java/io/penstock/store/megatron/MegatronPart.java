@@ -169,6 +169,9 @@ public final class MegatronPart implements AutoCloseable {
         } catch (IOException e) {
             failure = e;
             throw e;
+        } catch (RuntimeException | Error e) {
+            failure = new IOException(tokenPath + ": part " + number + " was not given its tokens whole: " + e, e);
+            throw e;
         }
         tokens += count;
         openTokens += count;

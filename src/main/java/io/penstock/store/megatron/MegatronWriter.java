@@ -148,7 +148,7 @@ public final class MegatronWriter implements AutoCloseable {
             }
             requireAbsent();
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype);
-            mergeTokens(filled, progress, 2 * tokenBytes);
+            mergeTokens(filled, tokenBytes, progress);
             new ChecksumFile(staging).write(name(".sha256"), List.of(name(".bin"), name(".idx")),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
             requireAbsent();
@@ -171,7 +171,7 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /** Puts the parts behind the first one, whose file becomes the store's; each is gone once it is copied. */
-    private void mergeTokens(List<MegatronPart> filled, Progress progress, long totalBytes) throws IOException {
+    private void mergeTokens(List<MegatronPart> filled, long tokenBytes, Progress progress) throws IOException {
         Path merged = staging.resolve(name(".bin"));
         Files.move(staging.resolve(filled.getFirst().tokenName()), merged);
         try (FileChannel target = FileChannel.open(merged, StandardOpenOption.WRITE)) {
@@ -186,10 +186,13 @@ public final class MegatronWriter implements AutoCloseable {
                             throw new IOException(source + " was cut while it was copied");
                         }
                         done += step;
-                        progress.update(target.position(), totalBytes);
+                        progress.update(target.position(), 2 * tokenBytes);
                     }
                 }
                 Files.delete(source);
+            }
+            if (target.size() != tokenBytes) {
+                throw new IOException(target.size() + " bytes of tokens, expected " + tokenBytes);
             }
             target.force(true);
         } catch (IOException e) {

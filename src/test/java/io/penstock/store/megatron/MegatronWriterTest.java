@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -25,6 +27,8 @@ import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -316,6 +320,23 @@ class MegatronWriterTest {
             assertTrue(cause instanceof IllegalStateException, cause.toString());
         }
         assertEquals(List.of(), names());
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aPartWhoseTokensVanishedHalfWayIsNotCommitted() throws IOException {
+        Path source = Files.write(folder.resolve("source"), new byte[4 << 20]);
+        try (MappedFile mapped = MappedFile.open(source);
+                MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, false)) {
+            MegatronPart part = writer.part();
+            try (RandomAccessFile file = new RandomAccessFile(source.toFile(), "rw")) {
+                file.setLength(3 << 19);
+            }
+            assertThrows(InternalError.class, () -> part.append(mapped.segment(), 0, 2 << 20));
+            assertThrows(IOException.class, part::endDocument);
+            assertThrows(IOException.class, writer::commit);
+        }
+        assertEquals(List.of("source"), names());
     }
 
     @Test
