@@ -65,7 +65,7 @@ public interface TokenStore extends AutoCloseable {
 
     /**
      * The element type that tokens are stored in: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16},
-     * {@code i32} or {@code i64}.
+     * {@code i32} or {@code i64}. A Megatron store may hold {@code f32} or {@code f64} elements as well.
      *
      * @return the dtype
      */

@@ -138,9 +138,6 @@ public final class TokenizeJob {
                             progress.update(storedBytesRead, totalBytes);
                         });
             }
-            if (totals.tokens == 0) {
-                throw new CorpusException(inputs.getFirst(), "found no tokens in the corpus, expected one at least");
-            }
             writer.commit(progress);
         } catch (ClosedByInterruptException e) {
             Thread.interrupted();

@@ -89,17 +89,24 @@ class TokenizeCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"text/reject_latin1.txt", "text/reject_invalid_truncated_char.txt",
-        "jsonl/reject_malformed_line.jsonl", "jsonl/reject_missing_text_field.jsonl", "text/empty.txt", "no/such.txt"})
+        "jsonl/reject_malformed_line.jsonl", "jsonl/reject_missing_text_field.jsonl", "no/such.txt"})
     void endsWithThreeAndLeavesNothingOnBadInput(String name) throws IOException {
         Path file = FIXTURES.resolve(name);
-        boolean empty = name.equals("text/empty.txt");
-        Path before = empty ? file : FIXTURES.resolve("text/english.txt");
-        CommandRun run = CommandRun.of("tokenize", before, file, "-o", folder.resolve("out"));
+        CommandRun run = CommandRun.of("tokenize", FIXTURES.resolve("text/english.txt"), file, "-o", folder.resolve("out"));
         assertEquals(3, run.exitCode(), run.err());
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.err().startsWith("penstock: " + file + ": "), run.err());
         assertEquals("", run.out());
         assertEquals(List.of(), left());
+    }
+
+    @Test
+    void anEmptyTextMakesAnEmptyStore() throws IOException {
+        Path store = folder.resolve("out");
+        assertEquals(0, CommandRun.of("tokenize", FIXTURES.resolve("text/empty.txt"), "-o", store).exitCode());
+        CommandRun inspected = CommandRun.of("inspect", store, "--json");
+        assertEquals(1L, inspected.json().get("documents"), inspected.err());
+        assertEquals(0, Files.size(folder.resolve("out.bin")));
     }
 
     @Test

@@ -122,12 +122,7 @@ final class MegatronIndex {
         if (code == 0 || code >= DTYPE_OF_CODE.length) {
             throw malformed(DTYPE_OFFSET, "dtype code " + code, "1..8 (is this a Megatron index?)");
         }
-        DType stored = DTYPE_OF_CODE[code];
-        if (!stored.isInteger()) {
-            throw malformed(DTYPE_OFFSET, "dtype code " + code + ", " + stored, "the code of an integer type:"
-                    + " tokens are not floating-point numbers");
-        }
-        return stored;
+        return DTYPE_OF_CODE[code];
     }
 
     /** Checks lengths and pointers; returns the bytes that all sequences take. */

@@ -24,6 +24,8 @@ import java.util.Objects;
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
  *
  * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store.
+ * A store may hold no token at all, as the one that an empty corpus makes. The format has floating-point elements too:
+ * they can be inspected, and no collator takes them for tokens.
  */
 public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
@@ -37,10 +39,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (tokenFile.byteSize() < index.tokenBytes()) {
             throw new MalformedStoreException(tokenFile.path(), tokenFile.byteSize(), "the file ends",
                     index.tokenBytes() + " bytes, as " + indexFile.path() + " says");
-        }
-        if (index.tokenBytes() == 0) {
-            throw new MalformedStoreException(indexFile.path(), MegatronIndex.SEQUENCES_OFFSET,
-                    index.sequences() + " sequences without a token", "a token at least");
         }
         this.indexFile = indexFile;
         this.index = index;

@@ -117,7 +117,7 @@ public final class MegatronWriter implements AutoCloseable {
      * Makes the store visible, whole and flushed to the disk, once all parts are written. The writer is closed then,
      * also if this fails.
      *
-     * @throws IOException if a part failed, there is no token, a file cannot be written, or a store of that name has
+     * @throws IOException if a part failed, a file cannot be written, or a store of that name has
      *     appeared; then nothing is visible
      * @throws IllegalStateException if a part has tokens behind its last {@link MegatronPart#endDocument}
      */
@@ -130,7 +130,7 @@ public final class MegatronWriter implements AutoCloseable {
      * The writer is closed then, also if this fails.
      *
      * @param progress told the bytes that are merged and checksummed
-     * @throws IOException if a part failed, there is no token, a file cannot be written, or a store of that name has
+     * @throws IOException if a part failed, a file cannot be written, or a store of that name has
      *     appeared; then nothing is visible
      * @throws IllegalStateException if a part has tokens behind its last {@link MegatronPart#endDocument}
      */
@@ -143,9 +143,6 @@ public final class MegatronWriter implements AutoCloseable {
             checkParts();
             List<MegatronPart> filled = parts.stream().filter(part -> part.sequences() > 0).toList();
             long tokenBytes = filled.stream().mapToLong(MegatronPart::tokens).sum() * dtype.byteSize();
-            if (tokenBytes == 0) {
-                throw new IOException(prefix + ": no tokens were written, expected one at least");
-            }
             requireAbsent();
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype);
             mergeTokens(filled, tokenBytes, progress);
@@ -173,10 +170,14 @@ public final class MegatronWriter implements AutoCloseable {
     /** Puts the parts behind the first one, whose file becomes the store's; each is gone once it is copied. */
     private void mergeTokens(List<MegatronPart> filled, long tokenBytes, Progress progress) throws IOException {
         Path merged = staging.resolve(name(".bin"));
-        Files.move(staging.resolve(filled.getFirst().tokenName()), merged);
+        if (filled.isEmpty()) {
+            staging.create(name(".bin")).close();
+        } else {
+            Files.move(staging.resolve(filled.getFirst().tokenName()), merged);
+        }
         try (FileChannel target = FileChannel.open(merged, StandardOpenOption.WRITE)) {
             target.position(target.size());
-            for (MegatronPart part : filled.subList(1, filled.size())) {
+            for (MegatronPart part : filled.stream().skip(1).toList()) {
                 Path source = staging.resolve(part.tokenName());
                 try (FileChannel channel = FileChannel.open(source, StandardOpenOption.READ)) {
                     long size = channel.size();
