@@ -66,6 +66,10 @@ public final class CausalLm implements Collator {
             throw new IllegalArgumentException("a window of " + window.dim(0)
                     + " token has no label: inputs and labels take windows with labels");
         }
+        if (window.dim(0) > SampleReader.MAX_INTEGERS) {
+            throw new IllegalArgumentException("windows of " + window.dim(0) + " tokens cannot be widened, expected at "
+                    + "most " + SampleReader.MAX_INTEGERS);
+        }
         long length = window.dim(0) - 1;
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, length),
                 new TensorSpec(LABELS, dtype, batchSize, length));
@@ -96,11 +100,12 @@ public final class CausalLm implements Collator {
             if (i + 1 < plan.count()) {
                 in.prefetch(plan.sample(i + 1), 0);
             }
+            in.locate(plan.sample(i), 0);
             if (from.byteSize() == to.byteSize()) {
-                in.copyPart(plan.sample(i), 0, 0, rowBytes, out.segment(), ids);
-                in.copyPart(plan.sample(i), 0, to.byteSize(), rowBytes, out.segment(), labels);
+                in.copyPart(0, rowBytes, out.segment(), ids);
+                in.copyPart(to.byteSize(), rowBytes, out.segment(), labels);
             } else {
-                int[] window = in.readIntegers(plan.sample(i), 0, length + 1L);
+                int[] window = in.readIntegers(length + 1);
                 Integers.store(window, 0, length, from, out.segment(), ids, to);
                 Integers.store(window, 1, length, from, out.segment(), labels, to);
             }

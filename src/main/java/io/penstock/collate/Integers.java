@@ -47,25 +47,20 @@ final class Integers {
         }
     }
 
-    /** Fills {@code count} elements of an integer dtype with a value. */
+    /** Fills {@code count} elements of one, two, four or eight bytes with a value: one, then copies of all so far. */
     static void fill(MemorySegment target, long offset, DType dtype, long count, long value) {
+        if (count == 0) {
+            return;
+        }
         switch (dtype.byteSize()) {
-            case 1 -> target.asSlice(offset, count).fill((byte) value);
-            case 2 -> {
-                for (int i = 0; i < count; i++) {
-                    target.set(I16, offset + 2L * i, (short) value);
-                }
-            }
-            case 4 -> {
-                for (int i = 0; i < count; i++) {
-                    target.set(I32, offset + 4L * i, (int) value);
-                }
-            }
-            default -> {
-                for (int i = 0; i < count; i++) {
-                    target.set(I64, offset + 8L * i, value);
-                }
-            }
+            case 1 -> target.set(ValueLayout.JAVA_BYTE, offset, (byte) value);
+            case 2 -> target.set(I16, offset, (short) value);
+            case 4 -> target.set(I32, offset, (int) value);
+            default -> target.set(I64, offset, value);
+        }
+        long bytes = count * dtype.byteSize();
+        for (long filled = dtype.byteSize(); filled < bytes; filled += filled) {
+            MemorySegment.copy(target, offset, target, offset + filled, Math.min(filled, bytes - filled));
         }
     }
 }

@@ -92,7 +92,12 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         }
         DType dtype = width.dtype(tokens.dtype());
         checkPadValue(dtype);
-        long longest = roundUp(Math.min(maxLength, dataset.maxLength(0)));
+        long kept = Math.min(maxLength, dataset.maxLength(0));
+        if (kept > SampleReader.MAX_INTEGERS) {
+            throw new IllegalArgumentException("samples of up to " + kept + " tokens cannot be padded, expected at most "
+                    + SampleReader.MAX_INTEGERS + ": cut them");
+        }
+        long longest = roundUp(kept);
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, longest),
                 new TensorSpec(ATTENTION_MASK, DType.BOOL, batchSize, longest),
                 new TensorSpec(LENGTHS, DType.I32, batchSize));
@@ -125,10 +130,9 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         for (int i = 0; i < plan.count(); i++) {
             int tokens = (int) tokens(in.locate(plan.sample(i), 0), from);
             if (from.byteSize() == to.byteSize()) {
-                in.copyPart(plan.sample(i), 0, 0, (long) tokens * to.byteSize(), slab, ids);
+                in.copyPart(0, (long) tokens * to.byteSize(), slab, ids);
             } else {
-                int[] values = in.readIntegers(plan.sample(i), 0, maxLength);
-                Integers.store(values, 0, tokens, from, slab, ids, to);
+                Integers.store(in.readIntegers(tokens), 0, tokens, from, slab, ids, to);
             }
             Integers.fill(slab, ids + (long) tokens * to.byteSize(), to, length - tokens, padValue);
             Integers.fill(slab, mask, DType.BOOL, tokens, 1);

@@ -28,7 +28,7 @@ public final class Stack implements Collator {
     }
 
     /** A sample's field with a batch dimension in front. */
-    static TensorSpec batched(TensorSpec field, int batchSize) {
+    private static TensorSpec batched(TensorSpec field, int batchSize) {
         long[] shape = new long[field.rank() + 1];
         shape[0] = batchSize;
         System.arraycopy(field.shape(), 0, shape, 1, field.rank());

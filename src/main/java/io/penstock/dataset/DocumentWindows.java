@@ -3,7 +3,6 @@ package io.penstock.dataset;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -81,7 +80,7 @@ public final class DocumentWindows implements Dataset {
         if (sample < 0 || sample >= size()) {
             throw new IndexOutOfBoundsException("window " + sample + " of " + size());
         }
-        int block = lastBlockAtOrBefore(sample);
+        int block = blockOf(sample);
         long rest = sample - windowsBefore[block];
         long document = (long) block * BLOCK_DOCUMENTS;
         for (long windows = windowsIn(document); rest >= windows; windows = windowsIn(++document)) {
@@ -90,14 +89,19 @@ public final class DocumentWindows implements Dataset {
         store.locate(store.documentStart(document) + rest * stride, windowTokens, into);
     }
 
-    /** The last block that starts at or before a window: blocks without windows repeat their count. */
-    private int lastBlockAtOrBefore(long window) {
-        int at = Arrays.binarySearch(windowsBefore, window + 1);
-        int firstAbove = at >= 0 ? at : -at - 1;
-        while (windowsBefore[firstAbove - 1] > window) {
-            firstAbove--;
+    /** The block that a window is in: the last one with no more windows before it than the window has. */
+    private int blockOf(long window) {
+        int low = 0;
+        int high = windowsBefore.length - 1;
+        while (high - low > 1) {
+            int middle = low + high >>> 1;
+            if (windowsBefore[middle] <= window) {
+                low = middle;
+            } else {
+                high = middle;
+            }
         }
-        return firstAbove - 1;
+        return low;
     }
 
     @Override

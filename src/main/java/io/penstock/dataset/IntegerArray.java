@@ -21,6 +21,9 @@ final class IntegerArray {
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INTS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** What HotSpot gives an array. */
+    static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
+
     private byte[] bytes = {};
     private short[] shorts = {};
     private char[] chars = {};
@@ -53,11 +56,13 @@ final class IntegerArray {
         return ints;
     }
 
+    /** At least doubles, so that samples of many lengths grow it a few times only. */
     private void grow(int count) {
-        bytes = new byte[count];
-        shorts = new short[count];
-        chars = new char[count];
-        ints = new int[count];
+        int length = (int) Math.max(count, Math.min(2L * ints.length, MAX_LENGTH));
+        bytes = new byte[length];
+        shorts = new short[length];
+        chars = new char[length];
+        ints = new int[length];
     }
 
     private static void widen(char[] from, int[] to, int count) {

@@ -9,20 +9,28 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads the samples of a dataset for one worker: locates, then copies the bytes or reads them as integers, by the read mode it was given.
+ * Reads the samples of a dataset for one worker, by the read mode it was given: locates a field of a sample, then
+ * copies its bytes or reads them as integers.
  *
  * <p>One thread at a time. Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it
  * is warm.
  */
 public final class SampleReader implements AutoCloseable {
 
+    /** The most integers that {@link #readIntegers} reads at once: what fits an array. */
+    public static final int MAX_INTEGERS = IntegerArray.MAX_LENGTH;
+
     private final Dataset dataset;
     private final SpanReader reader;
     private final Span span = new Span();
+    private final Span part = new Span();
     private final Span ahead = new Span();
     private final IntegerArray integers = new IntegerArray();
-    private final DType[] dtypes;
+    private final TensorSpec[] fields;
+    /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
+    private final long[] fieldBytes;
     private long sample = -1;
+    private int field;
 
     /**
      * A reader for one worker.
@@ -32,7 +40,11 @@ public final class SampleReader implements AutoCloseable {
      */
     public SampleReader(Dataset dataset, ReadMode mode) {
         this.dataset = dataset;
-        this.dtypes = dataset.fields().stream().map(TensorSpec::dtype).toArray(DType[]::new);
+        this.fields = dataset.fields().toArray(TensorSpec[]::new);
+        this.fieldBytes = new long[fields.length];
+        for (int f = 0; f < fields.length; f++) {
+            fieldBytes[f] = fields[f].isVariable() ? fields[f].rowBytes() : fields[f].byteSize();
+        }
         this.reader = new SpanReader(mode);
     }
 
@@ -60,11 +72,27 @@ public final class SampleReader implements AutoCloseable {
      * @param sample the sample's index
      * @param field the field's position in the dataset
      * @return the bytes as the store has them; reused by the next call
+     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
      */
     public Span locate(long sample, int field) {
-        this.sample = sample;
-        dataset.locate(sample, field, span);
+        this.field = field;
+        locate(sample, field, span);
         return span;
+    }
+
+    private void locate(long sample, int field, Span into) {
+        this.sample = sample;
+        dataset.locate(sample, field, into);
+        checkSize(into.byteSize(), fields[field], fieldBytes[field]);
+    }
+
+    /** A dataset may be anyone's: its mistake must not become another row's bytes. */
+    private void checkSize(long found, TensorSpec spec, long expected) {
+        boolean fits = found == expected || spec.isVariable() && expected > 0 && found % expected == 0;
+        if (!fits) {
+            throw new IllegalStateException("sample " + sample + " has " + found + " bytes of " + spec + ", expected "
+                    + (spec.isVariable() ? "a multiple of " : "") + expected);
+        }
     }
 
     /**
@@ -100,14 +128,14 @@ public final class SampleReader implements AutoCloseable {
         Span current = span;
         Span next = ahead;
         for (int i = 0; i < count; i++) {
-            sample = samples[i];
             if (i == 0) {
-                dataset.locate(sample, field, current);
+                locate(samples[i], field, current);
             }
             if (i + 1 < count) {
-                dataset.locate(samples[i + 1], field, next);
+                locate(samples[i + 1], field, next);
                 reader.touch(next);
             }
+            sample = samples[i];
             reader.copy(current, target, at);
             at += current.byteSize();
             Span done = current;
@@ -118,42 +146,35 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies a part of one field of one sample.
+     * Copies a part of what {@link #locate(long, int)} found last.
      *
-     * @param sample the sample's index
-     * @param field the field's position in the dataset
-     * @param skipBytes bytes of the field to leave out at its start
+     * @param skipBytes bytes to leave out at its start
      * @param bytes bytes to copy
      * @param target where to; native memory
      * @param targetOffset the first byte to write
-     * @throws IndexOutOfBoundsException if the part is not within the field
+     * @throws IndexOutOfBoundsException if the part is not within it
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
-    public void copyPart(long sample, int field, long skipBytes, long bytes, MemorySegment target, long targetOffset) {
-        locate(sample, field);
-        span.narrow(skipBytes, bytes);
-        reader.copy(span, target, targetOffset);
+    public void copyPart(long skipBytes, long bytes, MemorySegment target, long targetOffset) {
+        part.setPart(span, skipBytes, bytes);
+        reader.copy(part, target, targetOffset);
     }
 
     /**
-     * Reads integers of at most 32 bits.
+     * Reads the first elements of what {@link #locate(long, int)} found last: integers of at most 32 bits.
      *
-     * @param sample the sample's index
-     * @param field the field's position in the dataset
-     * @param maxCount the most that are read, from the field's start
+     * @param count how many, at most {@link #MAX_INTEGERS}
      * @return the values in a reused array that may be longer than they are; signed types are sign-extended, {@code u32}
      *     keeps its bits; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
      * @throws IllegalArgumentException if the field's dtype does not fit
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
-    public int[] readIntegers(long sample, int field, long maxCount) {
-        locate(sample, field);
-        DType dtype = dtypes[field];
-        if (span.byteSize() / dtype.byteSize() > maxCount) {
-            span.narrow(0, maxCount * dtype.byteSize());
-        }
+    public int[] readIntegers(int count) {
+        DType dtype = fields[field].dtype();
+        part.setPart(span, 0, (long) count * dtype.byteSize());
         try {
-            return integers.read(reader.local(span), dtype);
+            return integers.read(reader.local(part), dtype);
         } catch (InternalError fault) {
             throw reader.explain(fault);
         }
@@ -167,7 +188,7 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      */
     public void prefetch(long sample, int field) {
-        dataset.locate(sample, field, ahead);
+        locate(sample, field, ahead);
         reader.touch(ahead);
     }
 

@@ -47,9 +47,12 @@ public final class TensorRows implements Dataset {
      *
      * @param store the tensors; must stay open
      * @return the dataset
-     * @throws IllegalArgumentException if the tensors differ in their number of rows, or one is a scalar
+     * @throws IllegalArgumentException if there is no tensor, they differ in their number of rows, or one is a scalar
      */
     public static TensorRows of(TensorStore store) {
+        if (store.tensors().isEmpty()) {
+            throw new IllegalArgumentException("the store has no tensors, expected 1 or more");
+        }
         var rows = new TensorRows(List.of(), List.of(), -1);
         for (int t = 0; t < store.tensors().size(); t++) {
             rows = rows.and(store.tensors().get(t).name(), store, t);

@@ -60,9 +60,9 @@ public final class TokenWindows implements Dataset {
 
     /** The tokens of a window, checked. */
     static long checkWindow(long length, long stride, boolean labels) {
-        if (length < 1 || stride < 1 || length == Long.MAX_VALUE) {
-            throw new IllegalArgumentException("window of " + length + " tokens every " + stride
-                    + ": both must be at least 1");
+        if (length < 1 || length == Long.MAX_VALUE || stride < 1) {
+            throw new IllegalArgumentException("windows of " + length + " tokens every " + stride
+                    + ", expected 1 to 2^63 - 2 tokens, and 1 or more from start to start");
         }
         return labels ? length + 1 : length;
     }

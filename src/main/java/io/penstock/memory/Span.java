@@ -54,15 +54,18 @@ public final class Span {
     }
 
     /**
-     * Narrows the span to a part of itself.
+     * Points at a part of another span.
      *
-     * @param skipBytes bytes to leave out at the start
-     * @param bytes bytes to keep
-     * @throws IndexOutOfBoundsException if the part is not within the span
+     * @param whole the other span
+     * @param skipBytes bytes to leave out at its start
+     * @param bytes how many follow
+     * @throws IndexOutOfBoundsException if the part is not within the other span
      */
-    public void narrow(long skipBytes, long bytes) {
-        Objects.checkFromIndexSize(skipBytes, bytes, byteSize);
-        byteOffset += skipBytes;
+    public void setPart(Span whole, long skipBytes, long bytes) {
+        Objects.checkFromIndexSize(skipBytes, bytes, whole.byteSize);
+        file = whole.file;
+        segment = whole.segment;
+        byteOffset = whole.byteOffset + skipBytes;
         byteSize = bytes;
     }
 
