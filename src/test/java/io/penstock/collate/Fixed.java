@@ -1,0 +1,36 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import java.util.List;
+
+/** A dataset that has a field {@code tokens} of one shape and no samples: enough for a layout. */
+record Fixed(DType dtype, long... shape) implements Dataset {
+
+    @Override
+    public long size() {
+        return 0;
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return List.of(new TensorSpec("tokens", dtype, shape));
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        throw new IndexOutOfBoundsException("it has no samples");
+    }
+
+    @Override
+    public long maxLength(int field) {
+        return shape[0];
+    }
+
+    @Override
+    public String fingerprint() {
+        return "fixed";
+    }
+}
