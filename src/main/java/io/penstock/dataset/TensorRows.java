@@ -43,6 +43,19 @@ public final class TensorRows implements Dataset {
     }
 
     /**
+     * The rows of one tensor of a store.
+     *
+     * @param name the field's name
+     * @param store the tensors; must stay open
+     * @param tensor the tensor's position in the store
+     * @return the dataset
+     * @throws IllegalArgumentException if the tensor is a scalar
+     */
+    public static TensorRows of(String name, TensorStore store, int tensor) {
+        return new TensorRows(List.of(), List.of(), -1).and(name, store, tensor);
+    }
+
+    /**
      * The rows of all tensors of a store, each under its own name.
      *
      * @param store the tensors; must stay open

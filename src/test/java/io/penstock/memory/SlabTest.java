@@ -75,6 +75,30 @@ class SlabTest {
     }
 
     @Test
+    void fieldsWithoutElementsTakeNoRoom() {
+        SlabTable table = new SlabTable(LAYOUT);
+        table.setDim(0, 1, 0);
+        table.setDim(1, 0, 0);
+        table.setDim(2, 1, 0);
+        table.layOut();
+        for (int f = 0; f < 4; f++) {
+            assertEquals(0, table.offset(f));
+        }
+        assertEquals(8, table.usedBytes());
+    }
+
+    @Test
+    void sizesBeyond32BitsAreExact() {
+        SlabLayout layout = SlabLayout.of(new TensorSpec("a", DType.I64, 3, 1L << 40), new TensorSpec("b", DType.U8, 1),
+                new TensorSpec("c", DType.F32, 1L << 31, 3));
+        SlabTable table = new SlabTable(layout);
+        assertEquals(3L << 43, table.offset(1));
+        assertEquals((3L << 43) + 256, table.offset(2));
+        assertEquals((3L << 43) + 256 + (3L << 33), table.usedBytes());
+        assertEquals(table.usedBytes(), layout.capacityBytes());
+    }
+
+    @Test
     void whatIsNoLayoutIsRefused() {
         assertThrows(IllegalArgumentException.class, SlabLayout::of);
         assertThrows(IllegalArgumentException.class,

@@ -1,0 +1,109 @@
+package io.penstock.collate;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.DocumentWindows;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Slab;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import io.penstock.testing.FileTokenStore;
+import io.penstock.testing.MemoryTensorStore;
+import io.penstock.testing.MemoryTokenStore;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A collator that is warm allocates nothing on the heap, whatever it collates and however it reads. */
+class CollatorAllocationTest {
+
+    /**
+     * The JIT compiler decides when the code is warm: one of this many windows of batches must allocate nothing. What
+     * the code itself allocates would be there in all of them.
+     */
+    private static final int WINDOWS = 30;
+    private static final int BATCHES = 4_000;
+    private static final int BATCH = 8;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @TempDir
+    Path folder;
+
+    private final Arena arena = Arena.ofConfined();
+
+    @Test
+    void windowsOfATypicalStore() throws IOException {
+        try (var model = new MemoryTokenStore(DType.U16, 50_001); var store = new FileTokenStore(folder, model)) {
+            for (ReadMode mode : ReadMode.values()) {
+                for (TokenWidth width : TokenWidth.values()) {
+                    check(TokenWindows.of(store, 100), CausalLm.widened(width), mode);
+                }
+            }
+        }
+    }
+
+    @Test
+    void windowsWithinDocumentsAndDocumentsOfManyLengths() throws IOException {
+        long[] starts = new long[1001];
+        for (int d = 0; d < 1000; d++) {
+            starts[d + 1] = starts[d] + d * 31 % 150;
+        }
+        for (DType dtype : new DType[] {DType.U16, DType.I32}) {
+            try (var model = new MemoryTokenStore(dtype, starts); var store = new FileTokenStore(folder, model)) {
+                for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD}) {
+                    check(DocumentWindows.of(store, 40, 40, true), CausalLm.widened(TokenWidth.I64), mode);
+                    check(Documents.of(store), Pad.toLongest(TokenWidth.STORE, 7).toMultipleOf(8), mode);
+                    check(Documents.of(store, 64), Pad.toLongest(TokenWidth.I64, -100), mode);
+                }
+            }
+        }
+    }
+
+    @Test
+    void rowsOfTensors() {
+        try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 100, 3, 16, 16),
+                new TensorSpec("label", DType.I64, 100))) {
+            check(TensorRows.of(store), new Stack(), ReadMode.MMAP);
+        }
+    }
+
+    private void check(Dataset dataset, Collator collator, ReadMode mode) {
+        var sampler = BatchSampler.of(Sampler.shuffled(dataset.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD),
+                false);
+        var plan = new BatchPlan(BATCH);
+        var layout = collator.layout(dataset, BATCH);
+        var slab = new Slab(layout, arena.allocate(layout.capacityBytes(), 256));
+        long thread = Thread.currentThread().threadId();
+        long allocated = Long.MAX_VALUE;
+        long batch = 0;
+        try (var in = new SampleReader(dataset, mode)) {
+            for (int window = 0; window < WINDOWS && allocated >= BATCHES; window++) {
+                long before = THREADS.getThreadAllocatedBytes(thread);
+                for (int i = 0; i < BATCHES; i++) {
+                    sampler.plan(batch++, plan);
+                    collator.collate(in, plan, slab);
+                }
+                allocated = THREADS.getThreadAllocatedBytes(thread) - before;
+            }
+        }
+        String about = collator + " over " + dataset.fingerprint() + ", " + mode + ": " + allocated + " bytes in "
+                + BATCHES + " batches";
+        System.out.println(about);
+        assertTrue(allocated < BATCHES, about);
+    }
+}

@@ -1,0 +1,168 @@
+package io.penstock.dataset;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.testing.FileTokenStore;
+import io.penstock.testing.MemoryTokenStore;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class SampleReaderTest {
+
+    @TempDir
+    Path folder;
+
+    /** A dataset whose samples have as many bytes as it is told, whatever its field says. */
+    private record Wrong(TensorSpec field, long bytes) implements Dataset {
+
+        @Override
+        public long size() {
+            return 10;
+        }
+
+        @Override
+        public List<TensorSpec> fields() {
+            return List.of(field);
+        }
+
+        @Override
+        public void locate(long sample, int f, Span into) {
+            into.set(MemorySegment.ofArray(new byte[100]), 0, bytes);
+        }
+
+        @Override
+        public long maxLength(int f) {
+            return 50;
+        }
+
+        @Override
+        public String fingerprint() {
+            return "wrong";
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5, 9, '9 bytes of x: u16[5], expected 10'", "5, 12, '12 bytes of x: u16[5], expected 10'",
+        "-1, 7, '7 bytes of x: u16[*], expected a multiple of 2'"})
+    void aDatasetThatGivesAnotherSizeThanItsFieldHasIsNamed(long length, long bytes, String found) {
+        try (var in = new SampleReader(new Wrong(new TensorSpec("x", DType.U16, length), bytes), ReadMode.MMAP)) {
+            assertEquals("sample 3 has " + found, assertThrows(IllegalStateException.class, () -> in.locate(3, 0))
+                    .getMessage());
+            assertEquals(3, in.sample());
+        }
+    }
+
+    @Test
+    void rowsOfNoBytesAreSamplesOfNoBytes() {
+        try (var in = new SampleReader(new Wrong(new TensorSpec("x", DType.U16, -1, 0), 0), ReadMode.MMAP)) {
+            assertEquals(0, in.locate(0, 0).byteSize());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReadMode.class)
+    void partsAndIntegersAreOfWhatWasLocatedLast(ReadMode mode) throws IOException {
+        try (var model = new MemoryTokenStore(DType.I16, 1000); var store = new FileTokenStore(folder, model);
+                var in = new SampleReader(TokenWindows.of(store, 10), mode); Arena arena = Arena.ofConfined()) {
+            MemorySegment target = arena.allocate(64);
+            in.locate(7, 0);
+            in.prefetch(3, 0);
+            assertEquals((int) model.token(72), in.readIntegers(5)[2]);
+            in.copyPart(4, 18, target, 1);
+            in.copyPart(20, 2, target, 40);
+            Span expected = new Span();
+            model.locate(72, 9, expected);
+            assertEquals(-1, expected.segment().asSlice(expected.byteOffset(), 18).mismatch(target.asSlice(1, 18)));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(21, 2, target, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(-1, 2, target, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.readIntegers(12));
+        }
+    }
+
+    /** A dataset without its sample 5. */
+    private record Hole(Dataset whole) implements Dataset {
+
+        @Override
+        public long size() {
+            return whole.size();
+        }
+
+        @Override
+        public List<TensorSpec> fields() {
+            return whole.fields();
+        }
+
+        @Override
+        public void locate(long sample, int field, Span into) {
+            if (sample == 5) {
+                throw new IllegalStateException("unreadable");
+            }
+            whole.locate(sample, field, into);
+        }
+
+        @Override
+        public long maxLength(int field) {
+            return whole.maxLength(field);
+        }
+
+        @Override
+        public String fingerprint() {
+            return "hole";
+        }
+    }
+
+    @Test
+    void theSampleThatFailsIsTheOneThatIsNamedAlsoWhenItIsFetchedAhead() {
+        try (var store = new MemoryTokenStore(DType.I16, 1000); Arena arena = Arena.ofConfined();
+                var in = new SampleReader(new Hole(TokenWindows.of(store, 10)), ReadMode.MMAP)) {
+            MemorySegment target = arena.allocate(1000);
+            assertThrows(IllegalStateException.class, () -> in.copyAll(new long[] {7, 2, 5, 8}, 4, 0, target, 0));
+            assertEquals(5, in.sample());
+            in.locate(3, 0);
+            assertThrows(IllegalStateException.class, () -> in.prefetch(5, 0));
+            assertEquals(5, in.sample());
+        }
+    }
+
+    @Test
+    void theArrayOfIntegersGrowsByDoublingAndKeepsItsLength() {
+        try (var store = new MemoryTokenStore(DType.U8, 5000);
+                var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
+            in.locate(0, 0);
+            int[] array = in.readIntegers(1000);
+            int arrays = 1;
+            for (int count = 1; count <= 5000; count++) {
+                int[] next = in.readIntegers(count);
+                arrays += next == array ? 0 : 1;
+                array = next;
+                assertEquals((int) store.token(count - 1), array[count - 1]);
+            }
+            assertEquals(4, arrays, "1000, 2000, 4000 and 8000 long");
+            assertSame(array, in.readIntegers(3));
+        }
+    }
+
+    @Test
+    void integersOf64BitsAreNotReadIntoAnArrayOf32() {
+        try (var store = new MemoryTokenStore(DType.I64, 10);
+                var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
+            in.locate(0, 0);
+            assertEquals("i64 does not fit 32-bit integers",
+                    assertThrows(IllegalArgumentException.class, () -> in.readIntegers(2)).getMessage());
+        }
+    }
+}
