@@ -14,17 +14,15 @@ import io.penstock.memory.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
-import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.Sampler;
-import io.penstock.sampling.Shard;
-import io.penstock.sampling.TailPolicy;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTensorStore;
 import io.penstock.testing.MemoryTokenStore;
+import io.penstock.testing.Plans;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,15 +34,13 @@ class CollatorAllocationTest {
      * the code itself allocates would be there in all of them.
      */
     private static final int WINDOWS = 30;
-    private static final int BATCHES = 4_000;
+    private static final int BATCHES = 4_096;
     private static final int BATCH = 8;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     @TempDir
     Path folder;
-
-    private final Arena arena = Arena.ofConfined();
 
     @Test
     void windowsOfATypicalStore() throws IOException {
@@ -83,20 +79,20 @@ class CollatorAllocationTest {
     }
 
     private void check(Dataset dataset, Collator collator, ReadMode mode) {
-        var sampler = BatchSampler.of(Sampler.shuffled(dataset.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD),
-                false);
-        var plan = new BatchPlan(BATCH);
+        var random = new SplittableRandom(1);
+        BatchPlan[] plans = new BatchPlan[64];
+        for (int i = 0; i < plans.length; i++) {
+            plans[i] = Plans.of(random.longs(BATCH - i % 2, 0, dataset.size()).toArray());
+        }
         var layout = collator.layout(dataset, BATCH);
-        var slab = new Slab(layout, arena.allocate(layout.capacityBytes(), 256));
         long thread = Thread.currentThread().threadId();
         long allocated = Long.MAX_VALUE;
-        long batch = 0;
-        try (var in = new SampleReader(dataset, mode)) {
+        try (var in = new SampleReader(dataset, mode); Arena arena = Arena.ofConfined()) {
+            var slab = new Slab(layout, arena.allocate(layout.capacityBytes(), 256));
             for (int window = 0; window < WINDOWS && allocated >= BATCHES; window++) {
                 long before = THREADS.getThreadAllocatedBytes(thread);
                 for (int i = 0; i < BATCHES; i++) {
-                    sampler.plan(batch++, plan);
-                    collator.collate(in, plan, slab);
+                    collator.collate(in, plans[i % plans.length], slab);
                 }
                 allocated = THREADS.getThreadAllocatedBytes(thread) - before;
             }
