@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import struct
 import sys
 
 WRAP = (1 << 64) - 1
@@ -163,6 +164,153 @@ def read_state(text):
     return state
 
 
+# windows.md
+
+BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "bool": 1,
+         "f16": 2, "f32": 4, "f64": 8, "bf16": 2, "f8e4m3": 1, "f8e5m2": 1}
+
+
+def window_tokens(case):
+    return case["length"] + 1 if case["labels"] else case["length"]
+
+
+def windows(tokens, case):
+    w = window_tokens(case)
+    return 0 if tokens < w else (tokens - w) // case["stride"] + 1
+
+
+class Windows:
+    def __init__(self, tokens, case):
+        self.case = case
+        self.size = windows(tokens, case)
+
+    def locate(self, i):
+        return i * self.case["stride"], window_tokens(self.case)
+
+
+class DocumentWindows:
+    def __init__(self, starts, case):
+        self.starts = starts
+        self.case = case
+        self.counts = [windows(end - start, case) for start, end in zip(starts, starts[1:])]
+        self.size = sum(self.counts)
+
+    def locate(self, i):
+        d, before = 0, 0
+        while i >= before + self.counts[d]:
+            before += self.counts[d]
+            d += 1
+        return self.starts[d] + (i - before) * self.case["stride"], window_tokens(self.case)
+
+
+class Documents:
+    def __init__(self, starts, case):
+        self.starts = starts
+        self.limit = case["max_tokens"]
+        self.size = len(starts) - 1
+
+    def locate(self, d):
+        return self.starts[d], min(self.limit, self.starts[d + 1] - self.starts[d])
+
+
+def signed(dtype):
+    return dtype.startswith("i")
+
+
+def pack(values, dtype):
+    """The values' bytes; those that are out of the dtype's range keep their bits."""
+    bits = 8 * BYTES[dtype]
+    return b"".join((value & ((1 << bits) - 1)).to_bytes(BYTES[dtype], "little") for value in values)
+
+
+def unpack(data, dtype):
+    size = BYTES[dtype]
+    return [int.from_bytes(data[at:at + size], "little", signed=signed(dtype)) for at in range(0, len(data), size)]
+
+
+def field(name, dtype, shape, values):
+    return {"name": name, "dtype": dtype, "shape": shape, "bytes": pack(values, dtype).hex()}
+
+
+def batch_fields(case):
+    tokens = unpack(bytes.fromhex(case["tokens"]), case["dtype"])
+    kind = case["dataset"]["kind"]
+    if kind == "windows":
+        dataset = Windows(len(tokens), case["dataset"])
+    elif kind == "document_windows":
+        dataset = DocumentWindows(case["starts"], case["dataset"])
+    else:
+        dataset = Documents(case["starts"], case["dataset"])
+    rows = []
+    for i in case["samples"]:
+        first_token, count = dataset.locate(i)
+        rows.append(tokens[first_token:first_token + count])
+    collator = case["collator"]
+    if collator["kind"] == "stack" or collator["kind"] == "causal_lm" and collator["width"] == "store":
+        return [field("tokens", case["dtype"], [len(rows), len(rows[0])], sum(rows, []))]
+    dtype = case["dtype"] if collator["width"] == "store" else collator["width"]
+    if collator["kind"] == "causal_lm":
+        shape = [len(rows), len(rows[0]) - 1]
+        return [field("input_ids", dtype, shape, sum((row[:-1] for row in rows), [])),
+                field("labels", dtype, shape, sum((row[1:] for row in rows), []))]
+    rows = [row[:collator["max_length"]] for row in rows]
+    multiple = collator["multiple_of"]
+    length = multiple * ceil_div(max(len(row) for row in rows), multiple)
+    shape = [len(rows), length]
+    return [
+        field("input_ids", dtype, shape,
+              sum((row + [collator["pad_value"]] * (length - len(row)) for row in rows), [])),
+        field("attention_mask", "bool", shape, [int(t < len(row)) for row in rows for t in range(length)]),
+        field("lengths", "i32", [len(rows)], [len(row) for row in rows]),
+    ]
+
+
+# slab.md
+
+def float_of(code, exponent_bits, fraction_bits, bias, infinities):
+    sign = -1.0 if code >> (exponent_bits + fraction_bits) else 1.0
+    exponent = code >> fraction_bits & ((1 << exponent_bits) - 1)
+    fraction = code & ((1 << fraction_bits) - 1)
+    if exponent == (1 << exponent_bits) - 1:
+        if infinities:
+            return sign * math.inf if fraction == 0 else math.nan
+        if fraction == (1 << fraction_bits) - 1:
+            return math.nan
+    if exponent == 0:
+        return sign * math.ldexp(fraction, 1 - bias - fraction_bits)
+    return sign * math.ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits)
+
+
+def element(data, dtype):
+    if dtype in ("f16", "f32", "f64"):
+        return struct.unpack({"f16": "<e", "f32": "<f", "f64": "<d"}[dtype], data)[0]
+    if dtype == "bf16":
+        return struct.unpack("<f", b"\0\0" + data)[0]
+    if dtype == "f8e4m3":
+        return float_of(data[0], 4, 3, 7, False)
+    if dtype == "f8e5m2":
+        return float_of(data[0], 5, 2, 15, True)
+    return unpack(data, dtype)[0]
+
+
+def written(value):
+    if isinstance(value, int) or math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def align(n):
+    return ceil_div(n, 256) * 256
+
+
+def places(dtypes, shapes):
+    sizes = [BYTES[dtype] * math.prod(shape) for dtype, shape in zip(dtypes, shapes)]
+    offsets = [0]
+    for size in sizes[:-1]:
+        offsets.append(align(offsets[-1] + size))
+    return offsets, sizes, offsets[-1] + sizes[-1]
+
+
 # The vectors
 
 checked = 0
@@ -220,9 +368,46 @@ def check_state(vectors):
             check("state after a batch of %s" % vars(run), run.state_after(after[0]), after)
 
 
+def check_windows(vectors):
+    for case in vectors["windows"]:
+        dataset = Windows(case["tokens"], case)
+        check("window tokens", window_tokens(case), case["window_tokens"])
+        check("windows of %s" % case, dataset.size, case["samples"])
+        for sample, position in case["sample_first"]:
+            check("window %d of %s" % (sample, case), dataset.locate(sample)[0], position)
+    for case in vectors["document_windows"]:
+        dataset = DocumentWindows(case["starts"], case)
+        check("window tokens", window_tokens(case), case["window_tokens"])
+        check("windows of %s" % case, [dataset.locate(i)[0] for i in range(dataset.size)], case["firsts"])
+    for case in vectors["documents"]:
+        dataset = Documents(case["starts"], case)
+        ranges = [list(dataset.locate(i)) for i in range(dataset.size)]
+        check("documents of %s" % case, ranges, case["ranges"])
+        check("the longest of %s" % case, max((count for _, count in ranges), default=0), case["longest"])
+    for case in vectors["batches"]:
+        check("batch of %s" % case, batch_fields(case), case["fields"])
+
+
+def check_slab(vectors):
+    check("dtypes", sorted(case["dtype"] for case in vectors["elements"]), sorted(BYTES))
+    for case in vectors["elements"]:
+        for digits, value in case["bytes_value"]:
+            data = bytes.fromhex(digits)
+            check("bytes of a " + case["dtype"], len(data), BYTES[case["dtype"]])
+            check(case["dtype"] + " " + digits, written(element(data, case["dtype"])), value)
+    for case in vectors["layouts"]:
+        dtypes = [spec["dtype"] for spec in case["fields"]]
+        offsets, sizes, end = places(dtypes, [spec["shape"] for spec in case["fields"]])
+        check("layout of %s" % case, (offsets, sizes, align(end)), (case["offsets"], case["bytes"], case["capacity"]))
+        for batch in case["batches"]:
+            check("batch of %s" % case, places(dtypes, batch["shapes"]),
+                  (batch["offsets"], batch["bytes"], batch["used"]))
+
+
 def main():
     folder = sys.argv[1]
-    for name, checker in (("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state)):
+    for name, checker in (("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
+                          ("windows", check_windows), ("slab", check_slab)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))
     print("%d checks passed" % checked)

@@ -1,5 +1,8 @@
 package io.penstock.sampling;
 
+import static io.penstock.testing.Members.fields;
+
+import io.penstock.collate.BatchVectors;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,7 +13,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,6 +33,8 @@ final class SpecVectors {
         Files.writeString(folder.resolve("permutation.json"), lines(permutation()));
         Files.writeString(folder.resolve("sharding.json"), lines(sharding()));
         Files.writeString(folder.resolve("state.json"), lines(state()));
+        Files.writeString(folder.resolve("windows.json"), lines(BatchVectors.windows()));
+        Files.writeString(folder.resolve("slab.json"), lines(BatchVectors.slab()));
     }
 
     /** Each case on a line of its own: compact, and still fit for a diff. */
@@ -231,13 +235,5 @@ final class SpecVectors {
 
     private static String hex(long bits) {
         return "0x" + HexFormat.of().toHexDigits(bits);
-    }
-
-    private static Map<String, Object> fields(Object... namesAndValues) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        for (int i = 0; i < namesAndValues.length; i += 2) {
-            fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
-        }
-        return fields;
     }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.collate.BatchVectors;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,10 +24,11 @@ class SpecVectorsTest {
     private static final Path VECTORS = Path.of("docs/spec/vectors");
 
     @ParameterizedTest
-    @ValueSource(strings = {"permutation", "sharding", "state"})
+    @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
         Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
-                "sharding", SpecVectors::sharding, "state", SpecVectors::state);
+                "sharding", SpecVectors::sharding, "state", SpecVectors::state,
+                "windows", BatchVectors::windows, "slab", BatchVectors::slab);
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
         assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
     }
