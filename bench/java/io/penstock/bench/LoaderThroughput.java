@@ -52,7 +52,7 @@ public final class LoaderThroughput {
         try (TokenStore store = TokenStore.open(Path.of(options.get("store")), TokenFormat.NANOGPT);
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
                         .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode)))
-                        .workers(workers).prefetch(Integer.parseInt(options.getOrDefault("prefetch", "4")))
+                        .workers(workers)
                         .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
                         .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO).open()) {
             var run = new LoaderThroughput(loader, read, stepMillis);

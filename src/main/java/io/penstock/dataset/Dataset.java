@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
@@ -37,6 +38,17 @@ public interface Dataset {
      * @throws IndexOutOfBoundsException if there is no such sample
      */
     void locate(long sample, int field, Span into);
+
+    /**
+     * A field of all samples as rows at equal distances, if that is how they lie: then sample {@code i} is row {@code i},
+     * and readers need not ask where each is. An implementation that cannot say so leaves this out.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return the rows, or null
+     */
+    default Rows rows(int field) {
+        return null;
+    }
 
     /**
      * The greatest length that a field has along its first dimension, over all samples.

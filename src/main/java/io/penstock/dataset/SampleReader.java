@@ -2,6 +2,7 @@ package io.penstock.dataset;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
 import io.penstock.memory.TensorSpec;
@@ -29,6 +30,8 @@ public final class SampleReader implements AutoCloseable {
     private final TensorSpec[] fields;
     /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
     private final long[] fieldBytes;
+    /** Each field as rows, where the dataset says so. */
+    private final Rows[] rows;
     private long sample = -1;
     private int field;
 
@@ -45,7 +48,19 @@ public final class SampleReader implements AutoCloseable {
         for (int f = 0; f < fields.length; f++) {
             fieldBytes[f] = fields[f].isVariable() ? fields[f].rowBytes() : fields[f].byteSize();
         }
+        this.rows = new Rows[fields.length];
+        for (int f = 0; f < fields.length; f++) {
+            rows[f] = checked(dataset.rows(f), f);
+        }
         this.reader = new SpanReader(mode);
+    }
+
+    private Rows checked(Rows found, int f) {
+        if (found != null && (found.rowBytes() != fieldBytes[f] || found.count() != dataset.size())) {
+            throw new IllegalStateException(fields[f] + ": found " + found.count() + " rows of " + found.rowBytes()
+                    + " bytes, expected " + dataset.size() + " of " + fieldBytes[f]);
+        }
+        return found;
     }
 
     /**
@@ -112,8 +127,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies one field of many samples, one behind the other. Each is located, and the CPU begins to fetch it, while the
-     * one before it is copied: scattered samples in the page cache come a fifth faster than by {@link #copy}.
+     * Copies one field of many samples, one behind the other; where the samples are {@linkplain Dataset#rows rows}, as
+     * fast as the memory gives them.
      *
      * @param samples the samples' indices
      * @param count how many of them
@@ -124,23 +139,17 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copyAll(long[] samples, int count, int field, MemorySegment target, long targetOffset) {
+        if (rows[field] != null) {
+            try {
+                reader.copyRows(rows[field], samples, count, target, targetOffset);
+            } finally {
+                sample = reader.lastRow();
+            }
+            return count * rows[field].rowBytes();
+        }
         long at = targetOffset;
-        Span current = span;
-        Span next = ahead;
         for (int i = 0; i < count; i++) {
-            if (i == 0) {
-                locate(samples[i], field, current);
-            }
-            if (i + 1 < count) {
-                locate(samples[i + 1], field, next);
-                reader.touch(next);
-            }
-            sample = samples[i];
-            reader.copy(current, target, at);
-            at += current.byteSize();
-            Span done = current;
-            current = next;
-            next = done;
+            at += copy(samples[i], field, target, at);
         }
         return at - targetOffset;
     }

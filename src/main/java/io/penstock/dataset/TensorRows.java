@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
@@ -131,6 +132,15 @@ public final class TensorRows implements Dataset {
     public void locate(long sample, int field, Span into) {
         Column column = columns.get(field);
         column.store().locate(column.tensor(), sample, 1, into);
+    }
+
+    @Override
+    public Rows rows(int field) {
+        Column column = columns.get(field);
+        Span all = new Span();
+        column.store().locate(column.tensor(), 0, size, all);
+        long rowBytes = fields.get(field).byteSize();
+        return Rows.of(all, rowBytes, rowBytes, size);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
@@ -88,6 +89,15 @@ public final class TokenWindows implements Dataset {
             throw new IndexOutOfBoundsException("window " + sample + " of " + size);
         }
         store.locate(sample * stride, windowTokens, into);
+    }
+
+    /** All tokens are one run, so windows are rows of it. */
+    @Override
+    public Rows rows(int field) {
+        Span all = new Span();
+        store.locate(0, store.tokenCount(), all);
+        int tokenBytes = store.dtype().byteSize();
+        return Rows.of(all, size < 2 ? 0 : stride * tokenBytes, windowTokens * tokenBytes, size);
     }
 
     @Override

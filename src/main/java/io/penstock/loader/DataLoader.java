@@ -87,7 +87,7 @@ public final class DataLoader implements AutoCloseable {
         List<AutoCloseable> opened = new ArrayList<>();
         try {
             device.makeCurrent();
-            this.ring = new SlotRing(device, layout, settings.batchSize, settings.hostSlots());
+            this.ring = new SlotRing(device, layout, settings.batchSize, settings.hostSlots(layout.capacityBytes()));
             opened.add(ring);
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < Math.max(1, settings.workers); w++) {

@@ -19,6 +19,9 @@ import java.util.Objects;
  */
 public final class DataLoaderBuilder {
 
+    private static final long SMALL_AHEAD = 16;
+    private static final long SMALL_AHEAD_BYTES = 1 << 20;
+
     final Dataset dataset;
     Sampler sampler;
     Collator collator = new Stack();
@@ -192,7 +195,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two.
+     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two; of small batches more, up
+     * to 16 or a MiB, since they are made sooner than a thread wakes up.
      *
      * @param batches at least 1
      * @return this
@@ -273,8 +277,9 @@ public final class DataLoaderBuilder {
     }
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
-    int hostSlots() {
-        int ahead = prefetch == -1 ? Math.max(2, 2 * workers) : prefetch;
+    int hostSlots(long slabBytes) {
+        int ahead = prefetch != -1 ? prefetch
+                : (int) Math.max(Math.max(2, 2L * workers), Math.min(SMALL_AHEAD, SMALL_AHEAD_BYTES / Math.max(1, slabBytes)));
         return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 }

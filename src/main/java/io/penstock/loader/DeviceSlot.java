@@ -39,7 +39,7 @@ final class DeviceSlot implements AutoCloseable {
     private volatile State state = State.FREE;
 
     DeviceSlot(Device device, SlabLayout layout, int batchSize) {
-        buffer = device.allocate(layout.capacityBytes());
+        buffer = device.allocate(Math.max(1, layout.capacityBytes()));
         ready = device.openEvent(EventWait.BLOCK);
         for (int i = 0; i < used.length; i++) {
             used[i] = device.openEvent(EventWait.SPIN);

@@ -17,7 +17,7 @@ final class SlotRing implements AutoCloseable {
         slots = new HostSlot[count];
         try {
             for (int i = 0; i < count; i++) {
-                slots[i] = new HostSlot(device.allocatePinned(layout.capacityBytes()), layout, batchSize, i);
+                slots[i] = new HostSlot(device.allocatePinned(Math.max(1, layout.capacityBytes())), layout, batchSize, i);
             }
         } catch (Throwable t) {
             close();

@@ -12,8 +12,9 @@ import java.lang.foreign.ValueLayout;
  */
 public final class SpanReader implements AutoCloseable {
 
-    /** Spans of one file until page cache and size are asked about again, if {@link MappedFile#refresh} is due. */
+    /** Reads of one file until page cache and size are asked about again, if {@link MappedFile#refresh} is due. */
     private static final int DECIDE_EVERY = 256;
+    private static final int TOUCH_AHEAD = 2;
 
     private final ReadMode mode;
     private final Arena callStateArena = Arena.ofShared();
@@ -24,6 +25,7 @@ public final class SpanReader implements AutoCloseable {
     private MappedFile lastFile;
     private boolean byCall;
     private int untilDecision = 1;
+    private long lastRow = -1;
     /** Keeps {@link #touch} from being optimised away. */
     private long touched;
     private boolean closed;
@@ -47,7 +49,7 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {
-        if (readsByCall(span)) {
+        if (readsByCall(span.file())) {
             span.file().read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
             return;
         }
@@ -68,7 +70,7 @@ public final class SpanReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public Span local(Span span) {
-        if (!readsByCall(span)) {
+        if (!readsByCall(span.file())) {
             return span;
         }
         if (scratch.byteSize() < span.byteSize()) {
@@ -77,6 +79,52 @@ public final class SpanReader implements AutoCloseable {
         span.file().read(span.byteOffset(), scratch, 0, span.byteSize(), callState);
         local.set(scratch, 0, span.byteSize());
         return local;
+    }
+
+    /**
+     * Copies rows, one behind the other, as fast as the memory gives them: while a row is copied, the first byte of the
+     * one after the next is read, so that its page walk and first cache miss are over when its turn comes.
+     *
+     * @param rows what to copy from
+     * @param indices which rows
+     * @param count how many of the indices
+     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
+     * @param targetOffset the first byte to write
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws IndexOutOfBoundsException if there is no such row, or the target is too small
+     */
+    public void copyRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
+        long rowBytes = rows.rowBytes();
+        MemorySegment from = rows.segment();
+        long at = targetOffset;
+        if (readsByCall(rows.file())) {
+            for (int i = 0; i < count; i++, at += rowBytes) {
+                lastRow = indices[i];
+                rows.file().read(rows.offset(lastRow), target, at, rowBytes, callState);
+            }
+            return;
+        }
+        int last = rowBytes == 0 ? 0 : count - TOUCH_AHEAD;
+        try {
+            for (int i = 0; i < count; i++, at += rowBytes) {
+                if (i < last) {
+                    touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[i + TOUCH_AHEAD]));
+                }
+                lastRow = indices[i];
+                MemorySegment.copy(from, rows.offset(lastRow), target, at, rowBytes);
+            }
+        } catch (InternalError fault) {
+            throw explain(fault);
+        }
+    }
+
+    /**
+     * The row that {@link #copyRows} came to: the one that an exception is about.
+     *
+     * @return its index
+     */
+    public long lastRow() {
+        return lastRow;
     }
 
     /**
@@ -109,10 +157,10 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
-    /** Decided once for a while: this is asked for every sample. */
-    private boolean readsByCall(Span span) {
-        if (span.file() != lastFile || --untilDecision == 0) {
-            decide(span.file());
+    /** Decided once for a while: this is asked for every read. */
+    private boolean readsByCall(MappedFile file) {
+        if (file != lastFile || --untilDecision == 0) {
+            decide(file);
         }
         return byCall;
     }
