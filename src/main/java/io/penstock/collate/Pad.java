@@ -94,8 +94,8 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         checkPadValue(dtype);
         long kept = Math.min(maxLength, dataset.maxLength(0));
         if (kept > SampleReader.MAX_INTEGERS) {
-            throw new IllegalArgumentException("samples of up to " + kept + " tokens cannot be padded, expected at most "
-                    + SampleReader.MAX_INTEGERS + ": cut them");
+            throw new IllegalArgumentException("samples of up to " + kept + " tokens cannot be padded, expected at "
+                    + "most " + SampleReader.MAX_INTEGERS + ": cut them");
         }
         long longest = roundUp(kept);
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, longest),

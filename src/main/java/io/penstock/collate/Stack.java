@@ -21,7 +21,8 @@ public final class Stack implements Collator {
     public SlabLayout layout(Dataset dataset, int batchSize) {
         for (TensorSpec field : dataset.fields()) {
             if (field.isVariable()) {
-                throw new IllegalArgumentException(field + ": samples of different lengths cannot be stacked, pad them");
+                throw new IllegalArgumentException(field
+                        + ": samples of different lengths cannot be stacked, pad them");
             }
         }
         return new SlabLayout(dataset.fields().stream().map(field -> batched(field, batchSize)).toList());

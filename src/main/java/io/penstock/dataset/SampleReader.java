@@ -173,8 +173,8 @@ public final class SampleReader implements AutoCloseable {
      * Reads the first elements of what {@link #locate(long, int)} found last: integers of at most 32 bits.
      *
      * @param count how many, at most {@link #MAX_INTEGERS}
-     * @return the values in a reused array that may be longer than they are; signed types are sign-extended, {@code u32}
-     *     keeps its bits; valid until the next call
+     * @return the values in a reused array that may be longer than they are; signed types are sign-extended,
+     *     {@code u32} keeps its bits; valid until the next call
      * @throws IndexOutOfBoundsException if there are fewer
      * @throws IllegalArgumentException if the field's dtype does not fit
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it

@@ -46,6 +46,16 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
     }
 
     /**
+     * Whether there is a row of an index.
+     *
+     * @param row the index
+     * @return true if it is not negative and below {@link #count}
+     */
+    public boolean has(long row) {
+        return row >= 0 && row < count;
+    }
+
+    /**
      * Where a row starts.
      *
      * @param row its index
@@ -53,7 +63,7 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
      * @throws IndexOutOfBoundsException if there is no such row
      */
     public long offset(long row) {
-        if (row < 0 || row >= count) {
+        if (!has(row)) {
             throw new IndexOutOfBoundsException("row " + row + " of " + count);
         }
         return offset + row * strideBytes;

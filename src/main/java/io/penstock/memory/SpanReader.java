@@ -107,7 +107,7 @@ public final class SpanReader implements AutoCloseable {
         int last = rowBytes == 0 ? 0 : count - TOUCH_AHEAD;
         try {
             for (int i = 0; i < count; i++, at += rowBytes) {
-                if (i < last) {
+                if (i < last && rows.has(indices[i + TOUCH_AHEAD])) {
                     touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[i + TOUCH_AHEAD]));
                 }
                 lastRow = indices[i];
@@ -128,8 +128,8 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Reads one byte of a span, if spans of its file are read through the mapping, so that the CPU has begun to fetch it when it is
-     * copied.
+     * Reads one byte of a span, if spans of its file are read through the mapping, so that the CPU has begun to fetch
+     * it when it is copied.
      *
      * @param span what will be copied soon
      */

@@ -71,7 +71,8 @@ public final class BatchVectors {
                 : new long[] {0, 1, random.nextLong(size), size - 2, size - 1};
         return fields("tokens", tokens, "length", length, "stride", stride, "labels", labels,
                 "window_tokens", windows.maxLength(0), "samples", size,
-                "sample_first", Arrays.stream(samples).mapToObj(i -> List.of(i, locate(windows, i).getFirst())).toList());
+                "sample_first",
+                Arrays.stream(samples).mapToObj(i -> List.of(i, locate(windows, i).getFirst())).toList());
     }
 
     /** Where a sample of {@link NoTokens} is: the position of its first token, and how many it has. */

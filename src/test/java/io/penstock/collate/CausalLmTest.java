@@ -38,7 +38,7 @@ class CausalLmTest {
 
     /** Every integer dtype with every width that it may be given in. */
     static Stream<Arguments> dtypesAndWidths() {
-        return Arrays.stream(DType.values()).filter(DType::isInteger).flatMap(dtype -> Arrays.stream(TokenWidth.values())
+        return Arrays.stream(DType.values()).filter(DType::isInteger).flatMap(dtype -> Stream.of(TokenWidth.values())
                 .filter(width -> width == TokenWidth.STORE || dtype.byteSize() <= (width == TokenWidth.I32 ? 4 : 8))
                 .map(width -> Arguments.of(dtype, width)));
     }

@@ -2,12 +2,16 @@ package io.penstock.dataset;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.Span;
+import io.penstock.store.TokenStore;
 import io.penstock.testing.NoTokens;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,6 +94,22 @@ class DocumentWindowsTest {
         for (int documents : new int[] {127, 128, 129, 256}) {
             check(new long[documents + 1], 1, 1, false, documents + " empty documents");
         }
+    }
+
+    @Test
+    void aWindowIsFoundInOneBlockHoweverManyDocumentsBeforeItHaveNone() {
+        long[] starts = new long[100_000];
+        starts[99_999] = 4;
+        var asked = new AtomicLong();
+        TokenStore counting = (TokenStore) Proxy.newProxyInstance(TokenStore.class.getClassLoader(),
+                new Class<?>[] {TokenStore.class}, (_, method, arguments) -> {
+                    asked.addAndGet(method.getName().equals("documentStart") ? 1 : 0);
+                    return method.invoke(new NoTokens(starts), arguments);
+                });
+        var windows = DocumentWindows.of(counting, 4, 1, false);
+        asked.set(0);
+        windows.locate(0, 0, new Span());
+        assertTrue(asked.get() <= 2 * 128 + 1, asked + " documents looked at");
     }
 
     @Test
