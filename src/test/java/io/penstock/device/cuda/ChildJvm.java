@@ -13,22 +13,26 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** A JVM for one check: a process loads CUDA's library once, and that of the tests must not load a false one. */
-final class ChildJvm {
+public final class ChildJvm {
     private static final int TIMEOUT_SECONDS = 60;
+
+    /** How a program ended. */
+    public record Result(int exitCode, String output) {
+    }
 
     private String nativeAccess = "--enable-native-access=ALL-UNNAMED";
     private final List<String> properties = new ArrayList<>();
     private final Map<String, String> environment = new HashMap<>();
 
     /** Starts without any of the settings that the tests' own environment may have. */
-    ChildJvm() {
+    public ChildJvm() {
         for (String variable : List.of("PENSTOCK_CUDART", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
-                "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS")) {
+                "LD_LIBRARY_PATH", "JAVA_TOOL_OPTIONS", "SIM_CUDA_STRICT_EXIT")) {
             environment.put(variable, null);
         }
     }
 
-    ChildJvm library(Path library) {
+    public ChildJvm library(Path library) {
         properties.add("-Dpenstock.cudart=" + library);
         return this;
     }
@@ -38,19 +42,26 @@ final class ChildJvm {
         return this;
     }
 
-    ChildJvm variable(String name, Object value) {
+    public ChildJvm variable(String name, Object value) {
         environment.put(name, value.toString());
         return this;
     }
 
     /** Runs one check of {@link CudaChecks}; it passes if the JVM ends with 0. */
     String run(String check) throws IOException, InterruptedException {
+        Result result = run(CudaChecks.class, check);
+        assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());
+        return result.output();
+    }
+
+    /** Runs a program to its end. */
+    public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 nativeAccess, "-Xmx256m", "-cp", System.getProperty("java.class.path")));
         command.addAll(properties);
-        command.add(CudaChecks.class.getName());
-        command.add(check);
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
         Path output = Files.createTempFile("cuda-check", ".txt");
         try {
             ProcessBuilder builder = new ProcessBuilder(command)
@@ -65,11 +76,9 @@ final class ChildJvm {
             Process process = builder.start();
             if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
-                fail(check + " still ran after " + TIMEOUT_SECONDS + " s:\n" + Files.readString(output));
+                fail(main.getSimpleName() + List.of(arguments) + " still ran after " + TIMEOUT_SECONDS + " s:\n" + Files.readString(output));
             }
-            String text = Files.readString(output);
-            assertEquals(0, process.exitValue(), () -> check + ":\n" + text);
-            return text;
+            return new Result(process.exitValue(), Files.readString(output));
         } finally {
             Files.delete(output);
         }

@@ -18,6 +18,7 @@ import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -106,28 +107,26 @@ public final class CudaChecks {
             assertEquals("cuda:0", device.name());
         }
         unavailable(Reason.NO_SUCH_DEVICE, "cuda:0 is the only device", 1);
-        CudartStub.setDevices(2);
+        CudaSimulator.setDevices(2);
         unavailable(Reason.NO_SUCH_DEVICE, "cuda:0 to cuda:1", 7);
-        CudartStub.setDevices(0);
+        CudaSimulator.setDevices(0);
         unavailable(Reason.NO_DEVICE, "nvidia-smi", 0);
-        CudartStub.setDevices(1);
-        CudartStub.setDriver(12080);
+        CudaSimulator.setDevices(1);
+        CudaSimulator.setDriver(12080);
         unavailable(Reason.DRIVER_TOO_OLD, "supports CUDA 12.8", 0);
-        CudartStub.setDriver(0);
+        CudaSimulator.setDriver(0);
         unavailable(Reason.NO_DRIVER, "580 or newer", 0);
-        CudartStub.setDriver(13000);
-        CudartStub.fail("cudaGetDeviceCount", 999);
+        CudaSimulator.setDriver(13000);
+        CudaSimulator.fail("cudaGetDeviceCount", 999);
         unavailable(Reason.INITIALIZATION_FAILED, "999", 0);
-        CudartStub.fail("cudaSetDevice", 46);
+        CudaSimulator.fail("cudaSetDevice", 46);
         unavailable(Reason.INITIALIZATION_FAILED, "cudaErrorDevicesUnavailable (46)", 0);
-        CudartStub.fail("", 0);
+        CudaSimulator.fail("", 0);
         Device.cuda(0).close();
         assertThrows(IllegalArgumentException.class, () -> Device.cuda(-1));
     }
 
-    static void noDeviceNamesTheVariableThatHidesIt() throws Throwable {
-        Device.cuda(0).close();
-        CudartStub.setDevices(0);
+    static void noDeviceNamesTheVariableThatHidesIt() {
         unavailable(Reason.NO_DEVICE, "CUDA_VISIBLE_DEVICES is 'none'", 0);
     }
 
@@ -182,10 +181,10 @@ public final class CudaChecks {
             DeviceEvent block = device.openEvent(EventWait.BLOCK);
             DeviceBuffer buffer = device.allocate(3);
             PinnedBuffer pinned = device.allocatePinned(5);
-            assertEquals(1, CudartStub.flags(stream.handle()), "cudaStreamNonBlocking");
-            assertEquals(2, CudartStub.flags(spin.handle()), "cudaEventDisableTiming");
-            assertEquals(3, CudartStub.flags(block.handle()), "cudaEventDisableTiming | cudaEventBlockingSync");
-            assertEquals(0, CudartStub.flags(pinned.segment().address()), "cudaHostAllocDefault");
+            assertEquals(1, CudaSimulator.flags(stream.handle()), "cudaStreamNonBlocking");
+            assertEquals(2, CudaSimulator.flags(spin.handle()), "cudaEventDisableTiming");
+            assertEquals(3, CudaSimulator.flags(block.handle()), "cudaEventDisableTiming | cudaEventBlockingSync");
+            assertEquals(0, CudaSimulator.flags(pinned.segment().address()), "cudaHostAllocDefault");
             assertEquals(0, buffer.address() % 256);
             assertEquals(3, buffer.byteSize());
             assertEquals(5, pinned.segment().byteSize());
@@ -228,10 +227,10 @@ public final class CudaChecks {
     }
 
     private static void stillOpen(int streams, int events, int buffers, int pinned) throws Throwable {
-        assertEquals(streams, CudartStub.open(CudartStub.STREAM), "streams");
-        assertEquals(events, CudartStub.open(CudartStub.EVENT), "events");
-        assertEquals(buffers, CudartStub.open(CudartStub.DEVICE_MEMORY), "device memory");
-        assertEquals(pinned, CudartStub.open(CudartStub.PINNED_MEMORY), "pinned memory");
+        assertEquals(streams, CudaSimulator.open(Kind.STREAM), "streams");
+        assertEquals(events, CudaSimulator.open(Kind.EVENT), "events");
+        assertEquals(buffers, CudaSimulator.open(Kind.DEVICE_MEMORY), "device memory");
+        assertEquals(pinned, CudaSimulator.open(Kind.PINNED_MEMORY), "pinned memory");
     }
 
     static void aFailedCallIsReportedByNameAndStatus() throws Throwable {
@@ -262,13 +261,13 @@ public final class CudaChecks {
 
     private static void reports(String call, Executable attempt) {
         try {
-            CudartStub.fail(call, 700);
+            CudaSimulator.fail(call, 700);
             DeviceException e = assertThrows(DeviceException.class, attempt, call);
             assertEquals(call, e.call());
             assertEquals(700, e.status());
             assertEquals("cudaErrorIllegalAddress", e.errorName());
-            assertEquals("cuda:0: " + call + ": cudaErrorIllegalAddress (700): as the stub was told", e.getMessage());
-            CudartStub.fail("", 0);
+            assertEquals("cuda:0: " + call + ": cudaErrorIllegalAddress (700): as the simulation has it", e.getMessage());
+            CudaSimulator.fail("", 0);
         } catch (Throwable t) {
             throw new AssertionError(t);
         }
@@ -278,11 +277,11 @@ public final class CudaChecks {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("s");
                 DeviceEvent event = device.openEvent(EventWait.SPIN)) {
-            CudartStub.fail("cudaEventQuery", 600);
+            CudaSimulator.fail("cudaEventQuery", 600);
             assertFalse(event.isComplete());
-            CudartStub.fail("cudaStreamQuery", 600);
+            CudaSimulator.fail("cudaStreamQuery", 600);
             assertFalse(stream.isIdle());
-            CudartStub.fail("", 0);
+            CudaSimulator.fail("", 0);
             assertTrue(event.isComplete() && stream.isIdle());
         }
     }
@@ -291,11 +290,11 @@ public final class CudaChecks {
         Device device = Device.cuda(0);
         DeviceStream stream = device.openStream("s");
         DeviceEvent event = device.openEvent(EventWait.SPIN);
-        CudartStub.fail("cudaEventQuery", 4);
+        CudaSimulator.fail("cudaEventQuery", 4);
         assertThrows(DeviceException.class, event::isComplete);
-        CudartStub.fail("cudaEventDestroy", 4);
+        CudaSimulator.fail("cudaEventDestroy", 4);
         event.close();
-        CudartStub.fail("cudaStreamDestroy", 4);
+        CudaSimulator.fail("cudaStreamDestroy", 4);
         stream.close();
         device.close();
     }
@@ -305,7 +304,7 @@ public final class CudaChecks {
         device.allocate(1);
         device.openEvent(EventWait.SPIN);
         DeviceStream stream = device.openStream("s");
-        CudartStub.fail("cudaStreamSynchronize", 700);
+        CudaSimulator.fail("cudaStreamSynchronize", 700);
         DeviceException e = assertThrows(DeviceException.class, device::close);
         assertEquals("cudaStreamSynchronize", e.call());
         stillOpen(0, 0, 0, 0);
@@ -315,19 +314,19 @@ public final class CudaChecks {
 
     static void creatingLeavesTheCallersCurrentDeviceAlone() throws Throwable {
         CudaLibrary.load();
-        CudartStub.setDevices(2);
+        CudaSimulator.setDevices(2);
         try (Device device = Device.cuda(1);
                 DeviceStream stream = device.openStream("s");
                 DeviceEvent event = device.openEvent(EventWait.SPIN);
                 PinnedBuffer pinned = device.allocatePinned(1);
                 DeviceBuffer buffer = device.allocate(1)) {
-            assertEquals(0, CudartStub.currentDevice());
-            assertEquals(1, CudartStub.device(stream.handle()));
-            assertEquals(1, CudartStub.device(event.handle()));
-            assertEquals(1, CudartStub.device(pinned.segment().address()));
-            assertEquals(1, CudartStub.device(buffer.address()));
+            assertEquals(0, CudaSimulator.currentDevice());
+            assertEquals(1, CudaSimulator.device(stream.handle()));
+            assertEquals(1, CudaSimulator.device(event.handle()));
+            assertEquals(1, CudaSimulator.device(pinned.segment().address()));
+            assertEquals(1, CudaSimulator.device(buffer.address()));
             device.makeCurrent();
-            assertEquals(1, CudartStub.currentDevice());
+            assertEquals(1, CudaSimulator.currentDevice());
         }
     }
 
@@ -427,20 +426,20 @@ public final class CudaChecks {
 
     static void theInventoryDescribesEachDevice() throws Throwable {
         CudaLibrary.load();
-        CudartStub.setDevices(2);
+        CudaSimulator.setDevices(2);
         DeviceInventory inventory = DeviceInventory.take();
         assertTrue(inventory.cuda().isUsable());
         assertEquals("13.0", inventory.cuda().runtimeVersion());
         assertEquals("13.0", inventory.cuda().driverVersion());
         assertEquals("host", inventory.devices().getFirst().name());
         assertTrue(inventory.devices().getFirst().memoryTotalBytes() > 0);
-        assertEquals(new DeviceInfo("cuda:0", "Stub GPU 0", "9.0", 80L << 30, 60L << 30, 3, 0, "0000:1B:00.0", ""),
+        assertEquals(new DeviceInfo("cuda:0", "Simulated GPU 0", "9.0", 80L << 30, 60L << 30, 3, 0, "0000:1B:00.0", ""),
                 inventory.devices().get(1));
-        assertEquals(new DeviceInfo("cuda:1", "Stub GPU 1", "9.0", 80L << 30, (60L << 30) + 1, 3, 1,
+        assertEquals(new DeviceInfo("cuda:1", "Simulated GPU 1", "9.0", 80L << 30, (60L << 30) + 1, 3, 1,
                 "0000:1C:00.0", ""), inventory.devices().get(2));
-        CudartStub.fail("cudaMemGetInfo", 46);
+        CudaSimulator.fail("cudaMemGetInfo", 46);
         DeviceInfo busy = DeviceInventory.take().devices().get(1);
-        assertEquals("Stub GPU 0", busy.model());
+        assertEquals("Simulated GPU 0", busy.model());
         assertEquals(-1, busy.memoryFreeBytes());
         assertTrue(busy.problem().contains("cudaErrorDevicesUnavailable"), busy.problem());
     }
@@ -448,14 +447,17 @@ public final class CudaChecks {
     static void theLoaderDeliversTheBatchesOfTheDatasetInOrder() throws Throwable {
         try (Device device = Device.cuda(0);
                 DeviceStream trainer = device.openStream("trainer");
+                PinnedBuffer result = device.allocatePinned(4096);
                 DataLoader loader = DataLoader.of(new Squares()).batchSize(7).shuffle(5).workers(2).endEpoch(3)
                         .device(device).open()) {
+            device.makeCurrent();
             int batches = 0;
             while (loader.hasNext()) {
                 DeviceStream stream = batches % 3 == 0 ? null : device.stream(trainer.handle());
                 try (Batch batch = stream == null ? loader.next() : loader.next(stream)) {
+                    batch.copyToHost(trainer, result);
                     trainer.synchronize();
-                    MemorySegment rows = onStub(batch.address("square"), 8L * batch.count());
+                    MemorySegment rows = result.segment();
                     for (int row = 0; row < batch.count(); row++) {
                         assertEquals(Squares.of(batch.sample(row)), rows.getAtIndex(ValueLayout.JAVA_LONG, row));
                     }
@@ -471,23 +473,17 @@ public final class CudaChecks {
         try (Device device = Device.cuda(0);
                 DataLoader loader = DataLoader.of(new Squares()).batchSize(7).device(device).open()) {
             loader.next().close();
-            CudartStub.fail("cudaMemcpyAsync", 700);
+            CudaSimulator.fail("cudaMemcpyAsync", 700);
             RuntimeException e = assertThrows(RuntimeException.class, () -> {
                 while (true) {
                     loader.next().close();
                 }
             });
-            CudartStub.fail("", 0);
+            CudaSimulator.fail("", 0);
             String cause = "cuda:0: cudaMemcpyAsync: cudaErrorIllegalAddress (700)";
             assertTrue(e.getMessage().contains(cause), e.getMessage());
         }
         stillOpen(0, 0, 0, 0);
-    }
-
-    /** The stand-in's device memory is the CPU's. */
-    @SuppressWarnings("restricted")
-    private static MemorySegment onStub(long address, long bytes) {
-        return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
     /** Sample n is n times n. */

@@ -8,15 +8,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The CUDA device's whole code over {@code cudart_stub.c}, a check at a time in a JVM of its own. */
+/** The CUDA device's whole code over the simulated runtime, a check at a time in a JVM of its own. */
 class CudaDeviceTest {
+    private static final String LEAVES_SOMETHING_OPEN = "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere";
+
     @TempDir
     private static Path folder;
-    private static Path stub;
+    private static Path simulator;
 
     @BeforeAll
-    static void buildTheStub() throws IOException, InterruptedException {
-        stub = CudartStub.build(folder);
+    static void buildTheSimulator() throws IOException, InterruptedException {
+        simulator = CudaSimulator.build(folder);
     }
 
     @ParameterizedTest
@@ -38,12 +40,16 @@ class CudaDeviceTest {
         "aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen"
     })
     void holds(String check) throws IOException, InterruptedException {
-        new ChildJvm().library(stub).run(check);
+        ChildJvm child = new ChildJvm().library(simulator);
+        if (!LEAVES_SOMETHING_OPEN.equals(check)) {
+            child.variable("SIM_CUDA_STRICT_EXIT", 1);
+        }
+        child.run(check);
     }
 
     @Test
     void noDeviceNamesTheVariableThatHidesIt() throws IOException, InterruptedException {
-        new ChildJvm().library(stub).variable("CUDA_VISIBLE_DEVICES", "none")
+        new ChildJvm().library(simulator).variable("CUDA_VISIBLE_DEVICES", "none")
                 .run("noDeviceNamesTheVariableThatHidesIt");
     }
 }

@@ -80,49 +80,49 @@ class CudaLibraryTest {
 
     @Test
     void anotherLibraryIsNoRuntimeOfCuda() throws Exception {
-        Path other = CudartStub.build(folder, "-DcudaRuntimeGetVersion=another");
+        Path other = CudaSimulator.build(folder, "-DcudaRuntimeGetVersion=another");
         unavailable(new ChildJvm().library(other), Reason.INCOMPLETE_RUNTIME, other + " is not a CUDA runtime library");
     }
 
     @Test
     void anotherMajorVersionIsRefused() throws Exception {
-        Path twelve = CudartStub.build(folder, "-DVERSION=12080");
+        Path twelve = CudaSimulator.build(folder, "-DVERSION=12080");
         unavailable(new ChildJvm().library(twelve), Reason.WRONG_RUNTIME_VERSION,
                 twelve + " is CUDA 12.8, expected CUDA 13");
-        Path fourteen = CudartStub.build(folder.resolve("14"), "-DVERSION=14000");
+        Path fourteen = CudaSimulator.build(folder.resolve("14"), "-DVERSION=14000");
         unavailable(new ChildJvm().library(fourteen), Reason.WRONG_RUNTIME_VERSION, "is CUDA 14.0, expected CUDA 13");
     }
 
     @Test
     void aLibraryThatLacksFunctionsIsRefusedByTheirNames() throws Exception {
-        Path lacking = CudartStub.build(folder, "-DWITHOUT_EVENTS");
+        Path lacking = CudaSimulator.build(folder, "-DWITHOUT_EVENTS");
         unavailable(new ChildJvm().library(lacking), Reason.INCOMPLETE_RUNTIME,
                 lacking + " lacks cudaEventQuery, cudaEventRecord;");
     }
 
     @Test
     void aJvmThatMayNotCallNativeCodeHasTheHostDevice() throws Exception {
-        ChildJvm denied = new ChildJvm().withoutNativeAccess().library(CudartStub.build(folder));
+        ChildJvm denied = new ChildJvm().withoutNativeAccess().library(CudaSimulator.build(folder));
         unavailable(denied, Reason.NO_NATIVE_ACCESS, "--enable-native-access=");
         assertTrue(denied.run("bestDevice").contains("best is host"));
     }
 
     @Test
     void theSystemsLoaderIsAskedByName() throws Exception {
-        Path stub = CudartStub.build(folder.resolve("lib64"));
-        ChildJvm child = new ChildJvm().variable("LD_LIBRARY_PATH", stub.getParent());
+        Path simulator = CudaSimulator.build(folder.resolve("lib64"));
+        ChildJvm child = new ChildJvm().variable("LD_LIBRARY_PATH", simulator.getParent());
         assertTrue(child.run("open").contains("opened cuda:0"));
-        assertTrue(child.run("inventory").contains("library=" + stub + ","), child.run("inventory"));
+        assertTrue(child.run("inventory").contains("library=" + simulator + ","), child.run("inventory"));
     }
 
     @Test
     void aWrongVersionInOnePlaceDoesNotKeepTheRightOneInAnotherFromBeingFound() throws Exception {
-        Path twelve = CudartStub.build(folder.resolve("12"), "-DVERSION=12080");
-        Path thirteen = CudartStub.build(folder.resolve("13/lib64"));
+        Path twelve = CudaSimulator.build(folder.resolve("12"), "-DVERSION=12080");
+        Path thirteen = CudaSimulator.build(folder.resolve("13/lib64"));
         String output = new ChildJvm().variable("LD_LIBRARY_PATH", twelve.getParent())
                 .variable("CUDA_HOME", folder.resolve("13")).run("inventory");
         assertTrue(output.contains("library=" + thirteen + ","), output);
-        assertTrue(output.contains("Stub GPU 0"), output);
+        assertTrue(output.contains("Simulated GPU 0"), output);
     }
 
     @Test
@@ -136,7 +136,7 @@ class CudaLibraryTest {
 
     @Test
     void bestIsTheFirstCudaDevice() throws Exception {
-        String output = new ChildJvm().library(CudartStub.build(folder)).run("bestDevice");
+        String output = new ChildJvm().library(CudaSimulator.build(folder)).run("bestDevice");
         assertTrue(output.contains("best is cuda:0") && output.contains("Using cuda:0"), output);
     }
 

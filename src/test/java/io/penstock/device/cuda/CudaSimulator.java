@@ -1,0 +1,182 @@
+package io.penstock.device.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The simulated CUDA runtime, {@code src/test/native/sim}: built by tests, steered by the checks that run over it.
+ * {@code sim.h} says what it simulates and what it calls a violation.
+ */
+public final class CudaSimulator {
+    /** What can be open. */
+    public enum Kind { STREAM, EVENT, DEVICE_MEMORY, PINNED_MEMORY }
+
+    private static final Path SOURCES = Path.of("src/test/native/sim");
+    private static final int TEXT_BYTES = 4096;
+
+    private CudaSimulator() {
+    }
+
+    /** Compiles it under the library's own name; a machine without a C compiler skips the test. */
+    public static Path build(Path folder, String... options) throws IOException, InterruptedException {
+        Files.createDirectories(folder);
+        Path library = folder.resolve(CudaLibrary.SONAME);
+        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Werror"));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-o", library.toString()));
+        try (Stream<Path> sources = Files.list(SOURCES)) {
+            sources.map(Path::toString).filter(file -> file.endsWith(".c")).sorted().forEach(command::add);
+        }
+        Process compiler;
+        try {
+            compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            return abort("no C compiler: " + e.getMessage());
+        }
+        String output = new String(compiler.getInputStream().readAllBytes());
+        assertEquals(0, compiler.waitFor(), output);
+        return library;
+    }
+
+    // What follows works once CUDA is loaded.
+
+    /** Back to one device without faults or delays, and nothing seen. What is open stays so. */
+    public static void reset() {
+        call("sim_reset", null);
+    }
+
+    /** Makes this function alone return a status from now on; an empty name ends that. */
+    public static void fail(String function, int status) {
+        failAfter("", 0, 0, 0);
+        if (!function.isEmpty()) {
+            failAfter(function, status, 0, Long.MAX_VALUE);
+        }
+    }
+
+    /** Makes a function, beside others, return a status some times after it has done as it should some times. */
+    public static void failAfter(String function, int status, long skip, long times) {
+        try (Arena arena = Arena.ofConfined()) {
+            call("sim_fail", null, arena.allocateFrom(function), status, skip, times);
+        }
+    }
+
+    public static void setDriver(int version) {
+        call("sim_set_driver", null, version);
+    }
+
+    public static void setDevices(int count) {
+        call("sim_set_devices", null, count);
+    }
+
+    /** What may be allocated of each device's memory. */
+    public static void setDeviceBytes(long bytes) {
+        call("sim_set_device_bytes", null, bytes);
+    }
+
+    /** What may be pinned for each device. */
+    public static void setPinnedBytes(long bytes) {
+        call("sim_set_pinned_bytes", null, bytes);
+    }
+
+    /** How long copies take; 0 for no time. */
+    public static void setSpeed(long bytesPerMicro, long latencyMicros) {
+        call("sim_set_bytes_per_micro", null, bytesPerMicro);
+        call("sim_set_latency_micros", null, latencyMicros);
+    }
+
+    /** Holds copies to devices back while they read their source, or lets them go on. */
+    public static void holdCopies(boolean hold) {
+        call("sim_set_held", null, hold ? 1 : 0);
+    }
+
+    /** How many violations were seen since the last reset. */
+    public static int violations() {
+        return (int) call("sim_violations", ValueLayout.JAVA_INT, MemorySegment.NULL, 0L);
+    }
+
+    /** The violations in words, a line each. */
+    public static String violationText() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(TEXT_BYTES);
+            call("sim_violations", ValueLayout.JAVA_INT, text, text.byteSize());
+            return text.getString(0);
+        }
+    }
+
+    /** How often a function was called since the last reset. */
+    public static long calls(String function) {
+        try (Arena arena = Arena.ofConfined()) {
+            return (long) call("sim_calls", ValueLayout.JAVA_LONG, arena.allocateFrom(function));
+        }
+    }
+
+    /** How many of a kind are open. */
+    public static int open(Kind kind) {
+        return (int) call("sim_open", ValueLayout.JAVA_INT, kind.ordinal());
+    }
+
+    public static int currentDevice() {
+        return (int) call("sim_get_current_device", ValueLayout.JAVA_INT);
+    }
+
+    /** The device that a handle or allocation was made on. */
+    public static int device(long handle) {
+        return (int) origin(handle);
+    }
+
+    /** The flags that a handle or allocation was made with. */
+    public static int flags(long handle) {
+        return (int) (origin(handle) >> 32);
+    }
+
+    private static long origin(long handle) {
+        return (long) call("sim_origin", ValueLayout.JAVA_LONG, handle);
+    }
+
+    /** Announces that the CPU writes, or reads, pinned memory. */
+    public static void hostUses(MemorySegment memory, boolean writes) {
+        call("sim_host_uses", null, memory, memory.byteSize(), writes ? 1 : 0);
+    }
+
+    /** Enqueues a kernel that reads device memory for a time. */
+    public static void launchReader(long stream, long address, long bytes, long micros) {
+        assertEquals(0, call("sim_launch", ValueLayout.JAVA_INT, stream, address, bytes, micros));
+    }
+
+    /** Enqueues a kernel that ends with a sticky error. */
+    public static void launchFault(long stream, int status) {
+        assertEquals(0, call("sim_launch_fault", ValueLayout.JAVA_INT, stream, status));
+    }
+
+    /** A call whose types follow from the arguments: pointers are segments, or numbers. */
+    @SuppressWarnings("restricted")
+    private static Object call(String function, MemoryLayout result, Object... arguments) {
+        MemoryLayout[] types = Stream.of(arguments).map(argument -> switch (argument) {
+            case Integer _ -> ValueLayout.JAVA_INT;
+            case Long _ -> ValueLayout.JAVA_LONG;
+            default -> ValueLayout.ADDRESS;
+        }).toArray(MemoryLayout[]::new);
+        FunctionDescriptor type = result == null ? FunctionDescriptor.ofVoid(types)
+                : FunctionDescriptor.of(result, types);
+        try {
+            return Linker.nativeLinker().downcallHandle(SymbolLookup.loaderLookup().findOrThrow(function), type)
+                    .invokeWithArguments(arguments);
+        } catch (Throwable t) {
+            throw new AssertionError(function, t);
+        }
+    }
+}

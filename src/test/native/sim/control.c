@@ -1,0 +1,71 @@
+/* What tests set and ask. The names are not CUDA's. */
+#include "sim.h"
+
+#include <string.h>
+
+#define SET(name, type, variable) \
+    void name(type value) { \
+        pthread_mutex_lock(&sim_lock); \
+        variable = value; \
+        pthread_cond_broadcast(&sim_changed); \
+        pthread_mutex_unlock(&sim_lock); \
+    }
+
+SET(sim_set_driver, int, sim_driver_version)
+SET(sim_set_devices, int, sim_device_count)
+SET(sim_set_device_bytes, int64_t, sim_device_bytes)
+SET(sim_set_pinned_bytes, int64_t, sim_pinned_bytes)
+SET(sim_set_bytes_per_micro, int64_t, sim_bytes_per_micro)
+SET(sim_set_latency_micros, int64_t, sim_latency_micros)
+/* Holds copies to devices back: those that start read their source, and go on when this is 0 again. */
+SET(sim_set_held, int, sim_held)
+
+int sim_get_current_device(void) { return sim_current_device; }
+
+/* The device that an open handle or allocation was made on, or -1; its flags are in the upper half. */
+int64_t sim_origin(void *handle) {
+    int64_t origin = -1;
+    pthread_mutex_lock(&sim_lock);
+    for (sim_resource *r = sim_resources; r; r = r->next) {
+        if (r == handle || (r->size && r->address == handle)) origin = (int64_t) r->flags << 32 | r->device;
+    }
+    pthread_mutex_unlock(&sim_lock);
+    return origin;
+}
+
+/* Announces that the calling thread writes, or reads, pinned memory. */
+void sim_host_uses(const char *address, int64_t size, int writes) {
+    pthread_mutex_lock(&sim_lock);
+    sim_host_use(address, size, writes);
+    pthread_mutex_unlock(&sim_lock);
+}
+
+/* Enqueues what a kernel would do that reads device memory for a time. */
+int sim_launch(void *handle, char *address, int64_t size, int64_t micros) {
+    pthread_mutex_lock(&sim_lock);
+    sim_resource *stream = sim_stream(handle);
+    sim_resource *memory = stream ? sim_memory(DEVICE_MEMORY, address, size) : NULL;
+    int status = !stream ? INVALID_HANDLE : sim_fault[stream->device];
+    if (!memory || memory->device != stream->device) {
+        sim_violation("a kernel reads %p, which is not allocated on its device", (void *) address);
+        status = INVALID_VALUE;
+    }
+    if (!status) {
+        sim_work *work = sim_enqueue(stream, KERNEL);
+        work->from = memory->bytes + (address - memory->address);
+        work->bytes = size;
+        work->micros = micros;
+        sim_use(memory, address, size, 0, stream, work->number);
+    }
+    pthread_mutex_unlock(&sim_lock);
+    return status;
+}
+
+/* Enqueues a kernel that ends with a sticky error, as one does that reads an illegal address. */
+int sim_launch_fault(void *handle, int status) {
+    pthread_mutex_lock(&sim_lock);
+    sim_resource *stream = sim_stream(handle);
+    if (stream) sim_enqueue(stream, FAULT)->status = status;
+    pthread_mutex_unlock(&sim_lock);
+    return stream ? SUCCESS : INVALID_HANDLE;
+}

@@ -1,0 +1,303 @@
+/*
+ * CUDA's functions, those that Penstock's bindings need, with CUDA's signatures and statuses. Each one takes the lock,
+ * counts the call, and returns the status that a test has ordered, if it has.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int leave(int status) {
+    pthread_mutex_unlock(&sim_lock);
+    return status;
+}
+
+#define ENTER() \
+    do { \
+        pthread_mutex_lock(&sim_lock); \
+        int ordered = sim_enter(__func__); \
+        if (ordered) return leave(ordered); \
+    } while (0)
+
+#define LEAVE(status) return leave(status)
+
+/* A handle that is open, or the end of the call. */
+#define OPEN(variable, found, handle) \
+    sim_resource *variable = found; \
+    if (!variable) { \
+        sim_violation("%s: %p is not open", __func__, (void *) (handle)); \
+        LEAVE(INVALID_HANDLE); \
+    }
+
+/* ---- the library and its devices ---- */
+
+int cudaRuntimeGetVersion(int *version) { *version = VERSION; return SUCCESS; }
+int cudaDriverGetVersion(int *version) { *version = sim_driver_version; return SUCCESS; }
+
+int cudaGetDeviceCount(int *count) {
+    ENTER();
+    if (sim_driver_version < VERSION / 1000 * 1000) LEAVE(INSUFFICIENT_DRIVER);
+    if (sim_device_count == 0) LEAVE(NO_DEVICE);
+    *count = sim_device_count;
+    LEAVE(SUCCESS);
+}
+
+static int is_device(int device) { return device >= 0 && device < sim_device_count; }
+
+int cudaSetDevice(int device) {
+    ENTER();
+    if (!is_device(device)) LEAVE(INVALID_DEVICE);
+    sim_current_device = device;
+    LEAVE(SUCCESS);
+}
+
+int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
+    ENTER();
+    *free_bytes = sim_device_bytes - sim_allocated(DEVICE_MEMORY, sim_current_device) + sim_current_device;
+    *total_bytes = (size_t) 80 << 30;
+    LEAVE(SUCCESS);
+}
+
+int cudaDeviceGetAttribute(int *value, int attribute, int device) {
+    ENTER();
+    if (!is_device(device)) LEAVE(INVALID_DEVICE);
+    switch (attribute) {
+        case 40: *value = 3; break;             /* cudaDevAttrAsyncEngineCount */
+        case 75: *value = 9; break;             /* cudaDevAttrComputeCapabilityMajor */
+        case 76: *value = 0; break;             /* cudaDevAttrComputeCapabilityMinor */
+        case 134: *value = device; break;       /* cudaDevAttrHostNumaId */
+        default: LEAVE(INVALID_VALUE);
+    }
+    LEAVE(SUCCESS);
+}
+
+int cudaDeviceGetPCIBusId(char *id, int length, int device) {
+    ENTER();
+    if (!is_device(device)) LEAVE(INVALID_DEVICE);
+    if (length < 13) LEAVE(INVALID_VALUE);
+    snprintf(id, length, "0000:%02X:00.0", 0x1B + device);
+    LEAVE(SUCCESS);
+}
+
+/* Fills in the name, which comes first in cudaDeviceProp. */
+int cudaGetDeviceProperties(char *properties, int device) {
+    ENTER();
+    if (!is_device(device)) LEAVE(INVALID_DEVICE);
+    snprintf(properties, 256, "Simulated GPU %d", device);
+    LEAVE(SUCCESS);
+}
+
+/* ---- memory ---- */
+
+static int allocate(sim_kind kind, size_t limit, void **address, size_t size, unsigned flags) {
+    if (!is_device(sim_current_device)) return INVALID_DEVICE;
+    if (sim_fault[sim_current_device]) return sim_fault[sim_current_device];
+    if (size > limit - sim_allocated(kind, sim_current_device)) return MEMORY_ALLOCATION;
+    sim_resource *added = sim_add(kind, size, flags);
+    if (!added) return MEMORY_ALLOCATION;
+    *address = added->address;
+    return SUCCESS;
+}
+
+int cudaMalloc(void **address, size_t size) {
+    ENTER();
+    LEAVE(allocate(DEVICE_MEMORY, sim_device_bytes, address, size, 0));
+}
+
+int cudaHostAlloc(void **address, size_t size, unsigned flags) {
+    ENTER();
+    LEAVE(allocate(PINNED_MEMORY, sim_pinned_bytes, address, size, flags));
+}
+
+/* After a sticky error memory is released, and the error reported all the same. */
+static int release(const char *call, sim_kind kind, char *address) {
+    sim_resource *memory = sim_resources;
+    while (memory && !(memory->kind == kind && memory->address == address)) memory = memory->next;
+    if (!memory) {
+        sim_violation("%s: %p is not allocated", call, (void *) address);
+        return INVALID_VALUE;
+    }
+    int fault = sim_fault[memory->device];
+    if (!fault && sim_in_use(memory)) {
+        sim_violation("%s: the host has not seen the end of all work that uses %p", call, (void *) address);
+    }
+    sim_drop(memory);
+    return fault;
+}
+
+int cudaFree(void *address) { ENTER(); LEAVE(release(__func__, DEVICE_MEMORY, address)); }
+int cudaFreeHost(void *address) { ENTER(); LEAVE(release(__func__, PINNED_MEMORY, address)); }
+
+int cudaMemcpyAsync(void *dst, const void *src, size_t size, int kind, void *handle) {
+    ENTER();
+    OPEN(stream, sim_stream(handle), handle);
+    if (kind != 1 && kind != 2) LEAVE(INVALID_VALUE);
+    if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
+    int to_device = kind == 1;
+    char *device_address = to_device ? dst : (char *) src, *host_address = to_device ? (char *) src : dst;
+    sim_resource *host = sim_memory(PINNED_MEMORY, host_address, size);
+    sim_resource *device = sim_memory(DEVICE_MEMORY, device_address, size);
+    if (!host || !device) {
+        sim_violation("cudaMemcpyAsync: %zu bytes at %p are not in %s memory that is allocated", size,
+                (void *) (host ? device_address : host_address), host ? "device" : "pinned");
+        LEAVE(INVALID_VALUE);
+    }
+    if (size && device->device != stream->device) {
+        sim_violation("cudaMemcpyAsync: memory of device %d on a stream of device %d", device->device, stream->device);
+    }
+    if (sim_current_device != stream->device) {
+        sim_violation("cudaMemcpyAsync: on a stream of device %d, and current is device %d", stream->device,
+                sim_current_device);
+    }
+    sim_work *work = sim_enqueue(stream, COPY);
+    char *on_device = device->bytes + (device_address - device->address);
+    work->to = to_device ? on_device : host_address;
+    work->from = to_device ? host_address : on_device;
+    work->bytes = size;
+    work->to_device = to_device;
+    if (size) {
+        sim_use(device, device_address, size, to_device, stream, work->number);
+        sim_use(host, host_address, size, !to_device, stream, work->number);
+    }
+    LEAVE(SUCCESS);
+}
+
+/* ---- streams ---- */
+
+int cudaStreamCreateWithFlags(void **stream, unsigned flags) {
+    ENTER();
+    if (sim_fault[sim_current_device]) LEAVE(sim_fault[sim_current_device]);
+    if (flags != 1) {
+        sim_violation("cudaStreamCreateWithFlags: a stream that waits for the default stream");
+        LEAVE(INVALID_VALUE);
+    }
+    sim_resource *added = sim_add(STREAM, 0, flags);
+    if (!sim_start_stream(added)) {
+        sim_drop(added);
+        LEAVE(MEMORY_ALLOCATION);
+    }
+    *stream = added;
+    LEAVE(SUCCESS);
+}
+
+int cudaStreamDestroy(void *handle) {
+    ENTER();
+    OPEN(stream, sim_handle(STREAM, handle), handle);
+    int fault = sim_fault[stream->device];
+    if (!fault && sim_host.upto[stream->place] < sim_enqueued[stream->place]) {
+        sim_violation("cudaStreamDestroy: the host has not seen the end of stream %d", stream->place);
+    }
+    sim_stop_stream(stream);
+    sim_drop(stream);
+    LEAVE(fault);
+}
+
+int cudaStreamQuery(void *handle) {
+    ENTER();
+    OPEN(stream, sim_stream(handle), handle);
+    if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
+    if (sim_done[stream->place] < sim_enqueued[stream->place]) LEAVE(NOT_READY);
+    sim_join(&sim_host, &stream->clock);
+    LEAVE(SUCCESS);
+}
+
+int cudaStreamSynchronize(void *handle) {
+    ENTER();
+    OPEN(stream, sim_stream(handle), handle);
+    sim_clock seen = stream->clock;
+    int status = sim_await(stream->device, stream->place, sim_enqueued[stream->place]);
+    if (!status) sim_join(&sim_host, &seen);
+    LEAVE(status);
+}
+
+int cudaStreamWaitEvent(void *handle, void *awaited, unsigned flags) {
+    ENTER();
+    OPEN(stream, sim_stream(handle), handle);
+    OPEN(event, sim_handle(EVENT, awaited), awaited);
+    if (flags != 0) LEAVE(INVALID_VALUE);
+    if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
+    if (event->place < 0) LEAVE(SUCCESS);
+    sim_join(&stream->clock, &event->clock);
+    sim_work *work = sim_enqueue(stream, WAIT);
+    work->awaited_stream = event->place;
+    work->awaited_number = event->number;
+    LEAVE(SUCCESS);
+}
+
+/* ---- events ---- */
+
+int cudaEventCreateWithFlags(void **event, unsigned flags) {
+    ENTER();
+    if (sim_fault[sim_current_device]) LEAVE(sim_fault[sim_current_device]);
+    *event = sim_add(EVENT, 0, flags);
+    LEAVE(SUCCESS);
+}
+
+int cudaEventDestroy(void *handle) {
+    ENTER();
+    OPEN(event, sim_handle(EVENT, handle), handle);
+    int fault = sim_fault[event->device];
+    sim_drop(event);
+    LEAVE(fault);
+}
+
+int cudaEventSynchronize(void *handle) {
+    ENTER();
+    OPEN(event, sim_handle(EVENT, handle), handle);
+    if (event->place < 0) LEAVE(sim_fault[event->device]);
+    sim_clock seen = event->clock;
+    int status = sim_await(event->device, event->place, event->number);
+    if (!status) sim_join(&sim_host, &seen);
+    LEAVE(status);
+}
+
+#ifndef WITHOUT_EVENTS
+int cudaEventQuery(void *handle) {
+    ENTER();
+    OPEN(event, sim_handle(EVENT, handle), handle);
+    if (sim_fault[event->device]) LEAVE(sim_fault[event->device]);
+    if (event->place < 0) LEAVE(SUCCESS);
+    if (sim_done[event->place] < event->number) LEAVE(NOT_READY);
+    sim_join(&sim_host, &event->clock);
+    LEAVE(SUCCESS);
+}
+
+int cudaEventRecord(void *handle, void *stream_handle) {
+    ENTER();
+    OPEN(event, sim_handle(EVENT, handle), handle);
+    OPEN(stream, sim_stream(stream_handle), stream_handle);
+    if (event->device != stream->device) {
+        sim_violation("cudaEventRecord: an event of device %d on a stream of device %d", event->device,
+                stream->device);
+        LEAVE(INVALID_HANDLE);
+    }
+    if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
+    event->number = sim_enqueue(stream, RECORD)->number;
+    event->place = stream->place;
+    event->clock = stream->clock;
+    LEAVE(SUCCESS);
+}
+#endif
+
+/* ---- errors ---- */
+
+const char *cudaGetErrorName(int status) {
+    switch (status) {
+        case SUCCESS: return "cudaSuccess";
+        case INVALID_VALUE: return "cudaErrorInvalidValue";
+        case MEMORY_ALLOCATION: return "cudaErrorMemoryAllocation";
+        case 4: return "cudaErrorCudartUnloading";
+        case INSUFFICIENT_DRIVER: return "cudaErrorInsufficientDriver";
+        case 46: return "cudaErrorDevicesUnavailable";
+        case NO_DEVICE: return "cudaErrorNoDevice";
+        case INVALID_DEVICE: return "cudaErrorInvalidDevice";
+        case INVALID_HANDLE: return "cudaErrorInvalidResourceHandle";
+        case NOT_READY: return "cudaErrorNotReady";
+        case 700: return "cudaErrorIllegalAddress";
+        case 719: return "cudaErrorLaunchFailure";
+        default: return "unrecognized error code";
+    }
+}
+
+const char *cudaGetErrorString(int status) { return status == SUCCESS ? "no error" : "as the simulation has it"; }
