@@ -22,6 +22,17 @@ static int leave(int status) {
 
 #define LEAVE(status) return leave(status)
 
+/* A call that releases something does so also when it is to fail, as CUDA's do when they report an earlier error. */
+#define ENTER_RELEASE() \
+    pthread_mutex_lock(&sim_lock); \
+    int ordered = sim_enter(__func__)
+
+#define LEAVE_RELEASE(status) \
+    do { \
+        int status_ = status; \
+        return leave(ordered ? ordered : status_); \
+    } while (0)
+
 /* A handle that is open, or the end of the call. */
 #define OPEN(variable, found, handle) \
     sim_resource *variable = found; \
@@ -126,8 +137,8 @@ static int release(const char *call, sim_kind kind, char *address) {
     return fault;
 }
 
-int cudaFree(void *address) { ENTER(); LEAVE(release(__func__, DEVICE_MEMORY, address)); }
-int cudaFreeHost(void *address) { ENTER(); LEAVE(release(__func__, PINNED_MEMORY, address)); }
+int cudaFree(void *address) { ENTER_RELEASE(); LEAVE_RELEASE(release(__func__, DEVICE_MEMORY, address)); }
+int cudaFreeHost(void *address) { ENTER_RELEASE(); LEAVE_RELEASE(release(__func__, PINNED_MEMORY, address)); }
 
 int cudaMemcpyAsync(void *dst, const void *src, size_t size, int kind, void *handle) {
     ENTER();
@@ -182,7 +193,7 @@ int cudaStreamCreateWithFlags(void **stream, unsigned flags) {
 }
 
 int cudaStreamDestroy(void *handle) {
-    ENTER();
+    ENTER_RELEASE();
     OPEN(stream, sim_handle(STREAM, handle), handle);
     int fault = sim_fault[stream->device];
     if (!fault && sim_host.upto[stream->place] < sim_enqueued[stream->place]) {
@@ -190,7 +201,7 @@ int cudaStreamDestroy(void *handle) {
     }
     sim_stop_stream(stream);
     sim_drop(stream);
-    LEAVE(fault);
+    LEAVE_RELEASE(fault);
 }
 
 int cudaStreamQuery(void *handle) {
@@ -235,11 +246,11 @@ int cudaEventCreateWithFlags(void **event, unsigned flags) {
 }
 
 int cudaEventDestroy(void *handle) {
-    ENTER();
+    ENTER_RELEASE();
     OPEN(event, sim_handle(EVENT, handle), handle);
     int fault = sim_fault[event->device];
     sim_drop(event);
-    LEAVE(fault);
+    LEAVE_RELEASE(fault);
 }
 
 int cudaEventSynchronize(void *handle) {

@@ -118,6 +118,7 @@ int sim_start_stream(sim_resource *stream) {
     for (int place = 0; place < MAX_STREAMS; place++) {
         if (!taken[place]) {
             stream->place = place;
+            stream->clock.upto[place] = sim_enqueued[place];    /* a stream that was here before has ended */
             return pthread_create(&stream->thread, NULL, serve, stream) == 0;
         }
     }

@@ -19,11 +19,13 @@ import java.util.List;
  * <p><b>Threads.</b> A batch that the CPU can read belongs to the thread that took it: only that thread may read its
  * tensors and close it, unless the loader was built with
  * {@linkplain DataLoaderBuilder#sharedLeases shared leases}. A batch on a GPU may be used and closed by any thread, one
- * at a time.
+ * at a time; without shared leases, the thread that took it is still the one that is expected to close it before it
+ * waits for a slot, or closes the loader.
  *
  * <p><b>Streams.</b> A kernel that reads the batch outlives the call that launched it. So that the slot is not
  * overwritten under it, name the stream: by taking the batch with {@link DataLoader#next(DeviceStream)}, or by
- * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these.
+ * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
+ * streams are closed after the batches that they use.
  */
 public final class Batch implements AutoCloseable {
 
@@ -43,8 +45,8 @@ public final class Batch implements AutoCloseable {
     private final Delivery delivery;
     private final BatchHolder holder;
     private final long sequence;
-    /** The only thread that may read and close, or null if any may. */
-    private final Thread owner;
+    /** The thread that took the batch; null if leases are shared. */
+    private final Thread taker;
     private volatile boolean closed;
     /** Opened with the first view that is handed out. */
     private Arena lease;
@@ -55,7 +57,7 @@ public final class Batch implements AutoCloseable {
         this.delivery = delivery;
         this.holder = holder;
         this.sequence = sequence;
-        this.owner = shared || holder.memory == null ? null : Thread.currentThread();
+        this.taker = shared ? null : Thread.currentThread();
     }
 
     /**
@@ -195,10 +197,11 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Says that work on a stream reads the batch. What is enqueued there up to {@link #close} ends before the slot is
-     * reused.
+     * Says that work on a stream reads the batch. The stream is made to wait for the batch's bytes; what is enqueued
+     * there up to {@link #close} ends before the slot is reused.
      *
      * @param stream a stream of the loader's device
+     * @throws IllegalArgumentException if it is another device's
      * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
      */
     public void usedOn(DeviceStream stream) {
@@ -208,11 +211,17 @@ public final class Batch implements AutoCloseable {
                 return;
             }
         }
-        if (streams == null) {
-            streams = new DeviceStream[MAX_STREAMS];
-        }
         if (streamCount == MAX_STREAMS) {
             throw new IllegalStateException("batch " + number() + " is used on more than " + MAX_STREAMS + " streams");
+        }
+        delivery.makeWait(this, stream);
+        addStream(stream);
+    }
+
+    /** Adds a stream that waits for the bytes already. */
+    void addStream(DeviceStream stream) {
+        if (streams == null) {
+            streams = new DeviceStream[MAX_STREAMS];
         }
         streams[streamCount++] = stream;
     }
@@ -221,6 +230,10 @@ public final class Batch implements AutoCloseable {
      * Gives the slot back. Calling it again does nothing.
      *
      * @throws WrongThreadException if the batch belongs to another thread; it stays open
+     * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if another
+     *     thread is inside a native call with one of its tensors; it stays open
+     * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error; the
+     *     batch is closed, and the loader has failed
      */
     @Override
     public void close() {
@@ -231,10 +244,15 @@ public final class Batch implements AutoCloseable {
         if (!CLOSED.compareAndSet(this, false, true)) {
             return;
         }
-        if (lease != null) {
-            lease.close();
+        try {
+            if (lease != null) {
+                lease.close();
+            }
+            delivery.release(this);
+        } catch (RuntimeException | Error e) {
+            closed = holder.lent != this;
+            throw e;
         }
-        delivery.release(this);
     }
 
     BatchHolder holder() {
@@ -254,7 +272,7 @@ public final class Batch implements AutoCloseable {
     }
 
     boolean belongsToCaller() {
-        return owner == Thread.currentThread();
+        return taker == Thread.currentThread();
     }
 
     private BatchHolder open() {
@@ -265,8 +283,8 @@ public final class Batch implements AutoCloseable {
     }
 
     private void checkThread() {
-        if (owner != null && owner != Thread.currentThread()) {
-            throw new WrongThreadException("the batch belongs to " + owner.getName() + ", this is "
+        if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
+            throw new WrongThreadException("the batch belongs to " + taker.getName() + ", this is "
                     + Thread.currentThread().getName() + "; build the loader with shared leases to hand batches over");
         }
     }
@@ -281,13 +299,14 @@ public final class Batch implements AutoCloseable {
     /** What ends the life of every view that was handed out, whatever happens to the slot. */
     private Arena lease() {
         if (lease == null) {
-            lease = owner == null ? Arena.ofShared() : Arena.ofConfined();
+            lease = taker == null ? Arena.ofShared() : Arena.ofConfined();
         }
         return lease;
     }
 
+    /** Works at any time, as messages about forgotten batches need it to. */
     @Override
     public String toString() {
-        return closed ? "batch (closed)" : "batch " + number() + " of epoch " + epoch() + " " + fields();
+        return closed ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
     }
 }

@@ -2,6 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
@@ -39,6 +40,7 @@ final class CopyDelivery implements Delivery {
     private final int[] order;
     private final DeviceStream copyStream;
     private final DeviceEvent[] hostEvents;
+    private final Opened opened = new Opened();
     private final Runnable leaseEnded;
     private final boolean sharedLeases;
     private final LoaderFailure failure;
@@ -56,7 +58,8 @@ final class CopyDelivery implements Delivery {
     /** Of the copy thread, or of whoever holds the monitor while it does not read. */
     private long nextSequence;
     private long oldestInFlight;
-    private boolean poisoned;
+    /** What an error of the copy thread is told with. */
+    private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Runnable leaseEnded,
             boolean sharedLeases, LoaderFailure failure, String name) {
@@ -68,17 +71,21 @@ final class CopyDelivery implements Delivery {
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
-        device.makeCurrent();
-        this.copyStream = device.openStream(name + "-copy-stream");
-        for (int i = 0; i < slotCount; i++) {
-            slots[i] = new DeviceSlot(device, layout, batchSize);
+        try {
+            this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
+            for (int i = 0; i < slotCount; i++) {
+                slots[i] = new DeviceSlot(device, layout, batchSize, opened);
+            }
+            for (int i = 0; i < hostEvents.length; i++) {
+                hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+            }
+            this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
+                    .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
+                    .start(this::serve);
+        } catch (Throwable t) {
+            opened.closeAfter(t);
+            throw t;
         }
-        for (int i = 0; i < hostEvents.length; i++) {
-            hostEvents[i] = device.openEvent(EventWait.BLOCK);
-        }
-        this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
-                .uncaughtExceptionHandler((_, error) -> fail(-1, error))
-                .start(this::serve);
     }
 
     /** Open when the next batch is delivered, or never will be. */
@@ -91,7 +98,7 @@ final class CopyDelivery implements Delivery {
 
         @Override
         boolean isOpen() {
-            return deliveredEnd > sequence || failure.isSet();
+            return deliveredEnd > sequence || failure.isOver();
         }
     }
 
@@ -105,7 +112,8 @@ final class CopyDelivery implements Delivery {
 
         @Override
         boolean isOpen() {
-            return run.isCancelled() || failure.isSet() || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
+            return run.isCancelled() || failure.isOver()
+                    || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
         }
     }
 
@@ -116,12 +124,12 @@ final class CopyDelivery implements Delivery {
         for (Run next = join(null); next != null; next = join(next)) {
             work.run = next;
             try {
-                while (!next.isCancelled() && !failure.isSet()) {
+                while (!next.isCancelled() && !failure.isOver()) {
                     step();
                 }
                 retireAll();
             } catch (RuntimeException | Error error) {
-                fail(nextSequence - next.base, error);
+                fail("copying", atSequence - next.base, error);
             } finally {
                 leave();
             }
@@ -159,13 +167,16 @@ final class CopyDelivery implements Delivery {
 
     /** Gives back the host slots whose copies are done, in order. */
     private void retire() {
+        atSequence = oldestInFlight;
         while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
             ring.release(oldestInFlight++);
+            atSequence = oldestInFlight;
         }
     }
 
     private void retireAll() {
         while (oldestInFlight < nextSequence) {
+            atSequence = oldestInFlight;
             hostEvent(oldestInFlight).synchronize();
             ring.release(oldestInFlight++);
         }
@@ -193,6 +204,7 @@ final class CopyDelivery implements Delivery {
     private void deliver(HostSlot from, int index) {
         DeviceSlot to = slots[index];
         long begin = System.nanoTime();
+        atSequence = nextSequence;
         to.sequence = nextSequence;
         to.failure = from.failure;
         to.holder.plan.copyFrom(from.plan);
@@ -200,7 +212,6 @@ final class CopyDelivery implements Delivery {
         try {
             submit(from, to);
         } catch (RuntimeException | Error error) {
-            poisoned = true;
             to.set(State.POISONED);
             throw error;
         }
@@ -224,10 +235,12 @@ final class CopyDelivery implements Delivery {
         copyStream.record(to.ready);
     }
 
-    private void fail(long batch, Throwable cause) {
-        failure.set(new IllegalStateException("copying " + (batch < 0 ? "a batch" : "batch " + batch) + " to "
-                + device.name() + ": " + cause.getMessage(), cause));
-        delivered.wake();
+    /** Ends the loader: nobody waits for a slot any more, on whatever side. */
+    private void fail(String doing, long batch, Throwable cause) {
+        failure.set(new IllegalStateException(doing + (batch < 0 ? " a batch: " : " batch " + batch + ": ")
+                + (cause.getMessage() == null ? cause : cause.getMessage()), cause));
+        wake();
+        ring.wakeWriters();
     }
 
     // ---- the trainer's thread
@@ -285,16 +298,21 @@ final class CopyDelivery implements Delivery {
             work.wake();
             throw cause;
         }
-        if (stream == null) {
-            slot.ready.synchronize();
-        } else {
-            stream.waitFor(slot.ready);
+        try {
+            if (stream == null) {
+                slot.ready.synchronize();
+            } else {
+                stream.waitFor(slot.ready);
+            }
+        } catch (DeviceException e) {
+            fail("waiting for", n, e);
+            failure.check();
         }
         slot.set(State.LENT);
         Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
         slot.holder.lent = batch;
         if (stream != null) {
-            batch.usedOn(stream);
+            batch.addStream(stream);
         }
         return batch;
     }
@@ -307,7 +325,13 @@ final class CopyDelivery implements Delivery {
             }
         }
         throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
-                + slots.length + " batches it took: close batches, or open the loader with more device slots");
+                + slots.length + " batches it took: close batches, or open the loader with more device slots, or with"
+                + " shared leases if other threads close batches");
+    }
+
+    @Override
+    public void makeWait(Batch batch, DeviceStream stream) {
+        stream.waitFor(slotOf(batch).ready);
     }
 
     @Override
@@ -318,12 +342,25 @@ final class CopyDelivery implements Delivery {
     @Override
     public void release(Batch batch) {
         DeviceSlot slot = slotOf(batch);
-        for (int i = 0; i < batch.streamCount(); i++) {
-            batch.stream(i).record(slot.used[i]);
+        try {
+            for (int i = 0; i < batch.streamCount(); i++) {
+                batch.stream(i).record(slot.used[i]);
+            }
+        } catch (RuntimeException | Error e) {
+            if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()) {
+                throw e;
+            }
+            fail("closing", slot.holder.plan.number(), e);
+            giveBack(slot, 0, State.POISONED);
+            throw e;
         }
-        slot.usedCount = batch.streamCount();
+        giveBack(slot, batch.streamCount(), State.RELEASED);
+    }
+
+    private void giveBack(DeviceSlot slot, int usedCount, State state) {
+        slot.usedCount = usedCount;
         slot.holder.lent = null;
-        slot.set(State.RELEASED);
+        slot.set(state);
         work.wake();
         leaseEnded.run();
     }
@@ -331,7 +368,7 @@ final class CopyDelivery implements Delivery {
     private DeviceSlot slotOf(Batch batch) {
         for (DeviceSlot slot : slots) {
             if (slot.holder == batch.holder()) {
-                if (slot.sequence != batch.sequence()) {
+                if (slot.sequence != batch.sequence() || slot.state() != State.LENT) {
                     throw new IllegalStateException("a stale lease: the slot has moved on");
                 }
                 return slot;
@@ -379,27 +416,12 @@ final class CopyDelivery implements Delivery {
     /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */
     @Override
     public void close() {
-        RuntimeException error = null;
-        try {
-            device.makeCurrent();
-            copyStream.synchronize();
-            for (DeviceSlot slot : slots) {
-                for (int i = 0; i < slot.usedCount; i++) {
-                    slot.used[i].synchronize();
-                }
+        var closing = new Closing().step(copyStream::synchronize);
+        for (DeviceSlot slot : slots) {
+            for (int i = 0; i < slot.usedCount; i++) {
+                closing.step(slot.used[i]::synchronize);
             }
-        } catch (RuntimeException e) {
-            error = poisoned || failure.isSet() ? null : e;
         }
-        for (int i = hostEvents.length - 1; i >= 0; i--) {
-            hostEvents[i].close();
-        }
-        for (int i = slots.length - 1; i >= 0; i--) {
-            slots[i].close();
-        }
-        copyStream.close();
-        if (error != null) {
-            throw error;
-        }
+        closing.step(opened::close).end();
     }
 }

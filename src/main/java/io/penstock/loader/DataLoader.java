@@ -84,49 +84,40 @@ public final class DataLoader implements AutoCloseable {
         this.endEpoch = settings.endEpoch;
         this.ownsDevice = settings.device == null;
         this.device = ownsDevice ? Device.host() : settings.device;
-        List<AutoCloseable> opened = new ArrayList<>();
+        var opened = new Opened();
+        if (ownsDevice) {
+            opened.add(device, Device::close);
+        }
         try {
-            device.makeCurrent();
-            this.ring = new SlotRing(device, layout, settings.batchSize, settings.hostSlots(layout.capacityBytes()));
-            opened.add(ring);
+            int hostSlots = settings.hostSlots(layout.capacityBytes());
+            this.ring = opened.add(new SlotRing(device, layout, settings.batchSize, hostSlots), SlotRing::close);
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < Math.max(1, settings.workers); w++) {
                 var clock = new WorkerClocks();
                 clocks.add(clock);
                 var worker = new Worker(ring, settings.collator,
-                        new SampleReader(settings.dataset, settings.readMode), clock);
-                workers.add(worker);
-                opened.add(worker::close);
+                        new SampleReader(settings.dataset, settings.readMode), failure, clock);
+                workers.add(opened.add(worker, Worker::close));
             }
             boolean copies = settings.copies(device);
             this.delivery = copies
                     ? new CopyDelivery(device, ring, layout, settings.batchSize, settings.deviceSlots,
                             this::leaseEnded, settings.sharedLeases, failure, name)
                     : new InPlaceDelivery(ring, this::leaseEnded, settings.sharedLeases, failure);
+            opened.add(delivery, Delivery::close);
+            opened.add(delivery, Delivery::halt);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
             ring.connect(delivery.ringReader(), workers.stream().map(Worker::gate).toArray(SpinGate[]::new));
             this.inline = settings.workers == 0 ? workers.getFirst() : null;
-            this.pool = new WorkerPool(name, inline == null ? workers : List.of(), this::workerDied);
+            this.pool = opened.add(new WorkerPool(name, inline == null ? workers : List.of(), this::workerDied),
+                    WorkerPool::close);
+            begin(batches, 0);
         } catch (Throwable t) {
-            for (AutoCloseable resource : opened.reversed()) {
-                closeAfter(t, resource);
-            }
-            if (ownsDevice) {
-                closeAfter(t, device);
-            }
+            opened.closeAfter(t);
             throw t;
         }
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
-        begin(batches, 0);
-    }
-
-    private static void closeAfter(Throwable cause, AutoCloseable resource) {
-        try {
-            resource.close();
-        } catch (Exception e) {
-            cause.addSuppressed(e);
-        }
     }
 
     /**
@@ -220,11 +211,17 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    /** Once a batch, also when waiting for it was interrupted and is tried again. */
+    /**
+     * Once a batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only when the
+     * loader is being closed, which the delivery then says.
+     */
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            inline.fill(run, run.claim());
+            long sequence = run.claim();
+            if (sequence >= 0) {
+                inline.fill(run, sequence);
+            }
             inlineFilled = true;
         }
     }
@@ -361,6 +358,7 @@ public final class DataLoader implements AutoCloseable {
         failure.check();
         pool.stop();
         long base = delivery.stop(run.base + nextBatch);
+        failure.check();
         ring.unpublishFrom(base);
         begin(batches, base);
     }
@@ -420,30 +418,45 @@ public final class DataLoader implements AutoCloseable {
     private void workerDied(Throwable error) {
         failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
         delivery.wake();
+        ring.wakeWriters();
     }
 
     /**
      * Stops the workers, each at the end of the batch it is at, waits for the copies in flight, and frees all memory.
      * May be called by any thread: a thread that waits in {@link #next()} gets an {@link IllegalStateException}. Calling
-     * it again does nothing.
+     * it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
+     *
+     * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet; all
+     *     is freed that can be
      */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        failure.set(new IllegalStateException("it was closed"));
-        pool.close();
-        delivery.wake();
-        delivery.halt();
+        failure.setClosed();
+        var closing = new Closing().step(pool::close).step(delivery::wake).step(delivery::halt);
         if (inline != null) {
-            inline.close();
+            closing.step(inline::close);
         }
         for (BatchHolder holder : delivery.holders()) {
-            closeForgotten(holder.lent);
+            closing.step(() -> closeForgotten(holder.lent));
         }
         if (leases.addAndGet(CLOSING) == CLOSING) {
-            free();
+            closing.step(this::free);
+        }
+        end(closing);
+        if (failure.isUntold()) {
+            failure.check();
+        }
+    }
+
+    /** After a failure, the device repeats it at every call: all that is one error. */
+    private void end(Closing closing) {
+        if (!failure.isSet()) {
+            closing.end();
+        } else if (closing.error() != null) {
+            failure.add(closing.error());
         }
     }
 
@@ -461,19 +474,15 @@ public final class DataLoader implements AutoCloseable {
 
     private void leaseEnded() {
         if (leases.decrementAndGet() == CLOSING) {
-            free();
+            Threads.runOnPlatformThread(this::free);
         }
     }
 
     private void free() {
-        try {
-            try (ring) {
-                delivery.close();
-            }
-        } finally {
-            if (ownsDevice) {
-                device.close();
-            }
+        var closing = new Closing().step(delivery::close).step(ring::close);
+        if (ownsDevice) {
+            closing.step(device::close);
         }
+        end(closing);
     }
 }

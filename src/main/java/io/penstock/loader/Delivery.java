@@ -36,10 +36,22 @@ interface Delivery extends AutoCloseable {
      */
     void checkCanTake(Run run, long n);
 
+    /**
+     * Makes a stream wait for the bytes of a lent batch.
+     *
+     * @throws IllegalArgumentException if the stream is another device's
+     */
+    void makeWait(Batch batch, DeviceStream stream);
+
     /** Enqueues a copy of a lent batch's slab. */
     void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target);
 
-    /** Takes a lent batch back. Called once a batch. */
+    /**
+     * Takes a lent batch back. Called once a batch.
+     *
+     * @throws IllegalStateException if the calling thread is none that can; the batch stays lent
+     * @throws RuntimeException if the slot's reuse cannot be ordered: the batch is taken back, and the loader has failed
+     */
     void release(Batch batch);
 
     /** Everything that may be lent, to name the leases that are out. */

@@ -20,7 +20,7 @@ import io.penstock.sampling.BatchPlan;
  * <p>A slot whose copy could not be enqueued is POISONED: the device may or may not write to it, so it is not used
  * again. The volatile write of the state hands everything else over.
  */
-final class DeviceSlot implements AutoCloseable {
+final class DeviceSlot {
 
     enum State { FREE, READY, LENT, RELEASED, POISONED }
 
@@ -38,11 +38,12 @@ final class DeviceSlot implements AutoCloseable {
 
     private volatile State state = State.FREE;
 
-    DeviceSlot(Device device, SlabLayout layout, int batchSize) {
-        buffer = device.allocate(Math.max(1, layout.capacityBytes()));
-        ready = device.openEvent(EventWait.BLOCK);
+    /** Allocates the slot; what it holds is closed with the rest of what was opened. */
+    DeviceSlot(Device device, SlabLayout layout, int batchSize, Opened opened) {
+        buffer = opened.add(device.allocate(Math.max(1, layout.capacityBytes())), DeviceBuffer::close);
+        ready = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         for (int i = 0; i < used.length; i++) {
-            used[i] = device.openEvent(EventWait.SPIN);
+            used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
         }
         holder = new BatchHolder(new BatchPlan(batchSize), new SlabTable(layout),
                 device.hostAccessible() ? buffer.segment() : null, buffer.address());
@@ -54,14 +55,5 @@ final class DeviceSlot implements AutoCloseable {
 
     void set(State next) {
         state = next;
-    }
-
-    @Override
-    public void close() {
-        for (int i = used.length - 1; i >= 0; i--) {
-            used[i].close();
-        }
-        ready.close();
-        buffer.close();
     }
 }

@@ -32,7 +32,7 @@ final class InPlaceDelivery implements Delivery {
 
         @Override
         boolean isOpen() {
-            return slot.isReadyWith(sequence) || failure.isSet();
+            return slot.isReadyWith(sequence) || failure.isOver();
         }
     }
 
@@ -67,7 +67,7 @@ final class InPlaceDelivery implements Delivery {
         Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
         slot.holder.lent = batch;
         if (stream != null) {
-            batch.usedOn(stream);
+            batch.addStream(stream);
         }
         return batch;
     }
@@ -82,6 +82,12 @@ final class InPlaceDelivery implements Delivery {
         }
     }
 
+    /** The bytes are there. */
+    @Override
+    public void makeWait(Batch batch, DeviceStream stream) {
+        // Nothing to wait for.
+    }
+
     /** Host memory to host memory: done at once, when the stream has come so far. */
     @Override
     public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
@@ -92,12 +98,13 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
+        var closing = new Closing();
         for (int i = 0; i < batch.streamCount(); i++) {
-            batch.stream(i).synchronize();
+            closing.step(batch.stream(i)::synchronize);
         }
         batch.holder().lent = null;
         ring.release(batch.sequence());
-        leaseEnded.run();
+        closing.step(leaseEnded).end();
     }
 
     @Override

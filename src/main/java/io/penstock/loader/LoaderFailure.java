@@ -1,28 +1,59 @@
 package io.penstock.loader;
 
-/** The error that ended a loader, once there is one: set by whichever thread met it, thrown on the trainer's. */
+/**
+ * Why a loader is over: the error that ended it, set by whichever thread met it and thrown on the trainer's, or that it
+ * was closed.
+ */
 final class LoaderFailure {
 
     private volatile RuntimeException error;
+    private volatile boolean thrown;
+    private volatile boolean closed;
 
     /** Keeps the first error; later ones are added to it as suppressed. */
     synchronized void set(RuntimeException cause) {
         if (error == null) {
             error = cause;
-        } else if (error != cause) {
-            error.addSuppressed(cause);
+        } else {
+            add(cause);
         }
+    }
+
+    /** Adds what went wrong later to the error that there is. */
+    synchronized void add(Throwable later) {
+        if (error != later && error.getCause() != later) {
+            error.addSuppressed(later);
+        }
+    }
+
+    /** Ends all waiting: the loader is being closed. */
+    void setClosed() {
+        closed = true;
+    }
+
+    /** Whether waiting is in vain: there is an error, or the loader is being closed. */
+    boolean isOver() {
+        return error != null || closed;
     }
 
     boolean isSet() {
         return error != null;
     }
 
-    /** Throws the error, if there is one. */
+    /** Whether there is an error that nobody was told of. */
+    boolean isUntold() {
+        return error != null && !thrown;
+    }
+
+    /** Throws the error, if there is one, or says that the loader is closed, if it is. */
     void check() {
         RuntimeException cause = error;
         if (cause != null) {
-            throw new IllegalStateException("the loader has ended: " + cause.getMessage(), cause);
+            thrown = true;
+            throw new IllegalStateException("the loader has failed: " + cause.getMessage(), cause);
+        }
+        if (closed) {
+            throw new IllegalStateException("the loader is closed");
         }
     }
 }

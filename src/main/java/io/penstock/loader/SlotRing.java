@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.Device;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.memory.SlabLayout;
 
 /**
@@ -10,6 +11,7 @@ import io.penstock.memory.SlabLayout;
 final class SlotRing implements AutoCloseable {
 
     private final HostSlot[] slots;
+    private final Opened opened = new Opened();
     private SpinGate reader;
     private SpinGate[] writers = {};
 
@@ -17,10 +19,12 @@ final class SlotRing implements AutoCloseable {
         slots = new HostSlot[count];
         try {
             for (int i = 0; i < count; i++) {
-                slots[i] = new HostSlot(device.allocatePinned(Math.max(1, layout.capacityBytes())), layout, batchSize, i);
+                long bytes = Math.max(1, layout.capacityBytes());
+                PinnedBuffer buffer = opened.add(device.allocatePinned(bytes), PinnedBuffer::close);
+                slots[i] = new HostSlot(buffer, layout, batchSize, i);
             }
         } catch (Throwable t) {
-            close();
+            opened.closeAfter(t);
             throw t;
         }
     }
@@ -53,6 +57,11 @@ final class SlotRing implements AutoCloseable {
     /** The reader's last step: nobody reads the slot any more. */
     void release(long sequence) {
         slot(sequence).setFreeFor(sequence + slots.length);
+        wakeWriters();
+    }
+
+    /** Lets the workers look again: a slot is free, or the loader has failed. */
+    void wakeWriters() {
         for (SpinGate writer : writers) {
             writer.wake();
         }
@@ -69,10 +78,6 @@ final class SlotRing implements AutoCloseable {
 
     @Override
     public void close() {
-        for (int i = slots.length - 1; i >= 0; i--) {
-            if (slots[i] != null) {
-                slots[i].buffer.close();
-            }
-        }
+        opened.close();
     }
 }

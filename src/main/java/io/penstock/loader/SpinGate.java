@@ -36,8 +36,8 @@ abstract class SpinGate {
     abstract boolean isOpen();
 
     /**
-     * Waits until the gate is open. An interrupt ends the wait if the caller says so, and stays set; otherwise it is
-     * cleared and waiting goes on: that is for threads of our own, which nobody else may interrupt.
+     * Waits until the gate is open. An interrupt ends the wait if the caller says so; otherwise waiting goes on. Either
+     * way it is set when this returns.
      *
      * @return whether the gate is open; false only after an interrupt
      */
@@ -71,13 +71,14 @@ abstract class SpinGate {
 
     private boolean park(boolean interruptible, long nanos) {
         parked = Thread.currentThread();
+        boolean interrupted = false;
         try {
             while (!isOpen()) {
-                if (Thread.currentThread().isInterrupted()) {
+                if (Thread.interrupted()) {             // a thread with the flag set would not park
+                    interrupted = true;
                     if (interruptible) {
                         return false;
                     }
-                    Thread.interrupted();
                 }
                 if (nanos == Long.MAX_VALUE) {
                     LockSupport.park(this);
@@ -89,6 +90,9 @@ abstract class SpinGate {
             return true;
         } finally {
             parked = null;
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

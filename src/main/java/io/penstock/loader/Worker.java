@@ -12,18 +12,20 @@ final class Worker {
     private final SlotRing ring;
     private final Collator collator;
     private final SampleReader reader;
+    private final LoaderFailure failure;
     private final WorkerClocks clocks;
     private final FreeSlot freeSlot = new FreeSlot();
 
-    Worker(SlotRing ring, Collator collator, SampleReader reader, WorkerClocks clocks) {
+    Worker(SlotRing ring, Collator collator, SampleReader reader, LoaderFailure failure, WorkerClocks clocks) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
+        this.failure = failure;
         this.clocks = clocks;
     }
 
-    /** Open when the slot of a sequence is free, or its run is cancelled. */
-    private static final class FreeSlot extends SpinGate {
+    /** Open when the slot of a sequence is free, or never will be: the run is cancelled, or the loader has failed. */
+    private final class FreeSlot extends SpinGate {
         private Run run;
         private HostSlot slot;
         private long sequence;
@@ -34,7 +36,7 @@ final class Worker {
 
         @Override
         boolean isOpen() {
-            return slot.isFreeFor(sequence) || run.isCancelled();
+            return slot.isFreeFor(sequence) || run.isCancelled() || failure.isOver();
         }
     }
 
@@ -50,7 +52,7 @@ final class Worker {
         }
     }
 
-    /** Fills one slot; false if the run was cancelled while waiting for it. */
+    /** Fills one slot; false if it does not become free any more. */
     boolean fill(Run run, long sequence) {
         HostSlot slot = ring.slot(sequence);
         long claimed = System.nanoTime();

@@ -24,11 +24,16 @@ final class WorkerPool implements AutoCloseable {
      */
     WorkerPool(String name, List<Worker> workers, Consumer<Throwable> onDeath) {
         this.workers = workers;
-        for (int w = 0; w < workers.size(); w++) {
-            Worker worker = workers.get(w);
-            threads.add(Thread.ofPlatform().name(name + "-worker-" + w).daemon()
-                    .uncaughtExceptionHandler((_, error) -> onDeath.accept(error))
-                    .start(() -> serve(worker)));
+        try {
+            for (int w = 0; w < workers.size(); w++) {
+                Worker worker = workers.get(w);
+                threads.add(Thread.ofPlatform().name(name + "-worker-" + w).daemon()
+                        .uncaughtExceptionHandler((_, error) -> onDeath.accept(error))
+                        .start(() -> serve(worker)));
+            }
+        } catch (Throwable t) {                         // no more threads to be had
+            close();
+            throw t;
         }
     }
 
@@ -102,6 +107,8 @@ final class WorkerPool implements AutoCloseable {
             notifyAll();
         }
         Threads.join(threads);
-        workers.forEach(Worker::close);
+        var closing = new Closing();
+        workers.forEach(worker -> closing.step(worker::close));
+        closing.end();
     }
 }

@@ -11,10 +11,13 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -27,6 +30,7 @@ public final class CudaSimulator {
 
     private static final Path SOURCES = Path.of("src/test/native/sim");
     private static final int TEXT_BYTES = 4096;
+    private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
 
     private CudaSimulator() {
     }
@@ -173,8 +177,8 @@ public final class CudaSimulator {
         FunctionDescriptor type = result == null ? FunctionDescriptor.ofVoid(types)
                 : FunctionDescriptor.of(result, types);
         try {
-            return Linker.nativeLinker().downcallHandle(SymbolLookup.loaderLookup().findOrThrow(function), type)
-                    .invokeWithArguments(arguments);
+            return HANDLES.computeIfAbsent(function, name -> Linker.nativeLinker().downcallHandle(
+                    SymbolLookup.loaderLookup().findOrThrow(name), type)).invokeWithArguments(arguments);
         } catch (Throwable t) {
             throw new AssertionError(function, t);
         }

@@ -1,0 +1,227 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.device.cuda.CudaSimulator.Kind;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Every call that fails, at every place: the error is told, nothing hangs, nothing stays. Run by {@link Scenarios}. */
+final class FaultScenarios {
+
+    private static final int FAULT = 719;
+
+    private FaultScenarios() {
+    }
+
+    private static DataLoaderBuilder loader(Device device, int workers) {
+        return DataLoader.of(new ByteRows(200, 32)).batchSize(8).workers(workers).prefetch(1).deviceSlots(2)
+                .device(device);
+    }
+
+    static void whateverFailsWhileOpeningLeavesNothingOpen() {
+        for (String call : List.of("cudaHostAlloc", "cudaMalloc", "cudaEventCreateWithFlags",
+                "cudaStreamCreateWithFlags", "cudaSetDevice")) {
+            int failures = 0;
+            for (boolean failed = true; failed; failures += failed ? 1 : 0) {
+                failed = false;
+                CudaSimulator.reset();
+                try (Device device = Device.cuda(0)) {
+                    CudaSimulator.failAfter(call, FAULT, failures, 1);
+                    try (DataLoader loader = loader(device, 1).open()) {
+                        loader.next().close();
+                    } catch (DeviceException e) {
+                        assertEquals(call, e.call());
+                        failed = true;
+                    } catch (IllegalStateException e) {        // the copy thread's own
+                        assertEquals("cudaSetDevice", ((DeviceException) cause(e)).call());
+                        failed = true;
+                    }
+                    Scenarios.checkNothingIsOpen();
+                }
+            }
+            assertTrue(failures > 0, call);
+        }
+    }
+
+    private static Throwable cause(Throwable error) {
+        Throwable cause = error;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    static void whateverFailsWhileRunningEndsTheLoaderByItsName() {
+        int ended = 0;
+        for (String call : List.of("cudaMemcpyAsync", "cudaEventRecord", "cudaStreamWaitEvent", "cudaEventQuery",
+                "cudaEventSynchronize")) {
+            for (int skip = 0; skip < 14; skip += 1 + skip / 4) {
+                for (int workers : new int[] {0, 2}) {
+                    for (long times : new long[] {1, Long.MAX_VALUE}) {
+                        CudaSimulator.reset();
+                        ended += runsOrEnds(call, skip, workers, times) ? 0 : 1;
+                    }
+                }
+            }
+        }
+        assertTrue(ended > 60, ended + " runs ended by a fault");
+    }
+
+    /** Whether the run met no fault. */
+    private static boolean runsOrEnds(String call, int skip, int workers, long times) {
+        String run = call + " after " + skip + ", " + times + " times, " + workers + " workers";
+        CudaSimulator.setSpeed(0, 30);
+        try (Device device = Device.cuda(0); DeviceStream trainer = device.openStream("trainer")) {
+            device.makeCurrent();
+            CudaSimulator.failAfter(call, FAULT, skip, times);
+            DataLoader loader = loader(device, workers).open();
+            RuntimeException error = null;
+            try (loader) {
+                for (int i = 0; i < 24; i++) {
+                    try (Batch batch = loader.next(i % 3 == 0 ? null : trainer)) {
+                        assertEquals(i, batch.number());
+                    }
+                }
+            } catch (RuntimeException e) {
+                error = e;
+                assertTrue(e.getMessage().contains(call + ": cudaErrorLaunchFailure (719)"), run + ": " + e);
+                assertEquals(FAULT, ((DeviceException) cause(e)).status());
+                assertThrows(IllegalStateException.class, loader::next, run);
+            }
+            loader.close();
+            trainer.synchronize();
+            assertEquals(List.of(1, 0, 0, 0), open(), run);
+            return error == null;
+        }
+    }
+
+    static void whateverFailsWhileClosingIsToldAndEverythingIsReleased() {
+        for (String call : List.of("cudaStreamSynchronize", "cudaEventSynchronize", "cudaEventDestroy", "cudaFree",
+                "cudaFreeHost", "cudaStreamDestroy")) {
+            for (int workers : new int[] {0, 1}) {
+                CudaSimulator.reset();
+                try (Device device = Device.cuda(0); DeviceStream trainer = device.openStream("trainer")) {
+                    DataLoader loader = DataLoader.of(new ByteRows(16, 32)).batchSize(8).workers(workers)
+                            .deviceSlots(2).endEpoch(1).device(device).open();
+                    loader.next(trainer).close();
+                    loader.next(trainer).close();
+                    CudaSimulator.failAfter(call, FAULT, 0, 1);
+                    RuntimeException e = assertThrows(RuntimeException.class, loader::close, call);
+                    assertEquals(call, ((DeviceException) cause(e)).call());
+                    loader.close();
+                    assertEquals(List.of(1, 0, 0, 0), open(), call);
+                }
+            }
+        }
+    }
+
+    /** Of each kind. */
+    private static List<Integer> open() {
+        return Stream.of(Kind.values()).map(CudaSimulator::open).toList();
+    }
+
+    static void anErrorThatNoCallHasToldIsToldByClose() {
+        try (Device device = Device.cuda(0)) {
+            CudaSimulator.failAfter("cudaMemcpyAsync", FAULT, 1, 1);
+            DataLoader loader = loader(device, 1).open();
+            while (CudaSimulator.calls("cudaMemcpyAsync") < 2) {
+                Thread.onSpinWait();
+            }
+            IllegalStateException e = assertThrows(IllegalStateException.class, loader::close);
+            assertTrue(e.getMessage().contains("copying batch 1: cuda:0: cudaMemcpyAsync"), e.getMessage());
+        }
+    }
+
+    static void aKernelThatFailsEndsTheLoaderAndNothingHangs() {
+        for (int workers : new int[] {0, 2}) {
+            for (int at : new int[] {0, 1, 5}) {
+                for (boolean own : new boolean[] {false, true}) {
+                    CudaSimulator.reset();
+                    dies(workers, at, own);
+                }
+            }
+        }
+    }
+
+    private static void dies(int workers, int at, boolean ownStream) {
+        Device device = Device.cuda(0);
+        device.makeCurrent();
+        DeviceStream trainer = device.openStream("trainer");
+        DataLoader loader = loader(device, workers).open();
+        RuntimeException error = assertThrows(RuntimeException.class, () -> {
+            for (int i = 0; i < 100_000; i++) {
+                try (Batch batch = loader.next(ownStream ? trainer : null)) {
+                    if (i == at) {
+                        CudaSimulator.launchFault(trainer.handle(), 700);
+                    }
+                    assertEquals(i, batch.number());
+                }
+            }
+        });
+        assertEquals(700, ((DeviceException) cause(error)).status(), () -> Scenarios.text(error));
+        assertThrows(IllegalStateException.class, loader::next);
+        assertThrows(IllegalStateException.class, () -> loader.seek(3));
+        loader.close();
+        assertThrows(DeviceException.class, trainer::close);
+        device.close();
+        Scenarios.checkNothingIsOpen();
+    }
+
+    static void aPinThatFailsIsAnErrorAndLeavesNothing() {
+        CudaSimulator.setPinnedBytes(3 * 8 * 32);
+        try (Device device = Device.cuda(0)) {
+            DeviceException e = assertThrows(DeviceException.class, () -> loader(device, 2).open());
+            assertEquals("cudaHostAlloc", e.call());
+            assertEquals("cudaErrorMemoryAllocation", e.errorName());
+            Scenarios.checkNothingIsOpen();
+            try (DataLoader smaller = loader(device, 0).batchSize(1).open()) {
+                smaller.next().close();
+            }
+        }
+    }
+
+    static void aDeviceWithoutRoomIsAnErrorAndLeavesNothing() {
+        CudaSimulator.setDeviceBytes(8 * 32 + 100);
+        try (Device device = Device.cuda(0)) {
+            DeviceException e = assertThrows(DeviceException.class, () -> loader(device, 2).open());
+            assertEquals("cudaMalloc", e.call());
+            assertEquals("cudaErrorMemoryAllocation", e.errorName());
+            Scenarios.checkNothingIsOpen();
+        }
+    }
+
+    static void aStreamThatIsClosedBeforeItsBatchEndsTheLoaderAndFreesItsSlot() {
+        try (Device device = Device.cuda(0); DataLoader loader = loader(device, 1).open()) {
+            DeviceStream trainer = device.openStream("trainer");
+            Batch batch = loader.next(trainer);
+            trainer.close();
+            assertThrows(IllegalStateException.class, batch::close);
+            batch.close();
+            IllegalStateException e = assertThrows(IllegalStateException.class, loader::next);
+            assertTrue(e.getMessage().contains("closing batch 0: stream 'trainer' is closed"), e.getMessage());
+        }
+    }
+
+    static void anInterruptWhileCollatingOnTheTrainersThreadIsKept() {
+        try (Device device = Device.cuda(0); DataLoader loader = loader(device, 0).open()) {
+            for (int i = 0; i < 20; i++) {
+                Thread.currentThread().interrupt();
+                try (Batch batch = loader.next()) {
+                    assertEquals(i, batch.number());
+                } catch (LoaderInterruptedException _) {
+                    i--;
+                }
+                assertTrue(Thread.interrupted(), "the interrupt is still set");
+            }
+            assertFalse(Thread.interrupted());
+        }
+    }
+}

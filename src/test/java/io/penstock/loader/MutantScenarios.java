@@ -1,0 +1,161 @@
+package io.penstock.loader;
+
+import io.penstock.device.Device;
+import io.penstock.device.cuda.CudaSimulator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.constant.ClassDesc;
+import java.lang.reflect.Method;
+import java.util.List;
+
+/**
+ * Proof that the scenarios bite: the loader with one step of its protocol taken out of its byte code must make the
+ * scenario fail that is named beside it. Each mutant is the whole package, loaded anew.
+ */
+public final class MutantScenarios {
+
+    /** What stands in for the result of the call that is taken out. */
+    private enum Instead { NOTHING, TRUE, ONE, RECEIVER }
+
+    /**
+     * A step that is missing.
+     *
+     * @param name what is missing
+     * @param type the class that makes the call, of this package
+     * @param method the method that makes it
+     * @param call the method that is not called
+     * @param occurrence which of these calls, from 0; -1 for all
+     * @param instead its result
+     * @param scenario what must fail
+     */
+    private record Mutant(String name, String type, String method, String call, int occurrence, Instead instead,
+            String scenario) {
+    }
+
+    private static final List<Mutant> MUTANTS = List.of(
+            new Mutant("the E_host query is dropped", "CopyDelivery", "retire", "isComplete", -1, Instead.TRUE,
+                    "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
+            new Mutant("E_host is not waited for on a move", "CopyDelivery", "retireAll", "synchronize", -1,
+                    Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
+            new Mutant("E_host is not recorded", "CopyDelivery", "submit", "record", 0, Instead.NOTHING,
+                    "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
+            new Mutant("the E_used wait is dropped", "CopyDelivery", "submit", "waitFor", -1, Instead.NOTHING,
+                    "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
+            new Mutant("E_used is not recorded", "CopyDelivery", "release", "record", -1, Instead.NOTHING,
+                    "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
+            new Mutant("one E_used for all streams", "CopyDelivery", "release", "streamCount", -1, Instead.ONE,
+                    "aBatchThatSeveralStreamsUseWaitsForAllOfThem"),
+            new Mutant("the E_ready wait of a stream is dropped", "CopyDelivery", "take", "waitFor", -1,
+                    Instead.NOTHING, "aStreamThatTakesABatchWaitsForItsBytes"),
+            new Mutant("the E_ready wait of the host is dropped", "CopyDelivery", "take", "synchronize", -1,
+                    Instead.NOTHING, "aBatchWithoutAStreamIsThereWhenItIsReturned"),
+            new Mutant("E_ready is not recorded", "CopyDelivery", "submit", "record", 1, Instead.NOTHING,
+                    "aStreamThatTakesABatchWaitsForItsBytes"),
+            new Mutant("a stream that is named later does not wait", "Batch", "usedOn", "makeWait", -1,
+                    Instead.NOTHING, "aStreamThatIsNamedLaterWaitsForTheBytesToo"),
+            new Mutant("a batch is released at every close", "Batch", "close", "compareAndSet", -1, Instead.TRUE,
+                    "aBatchIsReleasedOnceHoweverOftenItIsClosed"),
+            new Mutant("work behind closed batches is not waited for at the end", "CopyDelivery", "close", "step", 1,
+                    Instead.RECEIVER, "closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind"));
+
+    private MutantScenarios() {
+    }
+
+    /**
+     * Runs every mutant, and prints a line for each: ok if it was caught.
+     *
+     * @param arguments none
+     * @throws Exception if a mutant cannot be made
+     */
+    public static void main(String[] arguments) throws Exception {
+        Device.cuda(0).close();
+        for (Mutant mutant : MUTANTS) {
+            Class<?> scenarios = new Loader(mutant).loadClass("io.penstock.loader.TransferScenarios");
+            Method scenario = Scenarios.of(scenarios).stream().filter(m -> m.getName().equals(mutant.scenario))
+                    .findFirst().orElseThrow();
+            Scenarios.Outcome outcome = Scenarios.run(scenario);
+            CudaSimulator.reset();
+            if (outcome.error() != null) {
+                System.out.println(mutant.name + ": " + outcome.error().toString().lines().limit(2).toList());
+            }
+            Scenarios.print(new Scenarios.Outcome(mutant.name, outcome.millis(), outcome.error() != null ? null
+                    : new AssertionError(mutant.scenario + " did not notice")));
+        }
+        System.exit(0);
+    }
+
+    /** Defines this package itself, with the mutant in it; everything else is its parent's. */
+    private static final class Loader extends ClassLoader {
+        private static final String PACKAGE = "io.penstock.loader.";
+        private final Mutant mutant;
+
+        Loader(Mutant mutant) {
+            super(MutantScenarios.class.getClassLoader());
+            this.mutant = mutant;
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith(PACKAGE)) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> loaded = findLoadedClass(name);
+                return loaded != null ? loaded : define(name);
+            }
+        }
+
+        private Class<?> define(String name) throws ClassNotFoundException {
+            try (InputStream in = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+                byte[] bytes = in.readAllBytes();
+                if (name.equals(PACKAGE + mutant.type)) {
+                    bytes = mutate(bytes);
+                }
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+
+        private byte[] mutate(byte[] original) {
+            ClassFile format = ClassFile.of();
+            int[] found = {0};
+            byte[] mutated = format.transformClass(format.parse(original), ClassTransform.transformingMethodBodies(
+                    method -> method.methodName().equalsString(mutant.method),
+                    (code, element) -> {
+                        if (element instanceof InvokeInstruction call && call.name().equalsString(mutant.call)
+                                && (mutant.occurrence < 0 | mutant.occurrence == found[0]++)) {
+                            leaveOut(code, call);
+                        } else {
+                            code.with(element);
+                        }
+                    }));
+            if (found[0] <= Math.max(0, mutant.occurrence)) {
+                throw new AssertionError(mutant + ": there is no such call");
+            }
+            return mutated;
+        }
+
+        /** Takes the arguments off the stack, and puts what stands in for the result on it. */
+        private void leaveOut(CodeBuilder code, InvokeInstruction call) {
+            for (ClassDesc argument : call.typeSymbol().parameterList().reversed()) {
+                if (TypeKind.from(argument).slotSize() == 2) {
+                    code.pop2();
+                } else {
+                    code.pop();
+                }
+            }
+            if (mutant.instead != Instead.RECEIVER) {
+                code.pop();
+            }
+            if (mutant.instead == Instead.TRUE || mutant.instead == Instead.ONE) {
+                code.iconst_1();
+            }
+        }
+    }
+}

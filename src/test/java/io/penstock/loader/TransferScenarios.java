@@ -1,0 +1,520 @@
+package io.penstock.loader;
+
+import static io.penstock.device.cuda.CudaSimulator.calls;
+import static io.penstock.device.cuda.CudaSimulator.holdCopies;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.device.cuda.CudaSimulator.Kind;
+import io.penstock.memory.DType;
+import io.penstock.store.TokenFormat;
+import io.penstock.store.TokenStore;
+import io.penstock.testing.Corpora;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+/** The transfer protocol under provocation, over the simulated CUDA runtime. Run by {@link Scenarios}. */
+final class TransferScenarios {
+
+    private TransferScenarios() {
+    }
+
+    private static void waitFor(BooleanSupplier condition, long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        while (!condition.getAsBoolean() && System.nanoTime() < end) {
+            Thread.onSpinWait();
+            Thread.yield();
+        }
+    }
+
+    private static Thread thread(AtomicReference<Throwable> thrown, Thread.Builder builder, Runnable task) {
+        return builder.start(() -> {
+            try {
+                task.run();
+            } catch (Throwable t) {
+                thrown.set(t);
+            }
+        });
+    }
+
+    private static Throwable on(Thread.Builder builder, Runnable task) throws InterruptedException {
+        var thrown = new AtomicReference<Throwable>();
+        thread(thrown, builder, task).join();
+        return thrown.get();
+    }
+
+    // ---- the host slot: E_host
+
+    static void aHostSlotIsNotFilledWhileItsCopyReadsIt() {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            waitFor(() -> calls("cudaMemcpyAsync") >= 3 && calls("cudaEventQuery") > 50, 500);
+            holdCopies(false);
+            trainer.train(loader, 20);
+        }
+    }
+
+    static void aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt() throws InterruptedException {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            waitFor(() -> calls("cudaMemcpyAsync") >= 3, 500);
+            Thread release = Thread.ofPlatform().start(() -> {
+                waitFor(() -> calls("cudaEventSynchronize") > 0, 200);
+                waitFor(() -> false, 20);
+                holdCopies(false);
+            });
+            loader.seek(4);
+            trainer.train(loader, 20);
+            release.join();
+        }
+    }
+
+    // ---- the device slot: E_ready, E_used
+
+    static void aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead() {
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().deviceSlots(2).open()) {
+            for (int i = 0; i < 20; i++) {
+                try (Batch batch = loader.next(trainer.stream)) {
+                    trainer.compute(batch, trainer.stream, 1_500);
+                    trainer.look(batch, trainer.stream);
+                }
+            }
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    static void aBatchThatSeveralStreamsUseWaitsForAllOfThem() {
+        try (var trainer = new SimulatedTrainer(0);
+                DeviceStream slow = trainer.device.openStream("slow");
+                DeviceStream slower = trainer.device.openStream("slower");
+                DataLoader loader = trainer.loader().deviceSlots(2).open()) {
+            for (int i = 0; i < 12; i++) {
+                try (Batch batch = loader.next(trainer.stream)) {
+                    batch.usedOn(slow);
+                    trainer.compute(batch, slow, 1_000);
+                    batch.usedOn(slower);
+                    trainer.compute(batch, slower, 2_000);
+                    trainer.look(batch, slower);
+                }
+            }
+            slower.synchronize();
+            slow.synchronize();
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    static void aStreamThatTakesABatchWaitsForItsBytes() {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            try (Batch batch = loader.next(trainer.stream)) {
+                trainer.look(batch, trainer.stream);
+                assertFalse(trainer.stream.isIdle());
+            } finally {
+                holdCopies(false);
+            }
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    static void aStreamThatIsNamedLaterWaitsForTheBytesToo() {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0);
+                DeviceStream other = trainer.device.openStream("other");
+                DataLoader loader = trainer.loader().open()) {
+            try (Batch batch = loader.next(trainer.stream)) {
+                trainer.look(batch, other);
+            } finally {
+                holdCopies(false);
+            }
+            other.synchronize();
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    static void aBatchWithoutAStreamIsThereWhenItIsReturned() throws InterruptedException {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            Thread release = Thread.ofPlatform().start(() -> {
+                waitFor(() -> calls("cudaEventSynchronize") > 0, 200);
+                waitFor(() -> false, 10);
+                holdCopies(false);
+            });
+            for (int i = 0; i < 10; i++) {
+                try (Batch batch = loader.next()) {
+                    CudaSimulator.launchReader(trainer.stream.handle(), batch.address("row"), batch.byteSize(), 100);
+                    trainer.stream.synchronize();
+                    trainer.look(batch, trainer.stream);
+                }
+            }
+            release.join();
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    /** Each release is waited for once, by the copy that takes the slot: not again a lap later. */
+    static void eventsOfAnEarlierLapAreNotWaitedForAgain() {
+        int batches = 30;
+        try (var trainer = new SimulatedTrainer(0);
+                DeviceStream second = trainer.device.openStream("second");
+                DeviceStream third = trainer.device.openStream("third");
+                DataLoader loader = trainer.loader(new ByteRows(8 * batches, 16)).deviceSlots(2).endEpoch(1).open()) {
+            long waits = 0;
+            for (int i = 0; i < batches; i++) {
+                try (Batch batch = loader.next(trainer.stream)) {
+                    int streams = i % 3 == 0 ? 3 : 1;
+                    if (streams == 3) {
+                        batch.usedOn(second);
+                        batch.usedOn(third);
+                    }
+                    waits += streams + (i < batches - 2 ? streams : 0);
+                }
+            }
+            assertFalse(loader.hasNext());
+            assertEquals(waits, calls("cudaStreamWaitEvent"));
+        }
+    }
+
+    // ---- leases
+
+    static void aBatchIsReleasedOnceHoweverOftenItIsClosed() throws InterruptedException {
+        try (var trainer = new SimulatedTrainer(0);
+                DataLoader loader = trainer.loader(new ByteRows(800, 16)).endEpoch(1).open()) {
+            for (int i = 0; i < 100; i++) {
+                Batch batch = loader.next(trainer.stream);
+                trainer.look(batch, trainer.stream);
+                var start = new CountDownLatch(1);
+                var thrown = new AtomicReference<Throwable>();
+                Thread other = thread(thrown, Thread.ofPlatform(), () -> {
+                    while (start.getCount() > 0) {
+                        Thread.onSpinWait();
+                    }
+                    batch.close();
+                });
+                start.countDown();
+                batch.close();
+                other.join();
+                batch.close();
+                assertEquals(null, thrown.get());
+            }
+            assertEquals(3 * 100, calls("cudaEventRecord"), "E_host, E_ready and E_used, once a batch each");
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    static void aClosedBatchCannotBeUsed() {
+        try (var trainer = new SimulatedTrainer(0);
+                PinnedBuffer result = trainer.device.allocatePinned(1 << 16);
+                DataLoader loader = trainer.loader().deviceSlots(2).open()) {
+            Batch stale = loader.next(trainer.stream);
+            stale.close();
+            for (int i = 0; i < 5; i++) {
+                try (Batch _ = loader.next(trainer.stream)) {
+                    assertThrows(IllegalStateException.class, () -> stale.address("row"));
+                    assertThrows(IllegalStateException.class, () -> stale.usedOn(trainer.stream));
+                    assertThrows(IllegalStateException.class, () -> stale.copyToHost(trainer.stream, result));
+                    assertThrows(IllegalStateException.class, () -> stale.sample(0));
+                }
+            }
+        }
+    }
+
+    static void takingMoreThanThereAreSlotsIsAnErrorAndNotAHang() {
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().deviceSlots(3).open()) {
+            List<Batch> held = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                held.add(loader.next(trainer.stream));
+            }
+            IllegalStateException e = assertThrows(IllegalStateException.class, () -> loader.next(trainer.stream));
+            assertTrue(e.getMessage().contains("close batches"), e.getMessage());
+            held.forEach(Batch::close);
+            trainer.train(loader, 10);
+        }
+    }
+
+    static void aForgottenBatchIsClosedWithItsLoader() {
+        try (var trainer = new SimulatedTrainer(0)) {
+            DataLoader loader = trainer.loader().open();
+            Batch forgotten = loader.next(trainer.stream);
+            trainer.compute(forgotten, trainer.stream, 5_000);
+            loader.close();
+            assertThrows(IllegalStateException.class, () -> forgotten.address("row"));
+            assertEquals(0, CudaSimulator.open(Kind.EVENT));
+        }
+    }
+
+    static void aBatchThatIsHeldElsewhereOutlivesItsLoaderAndAVirtualThreadMayEndIt() throws InterruptedException {
+        try (var trainer = new SimulatedTrainer(0)) {
+            DataLoader loader = trainer.loader().sharedLeases(true).open();
+            Batch batch = loader.next();
+            loader.close();
+            assertTrue(CudaSimulator.open(Kind.DEVICE_MEMORY) > 0);
+            trainer.compute(batch, trainer.stream, 100);
+            trainer.stream.synchronize();
+            assertEquals(null, on(Thread.ofVirtual(), batch::close));
+            assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+        }
+    }
+
+    static void aVirtualThreadIsRefusedAndNothingIsLost() throws InterruptedException {
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().deviceSlots(2).open()) {
+            for (int i = 0; i < 5; i++) {
+                Throwable refused = on(Thread.ofVirtual(), () -> loader.next(trainer.stream));
+                assertTrue(refused instanceof IllegalStateException
+                        && refused.getMessage().contains("platform thread"), () -> refused + "");
+                Batch batch = loader.next(trainer.stream);
+                assertEquals(i, batch.number());
+                assertEquals(IllegalStateException.class, on(Thread.ofVirtual(), batch::close).getClass());
+                trainer.look(batch, trainer.stream);
+                batch.close();
+            }
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+    }
+
+    // ---- the end
+
+    static void closingTheLoaderWaitsForCopiesInFlight() throws InterruptedException {
+        holdCopies(true);
+        try (var trainer = new SimulatedTrainer(0)) {
+            DataLoader loader = trainer.loader().open();
+            waitFor(() -> calls("cudaMemcpyAsync") >= 3, 500);
+            var thrown = new AtomicReference<Throwable>();
+            Thread closer = thread(thrown, Thread.ofPlatform(), loader::close);
+            assertFalse(closer.join(java.time.Duration.ofMillis(30)), "closed with copies in flight");
+            assertTrue(CudaSimulator.open(Kind.PINNED_MEMORY) > 0);
+            holdCopies(false);
+            closer.join();
+            assertEquals(null, thrown.get());
+        }
+    }
+
+    static void closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind() {
+        try (var trainer = new SimulatedTrainer(0)) {
+            DataLoader loader = trainer.loader().open();
+            for (int i = 0; i < 3; i++) {
+                try (Batch batch = loader.next(trainer.stream)) {
+                    trainer.compute(batch, trainer.stream, 10_000);
+                }
+            }
+            loader.close();
+            assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+        }
+    }
+
+    static void anExceptionInTheTrainerLeavesNothing() {
+        for (int n = 0; n < 10; n++) {
+            int last = n;
+            CudaSimulator.setSpeed(20, 50);
+            assertEquals("stop", assertThrows(IllegalArgumentException.class, () -> {
+                try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+                    for (Batch batch : loader.epoch()) {
+                        try (batch) {
+                            batch.usedOn(trainer.stream);
+                            trainer.compute(batch, trainer.stream, 500);
+                            if (batch.number() == last) {
+                                throw new IllegalArgumentException("stop");
+                            }
+                        }
+                    }
+                }
+            }).getMessage());
+            Scenarios.checkNothingIsOpen();
+        }
+    }
+
+    // ---- devices and memory
+
+    static void theTrainersCurrentDeviceIsLeftAlone() {
+        CudaSimulator.setDevices(3);
+        try (Device zero = Device.cuda(0); Device two = Device.cuda(2)) {
+            zero.makeCurrent();
+            try (DataLoader loader = DataLoader.of(new ByteRows(100, 10)).batchSize(4).device(two).open()) {
+                for (int i = 0; i < 10; i++) {
+                    try (Batch batch = loader.next()) {
+                        assertEquals(2, CudaSimulator.device(batch.address("row")));
+                    }
+                    assertEquals(0, CudaSimulator.currentDevice());
+                }
+            }
+            assertEquals(0, CudaSimulator.currentDevice());
+        }
+    }
+
+    static void memoryThatIsNotThisDevicesReachesNoCopy() {
+        CudaSimulator.setDevices(2);
+        try (var trainer = new SimulatedTrainer(0);
+                Device host = Device.host();
+                Device other = Device.cuda(1);
+                PinnedBuffer pageable = host.allocatePinned(1 << 16);
+                PinnedBuffer foreign = other.allocatePinned(1 << 16);
+                DeviceStream foreignStream = other.openStream("foreign");
+                DataLoader loader = trainer.loader().endEpoch(1).open();
+                Batch batch = loader.next(trainer.stream)) {
+            assertThrows(IllegalArgumentException.class, () -> batch.copyToHost(trainer.stream, pageable));
+            assertThrows(IllegalArgumentException.class, () -> batch.copyToHost(trainer.stream, foreign));
+            assertThrows(IllegalArgumentException.class, () -> batch.copyToHost(foreignStream, foreign));
+            assertThrows(IllegalArgumentException.class, () -> batch.usedOn(foreignStream));
+            assertThrows(IllegalArgumentException.class, () -> loader.next(foreignStream));
+            assertEquals(1, loader.next(trainer.stream).number(), "nothing is lost by a wrong stream");
+        }
+    }
+
+    static void batchesOfAnySizeArriveWhole() {
+        for (int width : new int[] {1, 3, 255, 257}) {
+            for (int size : new int[] {1, 3, 8}) {
+                try (var trainer = new SimulatedTrainer(0);
+                        DataLoader loader = trainer.loader(new ByteRows(50, width)).batchSize(size).open()) {
+                    trainer.train(loader, 20);
+                }
+            }
+        }
+    }
+
+    static void theDefaultStreamsServeATrainerToo() {
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().deviceSlots(2).open()) {
+            for (int i = 0; i < 12; i++) {
+                DeviceStream stream = trainer.device.stream(i % 3);
+                try (Batch batch = loader.next(stream)) {
+                    trainer.compute(batch, stream, 500);
+                    trainer.look(batch, stream);
+                }
+            }
+            for (int i = 0; i < 3; i++) {
+                trainer.device.stream(i).synchronize();
+            }
+            trainer.verify();
+        }
+    }
+
+    static void aStoreThatIsMappedReadOnlyIsStaged() throws Exception {
+        Path folder = Files.createTempDirectory("scenario");
+        Path file = Corpora.rawU16(folder, 20_000, 5);
+        byte[] raw = Files.readAllBytes(file);
+        try (TokenStore store = TokenStore.open(file, TokenFormat.NANOGPT);
+                var trainer = new SimulatedTrainer(0);
+                PinnedBuffer result = trainer.device.allocatePinned(1 << 16);
+                DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).shuffle(3)
+                        .device(trainer.device).endEpoch(1).open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next(trainer.stream)) {
+                    batch.copyToHost(trainer.stream, result);
+                    trainer.stream.synchronize();
+                    long rowBytes = batch.fields().getFirst().dim(1) * DType.U16.byteSize();
+                    for (int row = 0; row < batch.count(); row++) {
+                        for (int i = 0; i < rowBytes; i++) {
+                            assertEquals(raw[(int) batch.sample(row) * 64 + i],
+                                    result.segment().get(ValueLayout.JAVA_BYTE, row * rowBytes + i));
+                        }
+                    }
+                }
+            }
+        } finally {
+            Files.delete(file);
+            Files.delete(folder);
+        }
+    }
+
+    // ---- over time
+
+    static void afterTheStartNothingIsAllocatedPinnedOrCreated() {
+        List<String> calls = List.of("cudaMalloc", "cudaHostAlloc", "cudaFree", "cudaFreeHost",
+                "cudaStreamCreateWithFlags", "cudaEventCreateWithFlags", "cudaEventDestroy", "cudaSetDevice");
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            for (int i = 0; i < 50; i++) {
+                loader.next(trainer.stream).close();
+            }
+            List<Long> before = calls.stream().map(CudaSimulator::calls).toList();
+            for (int i = 0; i < 500; i++) {
+                if (i % 100 == 0) {
+                    loader.seek(i);
+                }
+                loader.next(i % 2 == 0 ? null : trainer.stream).close();
+            }
+            assertEquals(before, calls.stream().map(CudaSimulator::calls).toList(), () -> calls.toString());
+        }
+    }
+
+    static void collectingGarbageDuringBlockingWaitsDisturbsNothing() throws InterruptedException {
+        CudaSimulator.setSpeed(0, 500);
+        var done = new AtomicBoolean();
+        Thread collector = Thread.ofPlatform().start(() -> {
+            while (!done.get()) {
+                System.gc();
+                Thread.yield();
+            }
+        });
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            for (int i = 0; i < 20; i++) {
+                try (Batch batch = loader.next()) {
+                    trainer.look(batch, trainer.stream);
+                }
+            }
+            trainer.stream.synchronize();
+            trainer.verify();
+        } finally {
+            done.set(true);
+            collector.join();
+        }
+    }
+
+    /** Streams, holds, leases, moves and delays as they come, with the bytes of every batch compared. */
+    static void anyOrderOfUseIsFreeOfRaces() {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        var random = new SplittableRandom(seed);
+        for (int round = 0; round < 12; round++) {
+            CudaSimulator.setSpeed(random.nextInt(3) * 10, random.nextInt(3) * 40);
+            int slots = 2 + random.nextInt(3);
+            try (var trainer = new SimulatedTrainer(0);
+                    DeviceStream second = trainer.device.openStream("second");
+                    DataLoader loader = trainer.loader(new ByteRows(300, 1 + random.nextInt(300)))
+                            .workers(random.nextInt(3)).prefetch(1 + random.nextInt(4)).deviceSlots(slots).open()) {
+                List<Batch> held = new ArrayList<>();
+                for (int i = 0; i < 60; i++) {
+                    DeviceStream stream = random.nextBoolean() ? trainer.stream : random.nextBoolean() ? second : null;
+                    Batch batch = loader.next(stream);
+                    held.add(batch);
+                    if (random.nextInt(3) == 0) {
+                        batch.usedOn(second);
+                        trainer.compute(batch, second, random.nextInt(400));
+                    }
+                    trainer.look(batch, random.nextBoolean() ? trainer.stream : second);
+                    while (held.size() >= slots || !held.isEmpty() && random.nextBoolean()) {
+                        held.remove(random.nextInt(held.size())).close();
+                    }
+                    if (random.nextInt(12) == 0) {
+                        loader.seek(random.nextInt(5));
+                    }
+                }
+                held.forEach(Batch::close);
+                trainer.stream.synchronize();
+                second.synchronize();
+                trainer.verify();
+            } catch (RuntimeException | Error e) {
+                throw new AssertionError("seed " + seed + ", round " + round, e);
+            }
+        }
+    }
+}

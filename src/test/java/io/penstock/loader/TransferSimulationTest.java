@@ -1,0 +1,77 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.device.cuda.ChildJvm;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.device.cuda.SimulatorScenarios;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The transfer protocol, the loader's real code over the CUDA device's real code, on the simulated runtime. Many
+ * scenarios share a JVM; each is a test here.
+ */
+class TransferSimulationTest {
+
+    private static final Pattern OUTCOME = Pattern.compile("## (.+) (ok|failed) \\d+");
+
+    @TempDir
+    private static Path folder;
+    private static Path simulator;
+
+    @BeforeAll
+    static void buildTheSimulator() throws Exception {
+        simulator = CudaSimulator.build(folder);
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theSimulationSeesWhatAGpuLetsPass() throws Exception {
+        return run(Scenarios.class, SimulatorScenarios.class.getName());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theProtocolHolds() throws Exception {
+        return run(Scenarios.class, TransferScenarios.class.getName(), MultiDeviceScenarios.class.getName());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> faultsAreToldAndLeaveNothing() throws Exception {
+        return run(Scenarios.class, FaultScenarios.class.getName());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aStepThatIsMissingIsNoticed() throws Exception {
+        return run(MutantScenarios.class);
+    }
+
+    /** A test for each outcome that the JVM has printed, and one for its end. */
+    private static Stream<DynamicTest> run(Class<?> main, String... arguments) throws Exception {
+        ChildJvm.Result result = new ChildJvm().library(simulator).run(main, arguments);
+        List<DynamicTest> tests = new ArrayList<>();
+        Matcher outcome = OUTCOME.matcher(result.output());
+        int begin = 0;
+        while (outcome.find()) {
+            String before = result.output().substring(begin, outcome.start());
+            int reason = outcome.end();
+            boolean ok = outcome.group(2).equals("ok");
+            tests.add(DynamicTest.dynamicTest(outcome.group(1), () -> assertTrue(ok,
+                    () -> before + result.output().substring(reason).split("\n## ", 2)[0])));
+            begin = outcome.end();
+        }
+        tests.add(DynamicTest.dynamicTest("to the end", () -> {
+            assertEquals(0, result.exitCode(), result::output);
+            assertTrue(tests.size() > 1, result::output);
+        }));
+        return tests.stream();
+    }
+}
