@@ -2,6 +2,9 @@ package io.penstock.cli;
 
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceException;
+import io.penstock.loader.BatchException;
+import io.penstock.loader.LoaderInterruptedException;
+import io.penstock.sampling.StateMismatchException;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.tokenize.CorpusException;
 import java.io.IOException;
@@ -26,6 +29,9 @@ record Failure(int exitCode, String line, Throwable cause) {
             case UncheckedIOException unchecked -> of(unchecked.getCause());
             case CorpusException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
             case MalformedStoreException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
+            case BadInputException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
+            case StateMismatchException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
+            case BatchException unread -> new Failure(ofBatch(unread.getCause()), unread.getMessage(), e);
             case NoSuchFileException missing ->
                     new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);
             case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
@@ -33,13 +39,18 @@ record Failure(int exitCode, String line, Throwable cause) {
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
-            case InterruptedException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case InterruptedException _, LoaderInterruptedException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
                     "not enough memory (" + e.getMessage() + "); PENSTOCK_JAVA_OPTS=-Xmx8g gives Java more", e);
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
         };
+    }
+
+    /** A sample that could not be read is a file's fault as a rule: it shrank, or the disk failed. */
+    private static int ofBatch(Throwable cause) {
+        return cause instanceof UncheckedIOException ? ExitCode.BAD_INPUT : ExitCode.FAILURE;
     }
 
     private static String fileProblem(FileSystemException e, String problem) {

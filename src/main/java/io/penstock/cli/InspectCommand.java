@@ -61,7 +61,7 @@ final class InspectCommand implements Callable<Integer> {
         }
     }
 
-    private static String text(Inspection inspection) {
+    static String text(Inspection inspection) {
         StringBuilder text = new StringBuilder();
         text.append(inspection.path()).append(": ").append(inspection.kind()).append('\n');
         inspection.details().forEach((name, value) ->

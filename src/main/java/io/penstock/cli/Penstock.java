@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {TokenizeCommand.class, InspectCommand.class, DevicesCommand.class},
+        subcommands = {QuickstartCommand.class, TokenizeCommand.class, InspectCommand.class, BatchesCommand.class,
+            StreamCommand.class, DevicesCommand.class},
         footer = {"", "Exit status: 0 success, 1 failure, 2 wrong usage, 3 bad input, 130 interrupted."})
 public final class Penstock implements Runnable {
 

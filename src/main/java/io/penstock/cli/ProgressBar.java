@@ -15,9 +15,10 @@ final class ProgressBar implements AutoCloseable {
     private static final String ERASE_LINE = "\r\u001b[K";
 
     private final PrintWriter terminal;
-    private final String label;
     private final String unit;
     private final long startNanos;
+    private String label;
+    private long phaseNanos;
     private long drawnNanos;
     private boolean drawn;
 
@@ -37,6 +38,7 @@ final class ProgressBar implements AutoCloseable {
         this.label = label;
         this.unit = unit;
         this.startNanos = startNanos;
+        this.phaseNanos = startNanos;
     }
 
     /** Whether standard error is a terminal: the launcher knows; without it, Java's console is asked. */
@@ -44,6 +46,21 @@ final class ProgressBar implements AutoCloseable {
         String told = System.getProperty("penstock.terminal");
         return told != null ? Boolean.parseBoolean(told)
                 : System.console() != null && System.console().isTerminal();
+    }
+
+    /** Says that the job is at this part of it from now on, which is counted from 0 under its own name. */
+    void phase(String name, long nowNanos) {
+        if (!name.equals(label)) {
+            label = name;
+            phaseNanos = nowNanos;
+            drawnNanos = nowNanos - REDRAW_NANOS;
+        }
+    }
+
+    void update(String phase, long done, long total) {
+        long now = System.nanoTime();
+        phase(phase, now);
+        update(done, total, now);
     }
 
     void update(long done, long total) {
@@ -56,7 +73,7 @@ final class ProgressBar implements AutoCloseable {
         }
         drawn = true;
         drawnNanos = nowNanos;
-        terminal.print(ERASE_LINE + line(done, total, (nowNanos - startNanos) / 1e9));
+        terminal.print(ERASE_LINE + line(done, total, Math.max(1e-3, (nowNanos - phaseNanos) / 1e9)));
         terminal.flush();
     }
 

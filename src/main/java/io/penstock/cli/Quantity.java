@@ -24,7 +24,22 @@ final class Quantity {
 
     /** A count with its noun: {@code 1 document}, {@code 1,234 documents}. */
     static String count(long count, String noun) {
-        return String.format(Locale.ROOT, "%,d %s%s", count, noun, count == 1 ? "" : "s");
+        return count(count, noun, noun + "s");
+    }
+
+    /** A count with its noun, whose plural is irregular. */
+    static String count(long count, String noun, String plural) {
+        return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? noun : plural);
+    }
+
+    /** A time in milliseconds, with three digits behind the point: {@code 1.250 ms}. */
+    static String millis(double nanos) {
+        return String.format(Locale.ROOT, "%.3f ms", nanos / 1e6);
+    }
+
+    /** A share in percent: {@code 12.5 %}. */
+    static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
     }
 
     /** A time such as {@code 0:07} or {@code 1:02:03}. */

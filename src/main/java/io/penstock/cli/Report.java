@@ -6,7 +6,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options of every command: help, and how it reports, as text for people or as one JSON document for programs. */
+/**
+ * The options of every command: help, and how it reports: as text for people, or for programs as one JSON document, or
+ * one a line where the result is a stream.
+ */
 final class Report {
 
     @Spec(Spec.Target.MIXEE)
@@ -30,6 +33,18 @@ final class Report {
         PrintWriter out = spec.commandLine().getOut();
         out.print(result instanceof String text ? text : Json.pretty(result));
         out.flush();
+    }
+
+    /**
+     * Prints one line of a stream of results at once, so that a reader has it.
+     *
+     * @return whether there still is a reader: a closed pipe ends the stream
+     */
+    boolean printLine(Object result) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(result instanceof String text ? text : Json.write(result));
+        out.print('\n');
+        return !out.checkError();
     }
 
     ProgressBar progressBar(String label, String unit) {

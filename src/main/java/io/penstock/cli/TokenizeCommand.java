@@ -74,9 +74,10 @@ final class TokenizeCommand implements Callable<Integer> {
         }
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
-            summary = job.progress(bar::update).run();
+            summary = job.progress(bar::update)
+                    .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
         }
-        report.print(report.isJson() ? fields(summary) : text(summary));
+        report.print(report.isJson() ? fields(output, summary) : text(output, summary));
         return ExitCode.SUCCESS;
     }
 
@@ -88,7 +89,7 @@ final class TokenizeCommand implements Callable<Integer> {
         }
     }
 
-    private Map<String, Object> fields(TokenizeSummary summary) {
+    static Map<String, Object> fields(Path output, TokenizeSummary summary) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("store", output.toString());
         fields.put("encoding", summary.encoding());
@@ -103,7 +104,7 @@ final class TokenizeCommand implements Callable<Integer> {
         return fields;
     }
 
-    private String text(TokenizeSummary summary) {
+    static String text(Path output, TokenizeSummary summary) {
         return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%n%s in %.2f s: %s, %s%n",
                 output, Quantity.count(summary.tokens(), "token"), summary.dtype(),
                 Quantity.count(summary.documents(), "document"), summary.encoding(),

@@ -19,6 +19,17 @@ import java.util.List;
 public interface TensorStore extends AutoCloseable {
 
     /**
+     * Whether a file is a tensor store by its content or its name; it may still turn out malformed.
+     *
+     * @param path any path
+     * @return true if {@link #open(Path)} is the way to open it, rather than {@link TokenStore#open(Path)}
+     * @throws IOException if the file cannot be read
+     */
+    static boolean isTensorStore(Path path) throws IOException {
+        return Recognition.isNpy(path);
+    }
+
+    /**
      * Opens a store, and checks that it is whole.
      *
      * @param path a {@code .npy}

@@ -36,6 +36,7 @@ public final class TokenizeJob {
     private boolean overwrite;
     private int threads = Runtime.getRuntime().availableProcessors();
     private Progress progress = Progress.NONE;
+    private Progress checksumProgress = Progress.NONE;
 
     /**
      * A job with the defaults: field {@code text}, no end-of-text token, a thread a processor, refusing to overwrite.
@@ -106,12 +107,22 @@ public final class TokenizeJob {
     /**
      * Sets who hears how far the job has come.
      *
-     * @param listener told the bytes that are read, as they lie on disk; then, starting over, those that are
-     *     checksummed
+     * @param listener told the bytes that are read, as they lie on disk
      * @return this job
      */
     public TokenizeJob progress(Progress listener) {
         progress = Objects.requireNonNull(listener);
+        return this;
+    }
+
+    /**
+     * Sets who hears how far the pass over the written store has come, which follows when all is read.
+     *
+     * @param listener told the bytes that are checksummed
+     * @return this job
+     */
+    public TokenizeJob checksumProgress(Progress listener) {
+        checksumProgress = Objects.requireNonNull(listener);
         return this;
     }
 
@@ -138,7 +149,7 @@ public final class TokenizeJob {
                             progress.update(storedBytesRead, totalBytes);
                         });
             }
-            writer.commit(progress);
+            writer.commit(checksumProgress);
         } catch (ClosedByInterruptException e) {
             Thread.interrupted();
             throw (InterruptedException) new InterruptedException("tokenizing was interrupted").initCause(e);

@@ -1,0 +1,131 @@
+package io.penstock.cli;
+
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchSampler;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.LongStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code penstock batches}. */
+@Command(
+        name = "batches",
+        sortOptions = false,
+        description = "Prints the batches that a trainer would be given: which samples, and what they hold.",
+        footer = {"",
+            "One line a batch, or with --json one JSON object a line: batch (counted from the start of --epoch, skipped"
+                + " ones included), epoch, samples (their indices in the store), count, valid (how many of them carry"
+                + " weight), fields (name, dtype, shape, sha256).",
+            "", "The batches are the same for any --workers, --prefetch and --read.",
+            "", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest"})
+final class BatchesCommand implements Callable<Integer> {
+
+    private static final int SAMPLES_SHOWN = 6;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(paramLabel = "STORE", description = "A store, by one of its files.")
+    private Path path;
+
+    @Mixin
+    private PlanOptions plan;
+
+    @Option(names = "--limit", paramLabel = "BATCHES",
+            description = "End after so many; default: with the epoch.")
+    private Long limit;
+
+    @Option(names = "--digest", description = "Print the SHA-256 of each field's bytes, row-major, little-endian.")
+    private boolean digest;
+
+    @Mixin
+    private StoreOptions storeOptions;
+
+    @Override
+    public Integer call() throws IOException {
+        if (limit != null) {
+            plan.check("--limit", limit, 0);
+        }
+        try (SampleSource source = plan.open(path, storeOptions)) {
+            BatchSampler batches = plan.batches(source);
+            long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
+            try (DataLoader loader = plan.valid(plan.loader(source, batches)::open)) {
+                for (long n = 0; n < count; n++) {
+                    try (Batch batch = loader.next()) {
+                        if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
+                            return ExitCode.FAILURE;
+                        }
+                    }
+                }
+            }
+        }
+        return ExitCode.SUCCESS;
+    }
+
+    private Map<String, Object> fields(Batch batch) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("batch", plan.skip() + batch.number());
+        fields.put("epoch", batch.epoch());
+        fields.put("samples", LongStream.range(0, batch.count()).map(row -> batch.sample((int) row)).boxed().toList());
+        fields.put("count", batch.count());
+        fields.put("valid", batch.valid());
+        List<Map<String, Object>> tensors = new ArrayList<>();
+        for (TensorSpec spec : batch.fields()) {
+            Map<String, Object> tensor = new LinkedHashMap<>();
+            tensor.put("name", spec.name());
+            tensor.put("dtype", spec.dtype().toString());
+            tensor.put("shape", LongStream.of(spec.shape()).boxed().toList());
+            if (digest) {
+                tensor.put("sha256", sha256(batch.tensor(spec.name())));
+            }
+            tensors.add(tensor);
+        }
+        fields.put("fields", tensors);
+        return fields;
+    }
+
+    private String text(Batch batch) {
+        StringBuilder line = new StringBuilder();
+        line.append("batch ").append(plan.skip() + batch.number()).append(", epoch ").append(batch.epoch())
+                .append(": ").append(Quantity.count(batch.count(), "sample"));
+        if (batch.valid() < batch.count()) {
+            line.append(" (").append(batch.valid()).append(" valid)");
+        }
+        line.append(" [");
+        for (int row = 0; row < Math.min(batch.count(), SAMPLES_SHOWN); row++) {
+            line.append(row == 0 ? "" : " ").append(batch.sample(row));
+        }
+        line.append(batch.count() > SAMPLES_SHOWN ? " …]" : "]");
+        for (TensorSpec spec : batch.fields()) {
+            line.append("  ").append(spec);
+            if (digest) {
+                line.append(" sha256 ").append(sha256(batch.tensor(spec.name())));
+            }
+        }
+        return line.toString();
+    }
+
+    private static String sha256(Tensor tensor) {
+        try {
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            sha256.update(tensor.segment().asByteBuffer());
+            return HexFormat.of().formatHex(sha256.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every JVM has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.penstock.cli;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceUnavailableException;
+
+/**
+ * The device that a {@code --device} option leads to, and why this one.
+ *
+ * @param device open, to be closed by whoever chose
+ * @param reason in words
+ */
+record ChosenDevice(Device device, String reason) implements AutoCloseable {
+
+    /**
+     * Opens a device.
+     *
+     * @throws IllegalArgumentException if no device has that name
+     * @throws DeviceUnavailableException if a CUDA device is named and cannot be used
+     */
+    static ChosenDevice of(String name) {
+        if (!name.equals("auto")) {
+            return new ChosenDevice(Device.of(name), "as asked for");
+        }
+        try {
+            return new ChosenDevice(Device.cuda(0), "the first CUDA device");
+        } catch (DeviceUnavailableException e) {
+            return new ChosenDevice(Device.host(), "no CUDA device: " + e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        device.close();
+    }
+}

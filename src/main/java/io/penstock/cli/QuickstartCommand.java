@@ -1,0 +1,146 @@
+package io.penstock.cli;
+
+import io.penstock.dataset.TokenWindows;
+import io.penstock.loader.DataLoader;
+import io.penstock.store.Inspection;
+import io.penstock.store.TokenStore;
+import io.penstock.tokenize.TokenizeJob;
+import io.penstock.tokenize.TokenizeSummary;
+import io.penstock.tokenize.Tokenizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code penstock quickstart}: from text to batches on the device, on a small corpus that the program brings along. */
+@Command(
+        name = "quickstart",
+        description = "Tokenizes a small corpus, streams shuffled batches of it to the best device, and reports.",
+        footer = {"", "Needs no GPU and no network, and leaves nothing behind unless told where to."})
+final class QuickstartCommand implements Callable<Integer> {
+
+    private static final List<String> CORPUS = List.of("almanac.txt", "keeper.txt", "letters.jsonl", "travels.txt");
+    private static final String ENCODING = "gpt2";
+    private static final long WINDOW_TOKENS = 128;
+    private static final int BATCH_SAMPLES = 16;
+    private static final long SEED = 42;
+    private static final int WORKERS = 2;
+    private static final long WARMUP_STEPS = 100;
+    private static final long STEPS = 500;
+
+    @Mixin
+    private Report report;
+
+    @Option(names = "--keep", paramLabel = "DIR",
+            description = "Work in this folder, and leave corpus and store in it; default: a temporary one.")
+    private Path keep;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Path folder = keep != null ? Files.createDirectories(keep) : Files.createTempDirectory("penstock-quickstart-");
+        try {
+            return run(folder);
+        } finally {
+            if (keep == null) {
+                delete(folder);
+            }
+        }
+    }
+
+    private int run(Path folder) throws IOException, InterruptedException {
+        Path corpus = Files.createDirectories(folder.resolve("corpus"));
+        for (String name : CORPUS) {
+            try (InputStream in = QuickstartCommand.class.getResourceAsStream("corpus/" + name)) {
+                Files.copy(in, corpus.resolve(name));
+            }
+        }
+        Path prefix = folder.resolve("tokens");
+        TokenizeSummary summary;
+        try (ProgressBar bar = report.progressBar("tokenize", "B")) {
+            summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText(true)
+                    .progress(bar::update).run();
+        }
+        Inspection inspection = Inspection.of(prefix, false);
+        try (TokenStore store = TokenStore.open(prefix); ChosenDevice device = ChosenDevice.of("auto")) {
+            StreamReport stream = stream(store, device);
+            report.print(report.isJson() ? fields(prefix, summary, inspection, device, stream)
+                    : text(prefix, summary, inspection, device, stream));
+            return stream.run().interrupted() ? ExitCode.INTERRUPTED : ExitCode.SUCCESS;
+        }
+    }
+
+    private StreamReport stream(TokenStore store, ChosenDevice device) {
+        long opened = System.nanoTime();
+        try (DataLoader loader = DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(BATCH_SAMPLES)
+                        .shuffle(SEED).workers(WORKERS).device(device.device()).open();
+                ProgressBar bar = report.progressBar("stream", " batches")) {
+            StreamRun.Measured measured = new StreamRun(loader, opened, 0, bar).run(WARMUP_STEPS, STEPS);
+            return new StreamReport(measured, WINDOW_TOKENS, WORKERS, loader.memory(), 0);
+        }
+    }
+
+    private static Map<String, Object> fields(Path prefix, TokenizeSummary summary, Inspection inspection,
+            ChosenDevice device, StreamReport stream) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("tokenize", TokenizeCommand.fields(prefix, summary));
+        fields.put("inspect", inspection.toMap());
+        Map<String, Object> streamed = new LinkedHashMap<>();
+        streamed.put("window", WINDOW_TOKENS);
+        streamed.put("batch", BATCH_SAMPLES);
+        streamed.put("seed", SEED);
+        streamed.put("device", device.device().name());
+        streamed.put("device_reason", device.reason());
+        streamed.putAll(stream.fields());
+        fields.put("stream", streamed);
+        return fields;
+    }
+
+    private String text(Path prefix, TokenizeSummary summary, Inspection inspection, ChosenDevice device,
+            StreamReport stream) {
+        String store = keep == null ? "out" : prefix.toString();
+        return "1. Tokenized a corpus of " + CORPUS.size() + " files:\n"
+                + indented(TokenizeCommand.text(prefix, summary))
+                + "\n2. Inspected the store:\n"
+                + indented(InspectCommand.text(inspection))
+                + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS + "+1 tokens to "
+                + device.device().name() + " (" + device.reason() + "),\n   after a warm-up of " + WARMUP_STEPS + ":\n"
+                + indented("memory   " + stream.memory() + "\n" + stream.text())
+                + (keep == null ? "\nNothing of it is kept.\n" : "\nIt is all in " + keep + ".\n")
+                + "\nNext:\n"
+                + (keep == null ? "    ./penstock tokenize examples/corpus -o out --append-eot\n" : "")
+                + "    ./penstock inspect " + store + " --digest\n"
+                + "    ./penstock batches " + store + " --window 128 --batch 16 --limit 3\n"
+                + "    ./penstock stream " + store + " --window 128 --batch 16 --steps 1000 --step-ms 2\n"
+                + "    ./penstock --help\n";
+    }
+
+    private static String indented(String text) {
+        return text.indent(4);
+    }
+
+    private static void delete(Path folder) throws IOException {
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
+                Files.delete(visited);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,159 @@
+package io.penstock.cli;
+
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.TransferMode;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code penstock stream}. */
+@Command(
+        name = "stream",
+        sortOptions = false,
+        description = "Runs a loader against a stand-in for a trainer, and reports rates, times and what holds it back.",
+        footer = {"",
+            "The stand-in takes a batch, reads one element of each field where the CPU can, holds the batch for"
+                + " --step-ms, and gives it back. A step is all of that; the wait is the part spent until the batch is"
+                + " on the device. Tokens count a window's inputs. Percentiles are exact to 1/128.",
+            "", "Ctrl-C ends it early: the report is of what was done by then, and the exit status 130.",
+            "", "Example: penstock stream out --window 1024 --batch 32 --steps 10000 --step-ms 5"})
+final class StreamCommand implements Callable<Integer> {
+
+    @Mixin
+    private Report report;
+
+    @Parameters(paramLabel = "STORE", description = "A store, by one of its files.")
+    private Path path;
+
+    @Mixin
+    private PlanOptions plan;
+
+    @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
+            description = "auto (default: the first CUDA device, or else the host), host or cuda:N.")
+    private String deviceName;
+
+    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = Transfer.class,
+            description = "copy: to memory of the device's own. in-place: lend what the workers wrote, on the host"
+                    + " alone. auto (default): in place where that is possible.")
+    private TransferMode transfer;
+
+    @Option(names = "--steps", paramLabel = "N",
+            description = "How many batches, across epochs; default: the epoch that it begins in.")
+    private Long steps;
+
+    @Option(names = "--step-ms", defaultValue = "0", paramLabel = "T",
+            description = "How long the trainer holds a batch, asleep; default: not at all.")
+    private double stepMillis;
+
+    @Option(names = "--warmup", defaultValue = "0", paramLabel = "N",
+            description = "Batches to take before measuring begins; default: ${DEFAULT-VALUE}.")
+    private long warmup;
+
+    @Option(names = "--state", paramLabel = "FILE",
+            description = "Go on where this file says if it exists, whatever --epoch and --skip say, and write to it"
+                    + " at the end what comes next.")
+    private Path stateFile;
+
+    @Mixin
+    private StoreOptions storeOptions;
+
+    @Override
+    public Integer call() throws IOException {
+        checkOptions();
+        try (SampleSource source = plan.open(path, storeOptions);
+                ChosenDevice device = plan.valid(() -> ChosenDevice.of(deviceName))) {
+            BatchSampler batches = start(plan.batches(source));
+            long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
+            long stepNanos = Math.round(stepMillis * 1e6);
+            long opened = System.nanoTime();
+            DataLoaderBuilder builder = plan.loader(source, batches).device(device.device()).transfer(transfer);
+            StreamRun.Measured measured;
+            StreamReport result;
+            try (DataLoader loader = plan.valid(builder::open);
+                    ProgressBar bar = report.progressBar("stream", " batches")) {
+                measured = new StreamRun(loader, opened, stepNanos, bar).run(warmup, count);
+                result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos);
+            }
+            if (stateFile != null) {
+                measured.end().write(stateFile);
+            }
+            report.print(report.isJson() ? fields(source, batches, device, result)
+                    : text(source, batches, device, result));
+            return measured.interrupted() ? ExitCode.INTERRUPTED : ExitCode.SUCCESS;
+        }
+    }
+
+    private void checkOptions() {
+        plan.check("--warmup", warmup, 0);
+        if (steps != null) {
+            plan.check("--steps", steps, 1);
+        }
+        if (!(stepMillis >= 0 && stepMillis <= 1e9)) {
+            throw plan.wrong("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
+        }
+        if (stateFile != null && !Files.isDirectory(stateFile.toAbsolutePath().getParent())) {
+            throw plan.wrong("--state: there is no folder " + stateFile.toAbsolutePath().getParent());
+        }
+    }
+
+    private BatchSampler start(BatchSampler batches) throws IOException {
+        if (stateFile == null || !Files.exists(stateFile)) {
+            return batches;
+        }
+        try {
+            return batches.resume(LoaderState.read(stateFile));
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException notAState) {
+            throw new BadInputException(notAState.getMessage(), notAState);
+        }
+    }
+
+    private Map<String, Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,
+            StreamReport result) {
+        Map<String, Object> fields = new LinkedHashMap<>(plan.fields(source, batches));
+        fields.put("device", device.device().name());
+        fields.put("device_reason", device.reason());
+        fields.put("start_epoch", batches.startState().epoch());
+        fields.put("start_position", batches.startState().position());
+        fields.put("warmup_steps", warmup);
+        fields.put("stand_in_step_ms", stepMillis);
+        fields.putAll(result.fields());
+        return fields;
+    }
+
+    private String text(SampleSource source, BatchSampler batches, ChosenDevice device, StreamReport result) {
+        return plan.text(source, batches)
+                + "device   " + device.device().name() + " (" + device.reason() + ")\n"
+                + "memory   " + result.memory() + "\n\n"
+                + result.text()
+                + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch " + result.run().end().epoch()
+                        + ", position " + result.run().end().position() + ".\n");
+    }
+
+    /** Takes {@code in-place} beside {@code in_place}. */
+    private static final class Transfer implements ITypeConverter<TransferMode> {
+        @Override
+        public TransferMode convert(String value) {
+            try {
+                return TransferMode.valueOf(value.toUpperCase(Locale.ROOT).replace('-', '_'));
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException("found '" + value + "', expected auto, in-place or copy");
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+package io.penstock.cli;
+
+import io.penstock.loader.LoaderMemory;
+import io.penstock.loader.LoaderReport;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What a {@link StreamRun} says of loader and trainer: rates, times, and where the time went.
+ *
+ * @param run what was measured
+ * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
+ * @param workers the worker threads, 0 if batches were made by the thread that took them
+ * @param memory the loader's memory
+ * @param stepNanos the stand-in step
+ */
+record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos) {
+
+    /** From this share of its time spent waiting on, the trainer counts as held back by its input. */
+    private static final double INPUT_BOUND_SHARE = 0.05;
+
+    private boolean copies() {
+        return memory.deviceSlots() > 0;
+    }
+
+    private double perSecond(double amount) {
+        return run.nanos() == 0 ? 0 : amount / (run.nanos() / 1e9);
+    }
+
+    private long tokens() {
+        return run.samples() * windowTokens;
+    }
+
+    private double waitShare() {
+        return share(run.waitTimes().totalNanos(), 1);
+    }
+
+    /** Of the time of so many threads. A wait that began before the measurement can bring it above 1, where it ends. */
+    private double share(long nanos, int threads) {
+        return run.nanos() == 0 ? 0 : Math.clamp((double) nanos / run.nanos() / threads, 0, 1);
+    }
+
+    private double workerShare(long nanos) {
+        return share(nanos, Math.max(1, workers));
+    }
+
+    /** What holds the run up: {@code input}, {@code trainer}, or null if nothing was measured. */
+    String bottleneck() {
+        return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
+    }
+
+    /** The same as a sentence, with the numbers that it is drawn from. */
+    String interpretation() {
+        if (run.steps() == 0) {
+            return "Nothing was measured.";
+        }
+        double stepMean = (double) run.nanos() / run.steps();
+        if (stepNanos == 0) {
+            return "Without a step (--step-ms), batches were taken as fast as they came, one every "
+                    + Quantity.millis(stepMean) + ": a trainer whose step takes longer than that need not wait for input.";
+        }
+        String waited = "waited for input " + Quantity.percent(waitShare()) + " of its time, "
+                + Quantity.millis(run.waitTimes().meanNanos()) + " of the " + Quantity.millis(stepMean) + " a step";
+        String slots = "waited for a free slot " + Quantity.percent(workerShare(run.loader().slotWaitNanos()))
+                + " of theirs";
+        if (bottleneck().equals("trainer")) {
+            return "The trainer is the bottleneck: it " + waited
+                    + (workers == 0 ? "." : "; the workers " + slots + ".");
+        }
+        double making = workerShare(run.loader().planNanos() + run.loader().collateNanos());
+        return "Input-bound: the trainer " + waited + "; "
+                + (workers == 0 ? "it made the batches itself (--workers 0)."
+                        : making >= 0.5 ? "the workers spent " + Quantity.percent(making)
+                                + " of theirs making batches (more --workers, or a narrower --tokens-as)."
+                        : "the workers " + slots + (copies() ? " (the copy to the device is the limit)." : "."));
+    }
+
+    /** As JSON writers take it. Rates are per second of the measured time, shares are from 0 to 1. */
+    Map<String, Object> fields() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("transfer", copies() ? "copy" : "in-place");
+        fields.put("workers", workers);
+        Map<String, Object> slots = new LinkedHashMap<>();
+        slots.put("host_slots", memory.hostSlots());
+        slots.put("device_slots", memory.deviceSlots());
+        slots.put("slab_bytes", memory.slabBytes());
+        slots.put("host_bytes", memory.hostBytes());
+        slots.put("device_bytes", memory.deviceBytes());
+        fields.put("memory", slots);
+        fields.put("interrupted", run.interrupted());
+        fields.put("steps", run.steps());
+        fields.put("samples", run.samples());
+        if (windowTokens > 0) {
+            fields.put("tokens", tokens());
+        }
+        fields.put("bytes", run.bytes());
+        fields.put("seconds", run.nanos() / 1e9);
+        if (windowTokens > 0) {
+            fields.put("tokens_per_second", perSecond(tokens()));
+        }
+        fields.put("gigabytes_per_second", perSecond(run.bytes()) / 1e9);
+        fields.put("samples_per_second", perSecond(run.samples()));
+        fields.put("first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6);
+        fields.put("step_ms", fields(run.stepTimes()));
+        fields.put("wait_ms", fields(run.waitTimes()));
+        fields.put("shares", shares());
+        fields.put("bottleneck", bottleneck());
+        fields.put("interpretation", interpretation());
+        fields.put("end_epoch", run.end().epoch());
+        fields.put("end_position", run.end().position());
+        return fields;
+    }
+
+    private Map<String, Object> shares() {
+        LoaderReport loader = run.loader();
+        Map<String, Object> shares = new LinkedHashMap<>();
+        shares.put("trainer_waiting", waitShare());
+        shares.put("workers_planning", workerShare(loader.planNanos()));
+        shares.put("workers_collating", workerShare(loader.collateNanos()));
+        shares.put("workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
+        if (copies()) {
+            shares.put("copy_submitting", share(loader.submitNanos(), 1));
+        }
+        return shares;
+    }
+
+    private static Map<String, Object> fields(DurationHistogram times) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("mean", times.meanNanos() / 1e6);
+        fields.put("p50", times.quantileNanos(0.5) / 1e6);
+        fields.put("p99", times.quantileNanos(0.99) / 1e6);
+        fields.put("max", times.maxNanos() / 1e6);
+        return fields;
+    }
+
+    /** For people. */
+    String text() {
+        LoaderReport loader = run.loader();
+        StringBuilder text = new StringBuilder();
+        line(text, "steps", "%s in %.3f s%s, first batch after %s", Quantity.count(run.steps(), "step"),
+                run.nanos() / 1e9, run.interrupted() ? " (interrupted)" : "",
+                run.firstBatchNanos() < 0 ? "-" : Quantity.millis(run.firstBatchNanos()));
+        line(text, "rate", "%s%s, %s", windowTokens > 0 ? Quantity.of(perSecond(tokens()), "tokens/s") + ", " : "",
+                Quantity.of(perSecond(run.samples()), "samples/s"),
+                String.format(Locale.ROOT, "%.3f GB/s", perSecond(run.bytes()) / 1e9));
+        line(text, "step", "p50 %s, p99 %s", Quantity.millis(run.stepTimes().quantileNanos(0.5)),
+                Quantity.millis(run.stepTimes().quantileNanos(0.99)));
+        line(text, "wait", "p50 %s, p99 %s, in all %s of the trainer's time",
+                Quantity.millis(run.waitTimes().quantileNanos(0.5)),
+                Quantity.millis(run.waitTimes().quantileNanos(0.99)), Quantity.percent(waitShare()));
+        line(text, "workers", "%s: plan %s, collate %s, waiting for a slot %s",
+                workers == 0 ? "none, the trainer's thread" : Integer.toString(workers),
+                Quantity.percent(workerShare(loader.planNanos())), Quantity.percent(workerShare(loader.collateNanos())),
+                Quantity.percent(workerShare(loader.slotWaitNanos())));
+        if (copies()) {
+            line(text, "copy", "submitting %s", Quantity.percent(share(loader.submitNanos(), 1)));
+        }
+        return text.append(interpretation()).append('\n').toString();
+    }
+
+    private static void line(StringBuilder text, String label, String format, Object... values) {
+        text.append(String.format(Locale.ROOT, "%-8s ", label)).append(String.format(Locale.ROOT, format, values))
+                .append('\n');
+    }
+}
