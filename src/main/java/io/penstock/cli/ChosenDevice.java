@@ -28,6 +28,12 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
         }
     }
 
+    /** For people: {@code host (as asked for)}. */
+    @Override
+    public String toString() {
+        return device.name() + " (" + reason + ")";
+    }
+
     @Override
     public void close() {
         device.close();

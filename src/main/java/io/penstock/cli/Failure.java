@@ -10,6 +10,7 @@ import io.penstock.tokenize.CorpusException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -39,7 +40,7 @@ record Failure(int exitCode, String line, Throwable cause) {
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
-            case InterruptedException _, LoaderInterruptedException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,

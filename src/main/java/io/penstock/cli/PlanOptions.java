@@ -10,6 +10,7 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
@@ -146,8 +147,9 @@ final class PlanOptions {
         }
         TensorStore store = TensorStore.open(path);
         try {
-            if (store.tensors().getFirst().rank() == 0 || store.tensors().getFirst().dim(0) == 0) {
-                throw new BadInputException(path + ": found " + store.tensor(0) + ", expected a tensor of rows", null);
+            Tensor tensor = store.tensor(0);
+            if (tensor.rank() == 0 || tensor.byteSize() == 0) {
+                throw new BadInputException(path + ": found " + tensor + ", expected a tensor of rows", null);
             }
             return new SampleSource(path, store, TensorRows.of(UNNAMED_FIELD, store), new Stack(), 0);
         } catch (Throwable t) {

@@ -112,9 +112,9 @@ final class QuickstartCommand implements Callable<Integer> {
                 + indented(TokenizeCommand.text(prefix, summary))
                 + "\n2. Inspected the store:\n"
                 + indented(InspectCommand.text(inspection))
-                + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS + "+1 tokens to "
-                + device.device().name() + " (" + device.reason() + "),\n   after a warm-up of " + WARMUP_STEPS + ":\n"
-                + indented("memory   " + stream.memory() + "\n" + stream.text())
+                + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS
+                + "+1 tokens, after a warm-up of " + WARMUP_STEPS + ":\n"
+                + indented("device   " + device + "\nmemory   " + stream.memory() + "\n" + stream.text())
                 + (keep == null ? "\nNothing of it is kept.\n" : "\nIt is all in " + keep + ".\n")
                 + "\nNext:\n"
                 + (keep == null ? "    ./penstock tokenize examples/corpus -o out --append-eot\n" : "")

@@ -42,8 +42,7 @@ final class Report {
      */
     boolean printLine(Object result) {
         PrintWriter out = spec.commandLine().getOut();
-        out.print(result instanceof String text ? text : Json.write(result));
-        out.print('\n');
+        out.print((result instanceof String text ? text : Json.write(result)) + "\n");
         return !out.checkError();
     }
 

@@ -138,7 +138,7 @@ final class StreamCommand implements Callable<Integer> {
 
     private String text(SampleSource source, BatchSampler batches, ChosenDevice device, StreamReport result) {
         return plan.text(source, batches)
-                + "device   " + device.device().name() + " (" + device.reason() + ")\n"
+                + "device   " + device + "\n"
                 + "memory   " + result.memory() + "\n\n"
                 + result.text()
                 + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch " + result.run().end().epoch()

@@ -33,16 +33,21 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     private double waitShare() {
-        return share(run.waitTimes().totalNanos(), 1);
+        return share(run.waitTimes().totalNanos(), run.nanos());
     }
 
-    /** Of the time of so many threads. A wait that began before the measurement can bring it above 1, where it ends. */
-    private double share(long nanos, int threads) {
-        return run.nanos() == 0 ? 0 : Math.clamp((double) nanos / run.nanos() / threads, 0, 1);
+    private static double share(long nanos, long ofNanos) {
+        return ofNanos == 0 ? 0 : Math.clamp((double) nanos / ofNanos, 0, 1);
     }
 
+    /**
+     * Of the workers' time: what they report, where that is more than the measured time, since a wait that began before
+     * the measurement is reported within it.
+     */
     private double workerShare(long nanos) {
-        return share(nanos, Math.max(1, workers));
+        LoaderReport loader = run.loader();
+        return share(nanos, Math.max(run.nanos() * Math.max(1, workers),
+                loader.planNanos() + loader.collateNanos() + loader.slotWaitNanos()));
     }
 
     /** What holds the run up: {@code input}, {@code trainer}, or null if nothing was measured. */
@@ -120,7 +125,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         shares.put("workers_collating", workerShare(loader.collateNanos()));
         shares.put("workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
         if (copies()) {
-            shares.put("copy_submitting", share(loader.submitNanos(), 1));
+            shares.put("copy_submitting", share(loader.submitNanos(), run.nanos()));
         }
         return shares;
     }
@@ -154,7 +159,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 Quantity.percent(workerShare(loader.planNanos())), Quantity.percent(workerShare(loader.collateNanos())),
                 Quantity.percent(workerShare(loader.slotWaitNanos())));
         if (copies()) {
-            line(text, "copy", "submitting %s", Quantity.percent(share(loader.submitNanos(), 1)));
+            line(text, "copy", "submitting %s", Quantity.percent(share(loader.submitNanos(), run.nanos())));
         }
         return text.append(interpretation()).append('\n').toString();
     }

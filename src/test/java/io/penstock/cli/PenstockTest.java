@@ -21,7 +21,8 @@ class PenstockTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "no-such-command", "tokenize", "tokenize a.txt", "tokenize -o out",
         "tokenize a -o b --encoding gpt5", "tokenize a -o b --threads 0", "tokenize a -o b --threads x", "inspect",
-        "inspect a --no-such-option", "inspect a --format parquet", "inspect a --dtype u16", "devices extra"})
+        "inspect a --no-such-option", "batches", "stream", "quickstart extra",
+        "inspect a --format parquet", "inspect a --dtype u16", "devices extra"})
     void wrongUsageEndsWithTwoAndOneLine(String line) {
         CommandRun run = CommandRun.of((Object[]) (line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals(2, run.exitCode(), run.err());
@@ -31,7 +32,8 @@ class PenstockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help"})
+    @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help", "batches --help", "stream --help",
+        "quickstart --help"})
     void helpIsPrintedAsTheResult(String line) {
         CommandRun run = CommandRun.of((Object[]) line.split(" "));
         assertEquals(0, run.exitCode());
@@ -133,6 +135,19 @@ class PenstockTest {
             assertTrue(terminal.toString().endsWith("[==============================] 100% 6.67 MB/s, 0:00 left"));
         }
         assertTrue(terminal.toString().endsWith("left\r\u001b[K"));
+    }
+
+    @Test
+    void aSecondPhaseIsDrawnUnderItsOwnNameAndCountedFromItsOwnStart() {
+        StringWriter terminal = new StringWriter();
+        long second = 1_000_000_000L;
+        try (ProgressBar bar = new ProgressBar(new PrintWriter(terminal), "tokenize", "B", 0)) {
+            bar.update(100, 100, 10 * second);
+            bar.phase("checksum", 10 * second + 1);
+            bar.update(50, 100, 12 * second + 1);
+            assertTrue(terminal.toString().endsWith(
+                    "\r\u001b[Kchecksum [===============>              ]  50% 25 B/s, 0:02 left"), terminal.toString());
+        }
     }
 
     @ParameterizedTest

@@ -1,0 +1,139 @@
+package io.penstock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The launcher script, in a folder laid out as a checkout whose build is done. */
+@Timeout(120)
+@EnabledOnOs({OS.LINUX, OS.MAC})
+class LauncherTest {
+
+    @TempDir
+    static Path checkout;
+
+    @TempDir
+    Path elsewhere;
+
+    @BeforeAll
+    static void layOut() throws IOException {
+        Files.copy(Path.of("penstock"), checkout.resolve("penstock"),
+                StandardCopyOption.COPY_ATTRIBUTES);
+        Files.createDirectories(checkout.resolve("src/main"));
+        Path lib = Files.createDirectories(checkout.resolve("target/lib"));
+        Path jar = checkout.resolve("target/penstock-test.jar");
+        Path classes = Path.of("target/classes");
+        try (OutputStream out = Files.newOutputStream(jar); JarOutputStream jarOut = new JarOutputStream(out);
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                jarOut.putNextEntry(new JarEntry(classes.relativize(file).toString().replace(File.separatorChar, '/')));
+                Files.copy(file, jarOut);
+            }
+        }
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            if (entry.endsWith(".jar") && entry.matches(".*(picocli|jtokkit|zstd-jni).*")) {
+                Files.copy(Path.of(entry), lib.resolve(Path.of(entry).getFileName()));
+            }
+        }
+        Path stamp = Files.writeString(checkout.resolve("target/.penstock-built"), jar + "\n");
+        Files.setLastModifiedTime(stamp, FileTime.fromMillis(System.currentTimeMillis() + 10_000));
+    }
+
+    @Test
+    void runsFromAnotherFolder() throws Exception {
+        CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "--version");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().startsWith("penstock ") && run.out().contains(" on Java "), run.out());
+        assertEquals("", run.err());
+    }
+
+    @Test
+    void runsThroughLinks() throws Exception {
+        Path relative = Files.createDirectories(checkout.resolve("bin")).resolve("stock");
+        Files.createSymbolicLink(checkout.resolve("hop"), checkout.resolve("penstock"));
+        Files.createSymbolicLink(relative, Path.of("../hop"));
+        CommandRun run = launch(Map.of(), relative, "--version");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().startsWith("penstock "), run.out());
+    }
+
+    @Test
+    void passesArgumentsAndTheExitStatusOn() throws Exception {
+        CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "inspect", "no such store");
+        assertEquals(3, run.exitCode());
+        assertEquals("penstock: no such store: no such file\n", run.err());
+    }
+
+    @Test
+    void namesAJdkThatIsToldAndIsNone() throws Exception {
+        CommandRun run = launch(Map.of("PENSTOCK_JAVA_HOME", elsewhere.toString()), checkout.resolve("penstock"));
+        assertEquals(1, run.exitCode());
+        assertTrue(run.err().startsWith("penstock: PENSTOCK_JAVA_HOME is " + elsewhere + ", expected a JDK "), run.err());
+    }
+
+    @Test
+    void aJavaHomeThatIsTooOldIsPassedOver() throws Exception {
+        Path old = elsewhere.resolve("jdk-17");
+        for (String tool : List.of("java", "javac")) {
+            Path file = Files.createDirectories(old.resolve("bin")).resolve(tool);
+            Files.writeString(file, "#!/bin/sh\necho too old; exit 9\n");
+            assertTrue(file.toFile().setExecutable(true));
+        }
+        Files.writeString(old.resolve("release"), "JAVA_VERSION=\"17.0.1\"\n");
+        String bin = Path.of(System.getProperty("java.home"), "bin").toString();
+        CommandRun run = launch(Map.of("PENSTOCK_JAVA_HOME", "", "JAVA_HOME", old.toString(),
+                "PATH", bin + ":/usr/bin:/bin"), checkout.resolve("penstock"), "--version");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().startsWith("penstock "), run.out());
+    }
+
+    @Test
+    void quickstartRunsTheMainJobAndLeavesNothing() throws Exception {
+        Path temporary = Files.createDirectories(elsewhere.resolve("tmp"));
+        CommandRun run = launch(Map.of("PENSTOCK_JAVA_OPTS", "-Djava.io.tmpdir=" + temporary + " -Xmx256m"),
+                checkout.resolve("penstock"), "quickstart");
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals("", run.err());
+        for (String part : List.of("64,816 tokens of u16 in 123 documents (gpt2) from 4 files",
+                "tokens: u16 [64816]", "device   ", "500 steps in ", "tokens/s", "Next:\n", "./penstock stream out ")) {
+            assertTrue(run.out().contains(part), () -> part + " is not in:\n" + run.out());
+        }
+        try (Stream<Path> left = Files.list(temporary)) {
+            assertEquals(List.of(), left.filter(path -> path.toString().contains("quickstart")).toList());
+        }
+    }
+
+    private CommandRun launch(Map<String, String> environment, Path script, String... args)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(script.toString()));
+        command.addAll(List.of(args));
+        Path err = elsewhere.resolve("err");
+        ProcessBuilder builder = new ProcessBuilder(command).directory(elsewhere.toFile()).redirectError(err.toFile());
+        builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
+        builder.environment().put("PENSTOCK_JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        String out = new String(process.getInputStream().readAllBytes(), UTF_8);
+        return new CommandRun(process.waitFor(), out, Files.readString(err));
+    }
+}

@@ -1,0 +1,268 @@
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.TokenWindows;
+import io.penstock.json.Json;
+import io.penstock.loader.DataLoader;
+import io.penstock.sampling.LoaderState;
+import io.penstock.store.Fixtures;
+import io.penstock.store.TokenStore;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StreamCommandTest {
+
+    private static final int WINDOW = 64;
+
+    @TempDir
+    Path folder;
+
+    private Path store;
+
+    @BeforeEach
+    void writeStore() throws IOException {
+        store = Corpora.rawU16(folder, 64 * 160 + 1, 11);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, auto, in-place", "0, in-place, in-place", "2, copy, copy", "0, copy, copy"})
+    void figuresAgreeWithEachOther(int workers, String transfer, String used) {
+        Map<String, Object> result = stream("--batch", 8, "--steps", 200, "--warmup", 30, "--device", "host",
+                "--workers", workers, "--transfer", transfer);
+        assertEquals(200L, result.get("steps"));
+        assertEquals(200L * 8, result.get("samples"));
+        assertEquals(200L * 8 * WINDOW, result.get("tokens"));
+        assertEquals(200L * Math.ceilDiv(8 * (WINDOW + 1) * 2, 256) * 256, roundedUp(result.get("bytes"), 200));
+        assertEquals(160L, result.get("samples_in_epoch"));
+        assertEquals(20L, result.get("batches_in_epoch"));
+        assertEquals("host", result.get("device"));
+        assertEquals(used, result.get("transfer"));
+        assertEquals(11L, result.get("end_epoch"));
+        assertEquals(80L, result.get("end_position"));
+        assertEquals(false, result.get("interrupted"));
+
+        double seconds = number(result, "seconds");
+        assertTrue(seconds > 0);
+        assertEquals(200 * 8 * WINDOW / seconds, number(result, "tokens_per_second"), 1e-6 / seconds);
+        assertEquals(200 * 8 / seconds, number(result, "samples_per_second"), 1e-6 / seconds);
+        assertEquals(number(result, "bytes") / seconds / 1e9, number(result, "gigabytes_per_second"), 1e-9 / seconds);
+        Map<String, Object> step = Json.object(result.get("step_ms"));
+        Map<String, Object> wait = Json.object(result.get("wait_ms"));
+        for (Map<String, Object> times : List.of(step, wait)) {
+            assertTrue(0 <= number(times, "p50") && number(times, "p50") <= number(times, "p99")
+                    && number(times, "p99") <= number(times, "max"), times::toString);
+        }
+        assertTrue(number(wait, "mean") <= number(step, "mean"));
+        assertTrue(200 * number(step, "mean") <= seconds * 1e3);
+
+        Map<String, Object> shares = Json.object(result.get("shares"));
+        assertEquals(used.equals("copy"), shares.containsKey("copy_submitting"));
+        shares.forEach((name, share) -> assertTrue((Double) share >= 0 && (Double) share <= 1, () -> name + share));
+        assertTrue(number(shares, "workers_planning") + number(shares, "workers_collating")
+                + number(shares, "workers_waiting_for_slot") <= 1 + 1e-9, shares::toString);
+        assertEquals(200 * number(wait, "mean") / 1e3 / seconds, number(shares, "trainer_waiting"), 1e-6);
+    }
+
+    private static long roundedUp(Object bytes, long batches) {
+        return Math.ceilDiv((Long) bytes / batches, 256L) * 256 * batches;
+    }
+
+    @Test
+    void oneEpochIsTheDefault() {
+        assertEquals(5L, stream("--batch", 32).get("steps"));
+        Map<String, Object> rest = stream("--batch", 32, "--epoch", 2, "--skip", 3);
+        assertEquals(2L, rest.get("steps"));
+        assertEquals(3L, rest.get("end_epoch"));
+    }
+
+    @Test
+    void aTrainerThatIsSlowerThanTheLoaderIsTheBottleneck() {
+        Map<String, Object> result = stream("--batch", 8, "--steps", 20, "--warmup", 2, "--step-ms", 20);
+        assertTrue(number(Json.object(result.get("step_ms")), "p50") >= 20);
+        assertEquals("trainer", result.get("bottleneck"), result::toString);
+        assertTrue(((String) result.get("interpretation")).startsWith("The trainer is the bottleneck: "));
+    }
+
+    @Test
+    void withoutAStepTheInputIsWhatIsMeasured() {
+        Map<String, Object> result = stream("--batch", 8, "--steps", 20);
+        assertEquals("input", result.get("bottleneck"));
+        assertTrue(((String) result.get("interpretation")).startsWith("Without a step "));
+    }
+
+    @Test
+    void textNamesStoreDeviceMemoryAndTimes() {
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--steps", 10, "--device", "host",
+                "--transfer", "copy");
+        assertEquals(0, run.exitCode(), run.err());
+        for (String part : List.of("(nanogpt): 160 windows of 64+1 tokens, shuffled with seed 42\n", "5 batches an epoch",
+                "device   host (as asked for)\n", "host slots of ", "steps    10 steps in ", "tokens/s", "GB/s",
+                "step     p50 ", "wait     p50 ", "workers  ", "copy     submitting ", "Without a step")) {
+            assertTrue(run.out().contains(part), () -> part + " is not in:\n" + run.out());
+        }
+        assertEquals("", run.err());
+    }
+
+    @Test
+    void rowsOfTensorsAreStreamedToo() {
+        CommandRun run = CommandRun.of("stream", Fixtures.path("npy/open_memmap_f4.npy"), "--batch", 2, "--json");
+        assertEquals(0, run.exitCode(), run.err());
+        assertFalse(run.json().containsKey("tokens"));
+        assertEquals("npy", run.json().get("kind"));
+    }
+
+    @Test
+    void aStateContinuesWithExactlyTheNextBatch() throws IOException {
+        Path state = folder.resolve("state.json");
+        Object[] first = {"--batch", 8, "--steps", 13, "--warmup", 4, "--epoch", 1, "--state", state};
+        assertEquals(17L * 8, stream(first).get("end_position"));
+        assertEquals(17 * 8, LoaderState.read(state).position());
+
+        Map<String, Object> second = stream("--batch", 4, "--steps", 7, "--epoch", 1, "--state", state, "--workers", 2);
+        assertEquals(1L, second.get("start_epoch"));
+        assertEquals(17L * 8, second.get("start_position"));
+        assertEquals(new LoaderState(2, 4, 42, LoaderState.read(state).sampler(), LoaderState.read(state).dataset()),
+                LoaderState.read(state));
+        assertEquals(39L, stream("--batch", 4, "--state", state).get("steps"), "the rest of the epoch");
+        assertEquals(3, LoaderState.read(state).epoch());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{", "no state", "{\"penstock_state\":2}"})
+    void aFileThatIsNoStateIsBadInputAndKept(String text) throws IOException {
+        Path state = Files.writeString(folder.resolve("state.json"), text);
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--state", state);
+        assertEquals(3, run.exitCode(), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertEquals(text, Files.readString(state));
+    }
+
+    @Test
+    void aStateOfAnotherOrderIsRefused() {
+        Path state = folder.resolve("state.json");
+        stream("--steps", 1, "--seed", 1, "--state", state);
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--seed", 2, "--state", state);
+        assertEquals(3, run.exitCode(), run.err());
+        assertTrue(run.err().contains("seed: the state has '1', this run has '2'"), run.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, --window 64 --steps 0", "2, --window 64 --step-ms -1", "2, --window 64 --step-ms x",
+        "2, --window 64 --warmup -1", "2, --window 64 --transfer both", "2, --window 64 --device tpu", "2, --steps 3",
+        "2, --window 64 --state no/such/folder/state.json", "2, --window 64 --step-ms NaN"})
+    void wrongUsageEndsWithTwo(int exitCode, String options) {
+        Object[] args = ("stream " + store + " " + options).split(" ");
+        CommandRun run = CommandRun.of(args);
+        assertEquals(exitCode, run.exitCode(), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertEquals("", run.out());
+    }
+
+    @Test
+    void aBadStoreEndsWithThree() {
+        for (Object path : List.of("no-such-store", Fixtures.path("megatron/reject_truncated_idx.idx"),
+                Fixtures.path("npy/reject_truncated_data.npy"))) {
+            CommandRun run = CommandRun.of("stream", path, "--window", WINDOW);
+            CommandRun npy = CommandRun.of("stream", path);
+            assertTrue(run.exitCode() == 3 || npy.exitCode() == 3, run.err() + npy.err());
+        }
+    }
+
+    @Test
+    @Timeout(120)
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    void ctrlCPrintsTheReportSoFarAndSavesTheState() throws Exception {
+        Path err = folder.resolve("err");
+        Path state = folder.resolve("state.json");
+        Process process = CommandRun.start(err, "stream", store, "--window", WINDOW, "--batch", 8, "--steps",
+                1_000_000_000, "--step-ms", 1, "--state", state, "--json");
+        try {
+            // Long enough for the JVM to be up and the loop to run; earlier is an interrupt too, with fewer steps.
+            assertFalse(process.waitFor(4, TimeUnit.SECONDS), () -> "ended early");
+            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+            Map<String, Object> result = Json.object(Json.parse(process.getInputStream().readAllBytes()));
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "still runs");
+            assertEquals(130, process.exitValue());
+            assertEquals("", Files.readString(err));
+            assertEquals(true, result.get("interrupted"));
+            long steps = (Long) result.get("steps");
+            assertTrue(steps > 0);
+            assertEquals(steps * 8 * WINDOW, result.get("tokens"));
+            LoaderState saved = LoaderState.read(state);
+            assertEquals(steps * 8, saved.epoch() * 160 + saved.position());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void anInterruptBeforeAnythingIsMeasuredIsReportedToo() throws Exception {
+        try (TokenStore tokens = TokenStore.open(store);
+                DataLoader loader = DataLoader.of(TokenWindows.of(tokens, WINDOW)).batchSize(8).open()) {
+            StreamRun run = new StreamRun(loader, System.nanoTime(), 0, new ProgressBar(null, "stream", ""));
+            Thread.currentThread().interrupt();
+            StreamRun.Measured measured = run.run(3, 100);
+            assertFalse(Thread.interrupted(), "the interrupt was taken");
+            assertTrue(measured.interrupted());
+            StreamReport report = new StreamReport(measured, WINDOW, 1, loader.memory(), 0);
+            assertEquals(0L, report.fields().get("steps"));
+            assertEquals(0.0, report.fields().get("tokens_per_second"));
+            assertNull(report.bottleneck());
+            assertTrue(report.text().endsWith("Nothing was measured.\n"), report.text());
+        }
+    }
+
+    @Test
+    void quantilesOfDurationsAreWithinABucketOfTheExactOnes() {
+        DurationHistogram histogram = new DurationHistogram();
+        long[] durations = new SplittableRandom(5).longs(20_000).map(bits -> bits >>> 20 + (bits & 31))
+                .toArray();
+        for (long duration : durations) {
+            histogram.record(duration);
+        }
+        Arrays.sort(durations);
+        for (double share : new double[] {0.001, 0.1, 0.5, 0.9, 0.99, 0.9999, 1}) {
+            long exact = durations[(int) Math.ceil(share * durations.length) - 1];
+            long found = histogram.quantileNanos(share);
+            assertTrue(exact <= found && found - exact <= exact / 128, share + ": " + found + ", exact " + exact);
+        }
+        assertEquals(durations[durations.length - 1], histogram.quantileNanos(1));
+        histogram.record(Long.MAX_VALUE);
+        assertEquals(Long.MAX_VALUE, histogram.maxNanos());
+        assertEquals(0, new DurationHistogram().quantileNanos(0.5));
+    }
+
+    private Map<String, Object> stream(Object... options) {
+        Object[] args = new Object[options.length + 5];
+        System.arraycopy(new Object[] {"stream", store, "--window", WINDOW, "--json"}, 0, args, 0, 5);
+        System.arraycopy(options, 0, args, 5, options.length);
+        CommandRun run = CommandRun.of(args);
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals("", run.err());
+        return run.json();
+    }
+
+    private static double number(Map<String, Object> fields, String name) {
+        return ((Number) fields.get(name)).doubleValue();
+    }
+}
