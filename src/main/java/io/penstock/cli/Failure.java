@@ -40,7 +40,8 @@ record Failure(int exitCode, String line, Throwable cause) {
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
-            case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _ -> new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _ ->
+                    new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,

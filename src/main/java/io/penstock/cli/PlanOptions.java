@@ -98,7 +98,8 @@ final class PlanOptions {
     private Integer workers;
 
     @Option(names = "--prefetch", paramLabel = "BATCHES",
-            description = "Batches that may wait ahead of the one that is taken; default: two a worker.")
+            description = "Batches that may wait ahead of the one that is taken; default: two a worker, more if they"
+                    + " are small.")
     private Integer prefetch;
 
     @Option(names = "--read", defaultValue = "auto", paramLabel = "MODE",
@@ -171,8 +172,8 @@ final class PlanOptions {
 
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
-        DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler()).collator(source.collator())
-                .batchSize(batches.batchSize()).shard(batches.shard()).dropLast(batches.dropLast())
+        DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler())
+                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard()).dropLast(batches.dropLast())
                 .resume(batches.startState()).readMode(readMode).workers(workers());
         if (prefetch != null) {
             check("--prefetch", prefetch, 1);

@@ -24,7 +24,7 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "stream",
         sortOptions = false,
-        description = "Runs a loader against a stand-in for a trainer, and reports rates, times and what holds it back.",
+        description = "Runs a loader against a stand-in for a trainer; reports rates, times and what holds it back.",
         footer = {"",
             "The stand-in takes a batch, reads one element of each field where the CPU can, holds the batch for"
                 + " --step-ms, and gives it back. A step is all of that; the wait is the part spent until the batch is"

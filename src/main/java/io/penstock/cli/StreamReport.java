@@ -63,7 +63,8 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         double stepMean = (double) run.nanos() / run.steps();
         if (stepNanos == 0) {
             return "Without a step (--step-ms), batches were taken as fast as they came, one every "
-                    + Quantity.millis(stepMean) + ": a trainer whose step takes longer than that need not wait for input.";
+                    + Quantity.millis(stepMean)
+                    + ": a trainer whose step takes longer than that need not wait for input.";
         }
         String waited = "waited for input " + Quantity.percent(waitShare()) + " of its time, "
                 + Quantity.millis(run.waitTimes().meanNanos()) + " of the " + Quantity.millis(stepMean) + " a step";

@@ -46,7 +46,8 @@ record CommandRun(int exitCode, String out, String err) {
     static Process start(Path err, Object... args) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), Penstock.class.getName()));
+                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                Penstock.class.getName()));
         command.addAll(List.of(strings(args)));
         return new ProcessBuilder(command).redirectError(err.toFile()).start();
     }

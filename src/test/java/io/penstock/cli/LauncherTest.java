@@ -88,7 +88,8 @@ class LauncherTest {
     void namesAJdkThatIsToldAndIsNone() throws Exception {
         CommandRun run = launch(Map.of("PENSTOCK_JAVA_HOME", elsewhere.toString()), checkout.resolve("penstock"));
         assertEquals(1, run.exitCode());
-        assertTrue(run.err().startsWith("penstock: PENSTOCK_JAVA_HOME is " + elsewhere + ", expected a JDK "), run.err());
+        assertTrue(run.err().startsWith("penstock: PENSTOCK_JAVA_HOME is " + elsewhere + ", expected a JDK "),
+                run.err());
     }
 
     @Test

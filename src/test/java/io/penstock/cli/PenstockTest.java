@@ -32,8 +32,8 @@ class PenstockTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help", "batches --help", "stream --help",
-        "quickstart --help"})
+    @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help", "batches --help",
+        "stream --help", "quickstart --help"})
     void helpIsPrintedAsTheResult(String line) {
         CommandRun run = CommandRun.of((Object[]) line.split(" "));
         assertEquals(0, run.exitCode());

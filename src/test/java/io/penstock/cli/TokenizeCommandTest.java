@@ -92,7 +92,8 @@ class TokenizeCommandTest {
         "jsonl/reject_malformed_line.jsonl", "jsonl/reject_missing_text_field.jsonl", "no/such.txt"})
     void endsWithThreeAndLeavesNothingOnBadInput(String name) throws IOException {
         Path file = FIXTURES.resolve(name);
-        CommandRun run = CommandRun.of("tokenize", FIXTURES.resolve("text/english.txt"), file, "-o", folder.resolve("out"));
+        CommandRun run = CommandRun.of("tokenize", FIXTURES.resolve("text/english.txt"), file, "-o",
+                folder.resolve("out"));
         assertEquals(3, run.exitCode(), run.err());
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.err().startsWith("penstock: " + file + ": "), run.err());

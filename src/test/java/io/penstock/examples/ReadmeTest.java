@@ -1,0 +1,70 @@
+package io.penstock.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenStore;
+import io.penstock.tokenize.TokenizeJob;
+import io.penstock.tokenize.Tokenizer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ReadmeTest {
+
+    private static final Path README = Path.of("README.md");
+    private static final Path EXAMPLE = Path.of("src/test/java/io/penstock/examples/TenLines.java");
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)\\)");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void showsTheExampleThatIsCompiledHere() throws IOException {
+        List<String> lines = Files.readAllLines(EXAMPLE);
+        String example = lines.subList(lines.indexOf("        // begin") + 1, lines.indexOf("        // end")).stream()
+                .map(line -> line.substring(8)).collect(Collectors.joining("\n"));
+        assertEquals(10, example.lines().count());
+        assertTrue(Files.readString(README).contains("```java\n" + example + "\n```\n"),
+                "README.md lacks:\n" + example);
+    }
+
+    @Test
+    void theExampleGivesEveryWindowOfTheCorpusOnce() throws Exception {
+        Path store = folder.resolve("tokens");
+        new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("examples/corpus")), store).appendEndOfText(true).run();
+        long windows;
+        try (TokenStore tokens = TokenStore.open(store)) {
+            windows = (tokens.tokenCount() - 129) / 128 + 1;
+        }
+        List<Long> samples = new ArrayList<>();
+        new TenLines(store, batch -> {
+            assertEquals(List.of(new TensorSpec("tokens", DType.U16, batch.count(), 129)), batch.fields());
+            for (int row = 0; row < batch.count(); row++) {
+                samples.add(batch.sample(row));
+            }
+        }).run();
+        assertEquals(windows, samples.size());
+        assertEquals(windows, samples.stream().distinct().count());
+    }
+
+    @Test
+    void itsLinksLeadSomewhere() throws IOException {
+        Matcher link = LINK.matcher(Files.readString(README));
+        int checked = 0;
+        while (link.find()) {
+            assertTrue(Files.exists(Path.of(link.group(1))), "README.md links to " + link.group(1));
+            checked++;
+        }
+        assertTrue(checked > 5, "only " + checked + " links");
+    }
+}

@@ -1,0 +1,41 @@
+package io.penstock.examples;
+
+import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/** The embedding example of the README: what stands between the markers stands there too. */
+final class TenLines {
+
+    private final Path path;
+    private final Consumer<Batch> step;
+
+    TenLines(Path path, Consumer<Batch> step) {
+        this.path = path;
+        this.step = step;
+    }
+
+    void run() throws IOException {
+        // begin
+        try (TokenStore store = TokenStore.open(path);
+                Device device = Device.best();
+                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128))
+                        .batchSize(16).shuffle(42).device(device).open()) {
+            for (Batch batch : loader.epoch()) {
+                try (batch) {
+                    train(batch);
+                }
+            }
+        }
+        // end
+    }
+
+    private void train(Batch batch) {
+        step.accept(batch);
+    }
+}
