@@ -98,13 +98,24 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
-        var closing = new Closing();
-        for (int i = 0; i < batch.streamCount(); i++) {
-            closing.step(batch.stream(i)::synchronize);
+        try {
+            synchronizeStreams(batch, 0);
+        } finally {
+            batch.holder().lent = null;
+            ring.release(batch.sequence());
+            leaseEnded.run();
         }
-        batch.holder().lent = null;
-        ring.release(batch.sequence());
-        closing.step(leaseEnded).end();
+    }
+
+    /** All of them, also when one has failed. */
+    private static void synchronizeStreams(Batch batch, int from) {
+        if (from < batch.streamCount()) {
+            try {
+                batch.stream(from).synchronize();
+            } finally {
+                synchronizeStreams(batch, from + 1);
+            }
+        }
     }
 
     @Override

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -273,6 +274,54 @@ final class TransferScenarios {
             trainer.stream.synchronize();
             assertEquals(null, on(Thread.ofVirtual(), batch::close));
             assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+        }
+    }
+
+    static void batchesMayBeClosedByOtherThreadsInAnyOrder() throws InterruptedException {
+        var thrown = new AtomicReference<Throwable>();
+        try (var trainer = new SimulatedTrainer(0);
+                DataLoader loader = trainer.loader().deviceSlots(4).sharedLeases(true).open()) {
+            var handedOver = new LinkedBlockingQueue<Batch>();
+            List<Thread> closers = new ArrayList<>();
+            for (int c = 0; c < 3; c++) {
+                closers.add(thread(thrown, Thread.ofPlatform(), () -> {
+                    try {
+                        for (int i = 0; i < 100; i++) {
+                            handedOver.take().close();
+                        }
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }));
+            }
+            for (int i = 0; i < 300; i++) {
+                Batch batch = loader.next(trainer.stream);
+                assertEquals(i, batch.number());
+                trainer.look(batch, trainer.stream);
+                handedOver.add(batch);
+            }
+            for (Thread closer : closers) {
+                closer.join();
+            }
+            trainer.stream.synchronize();
+            trainer.verify();
+        }
+        assertEquals(null, thrown.get());
+    }
+
+    static void aBatchAndItsLoaderMayBeClosedAtTheSameTime() throws InterruptedException {
+        try (var trainer = new SimulatedTrainer(0)) {
+            for (int i = 0; i < 60; i++) {
+                DataLoader loader = trainer.loader().sharedLeases(i % 2 == 0).open();
+                Batch batch = loader.next(trainer.stream);
+                trainer.compute(batch, trainer.stream, 50);
+                var thrown = new AtomicReference<Throwable>();
+                Thread other = thread(thrown, Thread.ofPlatform(), batch::close);
+                loader.close();
+                other.join();
+                assertEquals(null, thrown.get());
+                assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+            }
         }
     }
 

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The transfer protocol, the loader's real code over the CUDA device's real code, on the simulated runtime. Many
@@ -52,6 +54,21 @@ class TransferSimulationTest {
     @TestFactory
     Stream<DynamicTest> aStepThatIsMissingIsNoticed() throws Exception {
         return run(MutantScenarios.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"exit, 7", "halt, 8", "signal, 143"})
+    void aProcessThatEndsWithCopiesInFlightEndsAsItWasTold(String way, int exitCode) throws Exception {
+        ChildJvm.Result result = new ChildJvm().library(simulator).run(ExitProgram.class, way);
+        assertEquals(exitCode, result.exitCode(), result::output);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"clean, 0", "exception, 1", "leak, 86"})
+    void whatIsOpenAtTheEndOfAProcessIsSeen(String way, int exitCode) throws Exception {
+        ChildJvm.Result result = new ChildJvm().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
+                .run(ExitProgram.class, way);
+        assertEquals(exitCode, result.exitCode(), result::output);
     }
 
     /** A test for each outcome that the JVM has printed, and one for its end. */

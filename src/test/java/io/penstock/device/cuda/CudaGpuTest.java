@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The checks that do not steer the stand-in, over the real library and a GPU; skipped where there is none. */
+/** The checks that do not steer the simulation, over the real library and a GPU; skipped where there is none. */
 class CudaGpuTest {
     private static Path library;
 
