@@ -173,7 +173,8 @@ final class PlanOptions {
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler())
-                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard()).dropLast(batches.dropLast())
+                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
+                .dropLast(batches.dropLast())
                 .resume(batches.startState()).readMode(readMode).workers(workers());
         if (prefetch != null) {
             check("--prefetch", prefetch, 1);

@@ -40,8 +40,8 @@ public interface Dataset {
     void locate(long sample, int field, Span into);
 
     /**
-     * A field of all samples as rows at equal distances, if that is how they lie: then sample {@code i} is row {@code i},
-     * and readers need not ask where each is. An implementation that cannot say so leaves this out.
+     * A field of all samples as rows at equal distances, if that is how they lie: then sample {@code i} is row
+     * {@code i}, and readers need not ask where each is. An implementation that cannot say so leaves this out.
      *
      * @param field the field's position in {@link #fields}
      * @return the rows, or null

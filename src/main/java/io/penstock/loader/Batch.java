@@ -230,10 +230,10 @@ public final class Batch implements AutoCloseable {
      * Gives the slot back. Calling it again does nothing.
      *
      * @throws WrongThreadException if the batch belongs to another thread; it stays open
-     * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if another
-     *     thread is inside a native call with one of its tensors; it stays open
-     * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error; the
-     *     batch is closed, and the loader has failed
+     * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if
+     *     another thread is inside a native call with one of its tensors; it stays open
+     * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error;
+     *     the batch is closed, and the loader has failed
      */
     @Override
     public void close() {

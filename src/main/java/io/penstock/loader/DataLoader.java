@@ -44,8 +44,8 @@ import java.util.stream.StreamSupport;
  * the backpressure. A batch that is still out when the loader is closed is named in the log: one that belongs to the
  * closing thread is closed, for any other the memory stays until it is closed too.
  *
- * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes on
- * behind it. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
+ * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes
+ * on behind it. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
  */
 public final class DataLoader implements AutoCloseable {
 
@@ -232,8 +232,8 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The rest of the epoch that the loader is in, batch by batch; at an epoch's end, the whole of the next one. Breaking
-     * off leaves the loader there.
+     * The rest of the epoch that the loader is in, batch by batch; at an epoch's end, the whole of the next one.
+     * Breaking off leaves the loader there.
      *
      * @return batches, each to be closed by the caller; may be iterated once
      */
@@ -423,11 +423,11 @@ public final class DataLoader implements AutoCloseable {
 
     /**
      * Stops the workers, each at the end of the batch it is at, waits for the copies in flight, and frees all memory.
-     * May be called by any thread: a thread that waits in {@link #next()} gets an {@link IllegalStateException}. Calling
-     * it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
+     * May be called by any thread: a thread that waits in {@link #next()} gets an {@link IllegalStateException}.
+     * Calling it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
      *
-     * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet; all
-     *     is freed that can be
+     * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet;
+     *     all is freed that can be
      */
     @Override
     public void close() {

@@ -14,8 +14,8 @@ import io.penstock.sampling.TailPolicy;
 import java.util.Objects;
 
 /**
- * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset, sampler,
- * batch size, shard and collator; everything else changes speed and memory, never a byte.
+ * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
+ * sampler, batch size, shard and collator; everything else changes speed and memory, never a byte.
  */
 public final class DataLoaderBuilder {
 
@@ -149,8 +149,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Where batches go. The caller keeps owning the device and closes it after the loader. Default: a host device of the
-     * loader's own.
+     * Where batches go. The caller keeps owning the device and closes it after the loader. Default: a host device of
+     * the loader's own.
      *
      * @param device the device
      * @return this
@@ -183,8 +183,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than there
-     * are processors, 1 to 4.
+     * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than
+     * there are processors, 1 to 4.
      *
      * @param threads at least 0
      * @return this
@@ -195,8 +195,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two; of small batches more, up
-     * to 16 or a MiB, since they are made sooner than a thread wakes up.
+     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two; of small batches more,
+     * up to 16 or a MiB, since they are made sooner than a thread wakes up.
      *
      * @param batches at least 1
      * @return this
@@ -278,8 +278,8 @@ public final class DataLoaderBuilder {
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
     int hostSlots(long slabBytes) {
-        int ahead = prefetch != -1 ? prefetch
-                : (int) Math.max(Math.max(2, 2L * workers), Math.min(SMALL_AHEAD, SMALL_AHEAD_BYTES / Math.max(1, slabBytes)));
+        long ofSmallSlabs = Math.min(SMALL_AHEAD, SMALL_AHEAD_BYTES / Math.max(1, slabBytes));
+        int ahead = prefetch != -1 ? prefetch : (int) Math.max(Math.max(2, 2L * workers), ofSmallSlabs);
         return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 }

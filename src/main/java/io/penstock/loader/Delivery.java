@@ -50,7 +50,8 @@ interface Delivery extends AutoCloseable {
      * Takes a lent batch back. Called once a batch.
      *
      * @throws IllegalStateException if the calling thread is none that can; the batch stays lent
-     * @throws RuntimeException if the slot's reuse cannot be ordered: the batch is taken back, and the loader has failed
+     * @throws RuntimeException if the slot's reuse cannot be ordered: the batch is taken back, and the loader has
+     *     failed
      */
     void release(Batch batch);
 

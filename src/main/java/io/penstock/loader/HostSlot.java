@@ -17,8 +17,8 @@ import io.penstock.sampling.BatchPlan;
  *   turn == 2(s+H)   free for the next lap
  * </pre>
  *
- * <p>Single writer at every turn: the worker of s from 2s to 2s + 1, the reader from there on. The volatile write of the
- * turn hands over everything else in the slot.
+ * <p>Single writer at every turn: the worker of s from 2s to 2s + 1, the reader from there on. The volatile write of
+ * the turn hands over everything else in the slot.
  */
 final class HostSlot {
 

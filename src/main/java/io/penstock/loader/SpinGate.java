@@ -5,12 +5,12 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Where one thread waits until a condition holds that other threads make true.
  *
- * <p><b>Assumptions.</b> One thread waits at a time. {@link #isOpen} reads volatile state. Whoever changes that state so
- * that the gate may open calls {@link #wake} afterwards.
+ * <p><b>Assumptions.</b> One thread waits at a time. {@link #isOpen} reads volatile state. Whoever changes that state
+ * so that the gate may open calls {@link #wake} afterwards.
  *
- * <p><b>Guarantees.</b> No wake-up is lost: the waiter announces itself, then looks again, then parks; the waker writes,
- * then looks for a waiter. A waker pays for a system call only when the waiter is parked. A wait that ends soon costs
- * neither side one: the waiter spins for some microseconds first, unless there is only one processor.
+ * <p><b>Guarantees.</b> No wake-up is lost: the waiter announces itself, then looks again, then parks; the waker
+ * writes, then looks for a waiter. A waker pays for a system call only when the waiter is parked. A wait that ends soon
+ * costs neither side one: the waiter spins for some microseconds first, unless there is only one processor.
  */
 abstract class SpinGate {
 

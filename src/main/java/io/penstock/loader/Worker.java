@@ -4,8 +4,8 @@ import io.penstock.collate.Collator;
 import io.penstock.dataset.SampleReader;
 
 /**
- * Fills slots: claims a sequence, waits for its slot, works out the plan, collates, publishes. All that one worker needs
- * is its own, so that workers share nothing but the ring.
+ * Fills slots: claims a sequence, waits for its slot, works out the plan, collates, publishes. All that one worker
+ * needs is its own, so that workers share nothing but the ring.
  */
 final class Worker {
 

@@ -137,9 +137,9 @@ final class Posix {
     }
 
     /**
-     * Reads at an offset of a file, once, to an offset of a segment. The target goes as a number: a slice of it would be an
-     * object a sample, which the JIT compiler does not always remove. So nothing keeps the target alive during the call;
-     * whoever owns it must.
+     * Reads at an offset of a file, once, to an offset of a segment. The target goes as a number: a slice of it would
+     * be an object a sample, which the JIT compiler does not always remove. So nothing keeps the target alive during
+     * the call; whoever owns it must.
      *
      * @return bytes read, 0 at the end of the file, or {@code -errno}
      */

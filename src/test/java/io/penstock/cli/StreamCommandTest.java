@@ -116,7 +116,8 @@ class StreamCommandTest {
                 "--transfer", "copy");
         assertEquals(0, run.exitCode(), run.err());
         for (String part : List.of("(nanogpt): 160 windows of 64+1 tokens, shuffled with seed 42\n",
-                "5 batches an epoch", "device   host (as asked for)\n", "host slots of ", "steps    10 steps in ", "tokens/s", "GB/s",
+                "5 batches an epoch", "device   host (as asked for)\n", "host slots of ", "steps    10 steps in ",
+                "tokens/s", "GB/s",
                 "step     p50 ", "wait     p50 ", "workers  ", "copy     submitting ", "Without a step")) {
             assertTrue(run.out().contains(part), () -> part + " is not in:\n" + run.out());
         }

@@ -60,7 +60,8 @@ class SteadyStateTest {
                 perBatch = (allocated(name) - heap) / MEASURED;
                 grown = residentBytes() - resident;
             }
-            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024 + " KiB more resident");
+            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
+                    + " KiB more resident");
             assertTrue(perBatch < MOST_BYTES_PER_BATCH, perBatch + " bytes of heap a batch");
             assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
         }

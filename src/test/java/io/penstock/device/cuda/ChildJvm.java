@@ -76,7 +76,8 @@ public final class ChildJvm {
             Process process = builder.start();
             if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
-                fail(main.getSimpleName() + List.of(arguments) + " still ran after " + TIMEOUT_SECONDS + " s:\n" + Files.readString(output));
+                fail(main.getSimpleName() + List.of(arguments) + " still ran after " + TIMEOUT_SECONDS + " s:\n"
+                        + Files.readString(output));
             }
             return new Result(process.exitValue(), Files.readString(output));
         } finally {

@@ -266,7 +266,8 @@ public final class CudaChecks {
             assertEquals(call, e.call());
             assertEquals(700, e.status());
             assertEquals("cudaErrorIllegalAddress", e.errorName());
-            assertEquals("cuda:0: " + call + ": cudaErrorIllegalAddress (700): as the simulation has it", e.getMessage());
+            assertEquals("cuda:0: " + call + ": cudaErrorIllegalAddress (700): as the simulation has it",
+                    e.getMessage());
             CudaSimulator.fail("", 0);
         } catch (Throwable t) {
             throw new AssertionError(t);

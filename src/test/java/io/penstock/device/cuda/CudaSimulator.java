@@ -39,7 +39,8 @@ public final class CudaSimulator {
     public static Path build(Path folder, String... options) throws IOException, InterruptedException {
         Files.createDirectories(folder);
         Path library = folder.resolve(CudaLibrary.SONAME);
-        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Werror"));
+        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread",
+                "-Wall", "-Werror"));
         command.addAll(List.of(options));
         command.addAll(List.of("-o", library.toString()));
         try (Stream<Path> sources = Files.list(SOURCES)) {

@@ -20,8 +20,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What the simulated runtime simulates, and that it says so when its rules are broken: a check that counts no violations
- * is worth what these are. Run in a JVM of its own.
+ * What the simulated runtime simulates, and that it says so when its rules are broken: a check that counts no
+ * violations is worth what these are. Run in a JVM of its own.
  */
 public final class SimulatorScenarios {
 

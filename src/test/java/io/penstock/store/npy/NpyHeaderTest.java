@@ -193,7 +193,8 @@ class NpyHeaderTest {
     /** Fortran order and byte order against the formula of the index, for shapes that tiles do not divide. */
     @Test
     void whatIsConvertedHasEachElementWhereItsIndexSays() throws IOException {
-        for (int[] shape : new int[][] {{70, 33}, {33, 70}, {1, 5}, {5, 1}, {3, 1, 4}, {2, 35, 3, 40}, {40, 2, 2, 2, 37},
+        for (int[] shape : new int[][] {{70, 33}, {33, 70}, {1, 5}, {5, 1}, {3, 1, 4}, {2, 35, 3, 40},
+            {40, 2, 2, 2, 37},
             {1, 1}, {7, 0, 3}}) {
             for (String descr : new String[] {"|u1", "<u2", ">u2", "<u4", ">u4", "<u8", ">u8"}) {
                 assertConverted(shape, descr);
