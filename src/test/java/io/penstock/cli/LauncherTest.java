@@ -109,6 +109,24 @@ class LauncherTest {
     }
 
     @Test
+    void showsWhyABuildFailedAndLeavesNoLock() throws Exception {
+        Path unbuilt = Files.createDirectories(elsewhere.resolve("unbuilt"));
+        Files.copy(Path.of("penstock"), unbuilt.resolve("penstock"), StandardCopyOption.COPY_ATTRIBUTES);
+        Path tools = Files.createDirectories(elsewhere.resolve("tools"));
+        Files.writeString(tools.resolve("mvn"), "#!/bin/sh\necho \"in $PWD with $JAVA_HOME: $*\"; exit 1\n");
+        assertTrue(tools.resolve("mvn").toFile().setExecutable(true));
+        String jdk = System.getProperty("java.home");
+        for (int attempt = 0; attempt < 2; attempt++) {
+            CommandRun run = launch(Map.of("PATH", tools + ":/usr/bin:/bin"), unbuilt.resolve("penstock"), "--version");
+            assertEquals(1, run.exitCode());
+            assertEquals("penstock: building once, with " + jdk + " ...\n"
+                    + "in " + unbuilt.toRealPath() + " with " + jdk
+                    + ": -q -B -Dstyle.color=never -Dmaven.test.skip=true package\n"
+                    + "penstock: the build failed, see above\n", run.err());
+        }
+    }
+
+    @Test
     void quickstartRunsTheMainJobAndLeavesNothing() throws Exception {
         Path temporary = Files.createDirectories(elsewhere.resolve("tmp"));
         CommandRun run = launch(Map.of("PENSTOCK_JAVA_OPTS", "-Djava.io.tmpdir=" + temporary + " -Xmx256m"),
