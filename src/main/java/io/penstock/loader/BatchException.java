@@ -1,5 +1,7 @@
 package io.penstock.loader;
 
+import java.io.UncheckedIOException;
+
 /**
  * A batch that could not be made: its number, the sample that was being read, and the cause. The loader goes on: the
  * next call of {@link DataLoader#next()} gives the batch after it.
@@ -17,10 +19,16 @@ public final class BatchException extends RuntimeException {
 
     BatchException(long batch, long epoch, long sample, Throwable cause) {
         super("batch " + batch + " of epoch " + epoch + (sample < 0 ? "" : ", sample " + sample) + ": "
-                + (cause.getMessage() == null ? cause.toString() : cause.getMessage()), cause);
+                + described(cause), cause);
         this.batch = batch;
         this.epoch = epoch;
         this.sample = sample;
+    }
+
+    /** What an exception that only wraps another one wraps, in its own words. */
+    private static String described(Throwable cause) {
+        Throwable said = cause instanceof UncheckedIOException wrapper ? wrapper.getCause() : cause;
+        return said.getMessage() == null ? said.toString() : said.getMessage();
     }
 
     /**

@@ -11,12 +11,16 @@ import io.penstock.store.Fixtures;
 import io.penstock.testing.Corpora;
 import io.penstock.testing.Digests;
 import java.io.IOException;
-import java.io.Writer;
 import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +29,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -233,6 +238,36 @@ class BatchesCommandTest {
         assertEquals(1, Penstock.commandLine().setOut(pipe).execute("batches", store.toString(), "--window", "64",
                 "--limit", "1000000000"));
         assertEquals(1, written.size(), written::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mmap", "pread"})
+    void aFileThatShrinksMeanwhileIsBadInput(String read) throws IOException {
+        Path store = Corpora.rawU16(folder, 500_000, 10);
+        StringWriter out = new StringWriter() {
+            @Override
+            public void write(String text, int from, int count) {
+                if (getBuffer().isEmpty()) {
+                    truncate(store);
+                }
+                super.write(text, from, count);
+            }
+        };
+        StringWriter err = new StringWriter();
+        assertEquals(3, Penstock.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(
+                "batches", store.toString(), "--window", "64", "--batch", "4", "--read", read));
+        assertTrue(err.toString().matches("penstock: batch \\d+ of epoch 0, sample \\d+: "
+                + Pattern.quote(store + ": the file shrank while it was open: 1000 bytes, expected 1000000") + "\\R"),
+                err.toString());
+        assertTrue(out.toString().startsWith("batch 0, epoch 0: "), "what came before is printed");
+    }
+
+    private static void truncate(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(1000);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @ParameterizedTest
