@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class SourcesTest {
 
     private static final int MAX_COLUMNS = 120;
-    private static final Pattern NOT_OURS = Pattern.compile("/home/[a-z]+/[a-z.]+/|/root/|/Users/[a-z]|\\bTODO\\b|\\bFIXME\\b");
+    private static final Pattern NOT_OURS =
+            Pattern.compile("/home/[a-z]+/[a-z.]+/|/root/|/Users/[a-z]|\\bTODO\\b|\\bFIXME\\b");
 
     @Test
     void javaSourcesAreSpacesLinesOf120AndOneFinalNewline() throws IOException {
