@@ -5,6 +5,7 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.ReadMode;
 import io.penstock.store.TokenFormat;
@@ -50,11 +51,7 @@ public final class LoaderThroughput {
         double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
         boolean read = options.containsKey("read");
         try (TokenStore store = TokenStore.open(Path.of(options.get("store")), TokenFormat.NANOGPT);
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
-                        .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode)))
-                        .workers(workers)
-                        .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
-                        .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO).open()) {
+                DataLoader loader = open(store, mode, workers, options)) {
             var run = new LoaderThroughput(loader, read, stepMillis);
             run.round((long) (warmup * 1e9));
             for (int round = 1; round <= Integer.parseInt(options.getOrDefault("rounds", "1")); round++) {
@@ -79,6 +76,17 @@ public final class LoaderThroughput {
                 System.err.println("a sum that keeps the reading from being optimised away");
             }
         }
+    }
+
+    private static DataLoader open(TokenStore store, String mode, int workers, Map<String, String> options) {
+        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
+                .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode))).workers(workers)
+                .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
+                .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO);
+        if (options.containsKey("prefetch")) {
+            settings.prefetch(Integer.parseInt(options.get("prefetch")));
+        }
+        return settings.open();
     }
 
     private long round(long nanos) {

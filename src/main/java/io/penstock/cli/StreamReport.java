@@ -80,7 +80,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                         : making >= 0.5 ? "the workers spent " + Quantity.percent(making)
                                 + " of theirs making batches (more --workers, or a narrower --tokens-as)."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
-                                : " (handing over is the limit: larger batches, more --prefetch, or free processors)."));
+                                : " (handing over is the limit: larger batches, more --prefetch, free processors)."));
     }
 
     /** As JSON writers take it. Rates are per second of the measured time, shares are from 0 to 1. */

@@ -220,7 +220,7 @@ public final class DataLoader implements AutoCloseable {
             delivery.checkCanTake(run, nextBatch);
             long sequence = run.claim();
             if (sequence >= 0) {
-                inline.fill(run, sequence);
+                inline.fill(run, sequence, System.nanoTime());
             }
             inlineFilled = true;
         }

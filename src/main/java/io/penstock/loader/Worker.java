@@ -9,6 +9,9 @@ import io.penstock.dataset.SampleReader;
  */
 final class Worker {
 
+    /** No time that the clock says. */
+    private static final long NOT_FILLED = Long.MIN_VALUE;
+
     private final SlotRing ring;
     private final Collator collator;
     private final SampleReader reader;
@@ -34,6 +37,13 @@ final class Worker {
             super(WORKER_AWAKE_NANOS);
         }
 
+        void await(Run ofRun, HostSlot toBeFree, long forSequence) {
+            run = ofRun;
+            slot = toBeFree;
+            sequence = forSequence;
+            await(false);
+        }
+
         @Override
         boolean isOpen() {
             return slot.isFreeFor(sequence) || run.isCancelled() || failure.isOver();
@@ -47,23 +57,28 @@ final class Worker {
 
     /** Works on a run until nothing is left of it. */
     void work(Run run) {
-        for (long sequence = run.claim(); sequence >= 0 && fill(run, sequence); sequence = run.claim()) {
-            // fill does it all
+        long now = System.nanoTime();
+        for (long sequence = run.claim(); sequence >= 0 && now != NOT_FILLED; sequence = run.claim()) {
+            now = fill(run, sequence, now);
         }
     }
 
-    /** Fills one slot; false if it does not become free any more. */
-    boolean fill(Run run, long sequence) {
+    /**
+     * Fills one slot. Reads the clock as seldom as it can: a narrow batch is made in a few microseconds.
+     *
+     * @param begin what the clock says
+     * @return what the clock says at the end, or {@link #NOT_FILLED} if the slot does not become free any more
+     */
+    long fill(Run run, long sequence, long begin) {
         HostSlot slot = ring.slot(sequence);
-        long claimed = System.nanoTime();
-        freeSlot.run = run;
-        freeSlot.slot = slot;
-        freeSlot.sequence = sequence;
-        freeSlot.await(false);
+        long free = begin;
         if (!slot.isFreeFor(sequence)) {
-            return false;
+            freeSlot.await(run, slot, sequence);
+            if (!slot.isFreeFor(sequence)) {
+                return NOT_FILLED;
+            }
+            free = System.nanoTime();
         }
-        long free = System.nanoTime();
         long planned = free;
         slot.failure = null;
         try {
@@ -75,9 +90,10 @@ final class Worker {
             slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
                     reader.explain(t));
         }
-        clocks.filled(claimed, free, planned, System.nanoTime(), slot.slab.table().usedBytes());
+        long end = System.nanoTime();
+        clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         ring.publish(sequence);
-        return true;
+        return end;
     }
 
     void close() {

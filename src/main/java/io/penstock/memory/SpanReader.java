@@ -106,6 +106,9 @@ public final class SpanReader implements AutoCloseable {
         }
         int last = rowBytes == 0 ? 0 : count - TOUCH_AHEAD;
         try {
+            if (last > 0 && rows.has(indices[1])) {
+                touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[1]));
+            }
             for (int i = 0; i < count; i++, at += rowBytes) {
                 if (i < last && rows.has(indices[i + TOUCH_AHEAD])) {
                     touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[i + TOUCH_AHEAD]));
