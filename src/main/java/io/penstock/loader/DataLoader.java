@@ -188,8 +188,7 @@ public final class DataLoader implements AutoCloseable {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
         long begin = System.nanoTime();
-        // Counted before it is there, so that a close beside this call frees no memory under it.
-        leases.incrementAndGet();
+        beginLease();
         Batch batch = null;
         try {
             if (inline != null) {
@@ -436,9 +435,6 @@ public final class DataLoader implements AutoCloseable {
         }
         failure.setClosed();
         var closing = new Closing().step(pool::close).step(delivery::wake).step(delivery::halt);
-        if (inline != null) {
-            closing.step(inline::close);
-        }
         for (BatchHolder holder : delivery.holders()) {
             closing.step(() -> closeForgotten(holder.lent));
         }
@@ -472,6 +468,16 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
+    /**
+     * Counts a lease before it is there, so that a close beside the call that takes it frees nothing under it; none is
+     * begun once that close has looked.
+     */
+    private void beginLease() {
+        if (leases.getAndUpdate(n -> n < CLOSING ? n + 1 : n) >= CLOSING) {
+            throw new IllegalStateException("the loader is closed");
+        }
+    }
+
     private void leaseEnded() {
         if (leases.decrementAndGet() == CLOSING) {
             Threads.runOnPlatformThread(this::free);
@@ -479,7 +485,11 @@ public final class DataLoader implements AutoCloseable {
     }
 
     private void free() {
-        var closing = new Closing().step(delivery::close).step(ring::close);
+        var closing = new Closing();
+        if (inline != null) {
+            closing.step(inline::close);                // not before the trainer's thread is out of it
+        }
+        closing.step(delivery::close).step(ring::close);
         if (ownsDevice) {
             closing.step(device::close);
         }

@@ -13,6 +13,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
@@ -20,7 +21,11 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.store.TokenFormat;
+import io.penstock.store.TokenStore;
+import io.penstock.testing.Corpora;
 import io.penstock.testing.MemoryTokenStore;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -30,6 +35,7 @@ import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -307,6 +313,40 @@ class DataLoaderTest {
                 });
             }
             closer[0].join();
+        }
+    }
+
+    /** The reader belongs to the trainer's thread as long as it is inside the loader, whoever closes that meanwhile. */
+    @ParameterizedTest
+    @CsvSource({"IN_PLACE", "COPY"})
+    void closingBesideATrainerThatCollatesFreesNothingUnderIt(TransferMode transfer, @TempDir Path folder)
+            throws Exception {
+        var collating = new CountDownLatch(1);
+        Path file = Corpora.rawU16(folder, 1_001, 1);
+        try (TokenStore mapped = TokenStore.open(file, TokenFormat.NANOGPT)) {
+            var closer = new Thread[1];
+            DataLoader loader = DataLoader.of(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
+                    .readMode(ReadMode.PREAD).transfer(transfer).sharedLeases(true)
+                    .collator(new Failing(new Stack(), _ -> {
+                        collating.countDown();
+                        Threads.join(List.of(closer[0]));
+                        return false;
+                    })).open();
+            closer[0] = new Thread(() -> {
+                try {
+                    collating.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                loader.close();
+            });
+            closer[0].start();
+            try (Batch batch = loader.next()) {
+                assertEquals(0, batch.number());
+            } catch (IllegalStateException e) {
+                assertEquals("the loader is closed", e.getMessage());
+            }
+            assertThrows(IllegalStateException.class, loader::next);
         }
     }
 

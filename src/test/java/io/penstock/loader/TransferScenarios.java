@@ -325,6 +325,45 @@ final class TransferScenarios {
         }
     }
 
+    static void aLoaderMayBeClosedBesideACallThatTakes() throws InterruptedException {
+        var random = new SplittableRandom(11);
+        for (int i = 0; i < 120; i++) {
+            try (var trainer = new SimulatedTrainer(0)) {
+                DataLoader loader = trainer.loader().workers(i % 3).sharedLeases(true).open();
+                int taken = random.nextInt(5);
+                long delay = random.nextInt(300_000);
+                var thrown = new AtomicReference<Throwable>();
+                var begun = new CountDownLatch(1);
+                Thread closer = thread(thrown, Thread.ofPlatform(), () -> {
+                    while (begun.getCount() > 0) {
+                        Thread.onSpinWait();
+                    }
+                    long end = System.nanoTime() + delay;
+                    while (System.nanoTime() < end) {
+                        Thread.onSpinWait();
+                    }
+                    loader.close();
+                });
+                IllegalStateException over = assertThrows(IllegalStateException.class, () -> {
+                    for (int n = 0;; n++) {
+                        if (n == taken) {
+                            begun.countDown();
+                        }
+                        try (Batch batch = loader.next(n % 2 == 0 ? null : trainer.stream)) {
+                            trainer.look(batch, trainer.stream);
+                        }
+                    }
+                });
+                assertEquals("the loader is closed", over.getMessage());
+                closer.join();
+                assertEquals(null, thrown.get());
+                assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+                trainer.stream.synchronize();
+                trainer.verify();
+            }
+        }
+    }
+
     static void aVirtualThreadIsRefusedAndNothingIsLost() throws InterruptedException {
         try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().deviceSlots(2).open()) {
             for (int i = 0; i < 5; i++) {
