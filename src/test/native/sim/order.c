@@ -80,8 +80,8 @@ void sim_host_use(const char *address, size_t size, int writes) {
     size_t begin = address - memory->address, end = begin + size;
     for (sim_access *access = memory->accesses; access; access = access->next) {
         if (access->begin < end && access->end > begin && (writes || access->writes) && !before(access, &sim_host)) {
-            sim_violation("pinned memory at %p, %zu bytes: %s by the host, which has not seen the end of %s by stream %d",
-                    (const void *) address, size, writes ? "written" : "read",
+            sim_violation("pinned memory at %p, %zu bytes: %s by the host, which has not seen the end of %s by "
+                    "stream %d", (const void *) address, size, writes ? "written" : "read",
                     access->writes ? "writing" : "reading", access->stream);
         }
     }

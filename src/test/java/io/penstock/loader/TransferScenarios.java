@@ -398,9 +398,10 @@ final class TransferScenarios {
         }
     }
 
+    /** Three batches, and nothing to copy into their slots afterwards, which would wait as well. */
     static void closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind() {
         try (var trainer = new SimulatedTrainer(0)) {
-            DataLoader loader = trainer.loader().open();
+            DataLoader loader = trainer.loader(new ByteRows(24, 64)).endEpoch(1).open();
             for (int i = 0; i < 3; i++) {
                 try (Batch batch = loader.next(trainer.stream)) {
                     trainer.compute(batch, trainer.stream, 10_000);
