@@ -10,24 +10,31 @@ import java.nio.ByteOrder;
  * A reused {@code int[]} that integers of 8, 16 or 32 bits are read into.
  *
  * <p>Why an array: HotSpot vectorises loops between arrays, and from an array to native memory, but not from native
- * memory to native memory, which might overlap. A bulk copy into an array of the stored width and a loop to
- * {@code int[]}, both in the first-level cache, take less time than the loop that they save.
+ * memory to native memory, which might overlap. Bulk copies within the first-level cache cost less than the loop that
+ * they save.
+ *
+ * <p>Why pairs: it does not vectorise a loop that widens 16-bit elements either, but it does one from {@code int} to
+ * {@code long}. So two {@code u16} are read as one {@code int}, {@code BBAA}, and spread over one {@code long},
+ * {@code 00BB00AA}, which is two {@code int}s side by side: a third of the time of the plain loop.
  */
 final class IntegerArray {
 
-    private static final ValueLayout.OfChar CHARS =
-            ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfShort SHORTS =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INTS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     /** What HotSpot gives an array. */
     static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
 
     private byte[] bytes = {};
     private short[] shorts = {};
-    private char[] chars = {};
+    private int[] pairs = {};
+    private long[] spread = {};
+    private MemorySegment spreadBytes = MemorySegment.NULL;
     private int[] ints = {};
+    private MemorySegment intBytes = MemorySegment.NULL;
 
     /** Reads all integers of a span; a {@code u32} keeps its bits. The array may be longer than they are. */
     int[] read(Span span, DType dtype) {
@@ -38,10 +45,7 @@ final class IntegerArray {
             grow(count);
         }
         switch (dtype) {
-            case U16 -> {
-                MemorySegment.copy(from, CHARS, at, chars, 0, count);
-                widen(chars, ints, count);
-            }
+            case U16 -> readPairs(from, at, count);
             case I16 -> {
                 MemorySegment.copy(from, SHORTS, at, shorts, 0, count);
                 widen(shorts, ints, count);
@@ -61,13 +65,35 @@ final class IntegerArray {
         int length = (int) Math.max(count, Math.min(2L * ints.length, MAX_LENGTH));
         bytes = new byte[length];
         shorts = new short[length];
-        chars = new char[length];
+        pairs = new int[length / 2];
+        spread = new long[length / 2];
+        spreadBytes = MemorySegment.ofArray(spread);
         ints = new int[length];
+        intBytes = MemorySegment.ofArray(ints);
     }
 
-    private static void widen(char[] from, int[] to, int count) {
-        for (int i = 0; i < count; i++) {
-            to[i] = from[i];
+    private void readPairs(MemorySegment from, long at, int count) {
+        int pairCount = count / 2;
+        MemorySegment.copy(from, INTS, at, pairs, 0, pairCount);
+        spread(pairs, spread, pairCount);
+        MemorySegment.copy(spreadBytes, 0, intBytes, 0, (long) pairCount * Long.BYTES);
+        if (count % 2 == 1) {
+            ints[count - 1] = from.get(SHORTS, at + 2L * (count - 1)) & 0xFFFF;
+        }
+    }
+
+    /** The earlier of two tokens goes to the half of the {@code long} that comes first in this machine's memory. */
+    private static void spread(int[] from, long[] to, int count) {
+        if (LITTLE_ENDIAN) {
+            for (int i = 0; i < count; i++) {
+                long pair = from[i];
+                to[i] = pair & 0xFFFFL | (pair & 0xFFFF_0000L) << 16;
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                long pair = from[i];
+                to[i] = (pair & 0xFFFFL) << 32 | pair >>> 16 & 0xFFFFL;
+            }
         }
     }
 
