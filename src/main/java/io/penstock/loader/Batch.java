@@ -45,6 +45,7 @@ public final class Batch implements AutoCloseable {
     private final Delivery delivery;
     private final BatchHolder holder;
     private final long sequence;
+    private final int count;
     /** The thread that took the batch; null if leases are shared. */
     private final Thread taker;
     private volatile boolean closed;
@@ -53,10 +54,11 @@ public final class Batch implements AutoCloseable {
     private DeviceStream[] streams;
     private int streamCount;
 
-    Batch(Delivery delivery, BatchHolder holder, long sequence, boolean shared) {
+    Batch(Delivery delivery, BatchHolder holder, long sequence, int count, boolean shared) {
         this.delivery = delivery;
         this.holder = holder;
         this.sequence = sequence;
+        this.count = count;
         this.taker = shared ? null : Thread.currentThread();
     }
 
@@ -93,7 +95,8 @@ public final class Batch implements AutoCloseable {
      * @return the batch size, or less for the last batch of an epoch
      */
     public int count() {
-        return open().plan.count();
+        open();
+        return count;
     }
 
     /**

@@ -309,7 +309,7 @@ final class CopyDelivery implements Delivery {
             failure.check();
         }
         slot.set(State.LENT);
-        Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
+        Batch batch = new Batch(this, slot.holder, sequence, slot.holder.plan.count(), sharedLeases);
         slot.holder.lent = batch;
         if (stream != null) {
             batch.addStream(stream);

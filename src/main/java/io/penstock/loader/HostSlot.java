@@ -26,6 +26,8 @@ final class HostSlot {
     final Slab slab;
     final BatchPlan plan;
     final BatchHolder holder;
+    /** The batch's samples, beside the turn: so that taking a batch reads no other line that the worker wrote. */
+    int count;
     /** Why the batch could not be made; null if it was. */
     BatchException failure;
 

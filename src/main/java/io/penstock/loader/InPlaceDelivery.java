@@ -64,7 +64,7 @@ final class InPlaceDelivery implements Delivery {
             ring.release(sequence);
             throw cause;
         }
-        Batch batch = new Batch(this, slot.holder, sequence, sharedLeases);
+        Batch batch = new Batch(this, slot.holder, sequence, slot.count, sharedLeases);
         slot.holder.lent = batch;
         if (stream != null) {
             batch.addStream(stream);

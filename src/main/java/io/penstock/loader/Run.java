@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.sampling.BatchSampler;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * A stretch of batches delivered one after another, from a start position until it ends or the loader is moved
@@ -14,7 +14,8 @@ final class Run {
     /** How many batches the run has; more than will ever be asked for, if it has no end. */
     final long count;
 
-    private final AtomicLong claimed = new AtomicLong();
+    /** Written by the workers for every batch, while the trainer reads the fields above. */
+    private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
     private volatile boolean cancelled;
 
     Run(BatchSampler batches, long base, long count) {
@@ -28,7 +29,7 @@ final class Run {
         if (cancelled) {
             return -1;
         }
-        long n = claimed.getAndIncrement();
+        long n = claimed.getAndIncrement(CacheLine.MIDDLE);
         return n < count ? base + n : -1;
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -26,7 +27,8 @@ abstract class SpinGate {
 
     /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
     private final long awakeNanos;
-    private volatile Thread parked;
+    /** The waiter, while it is parked. Wakers look at it for every batch. */
+    private final AtomicReferenceArray<Thread> parked = new AtomicReferenceArray<>(CacheLine.SLOTS);
 
     SpinGate(long awakeNanos) {
         this.awakeNanos = awakeNanos;
@@ -70,7 +72,7 @@ abstract class SpinGate {
     }
 
     private boolean park(boolean interruptible, long nanos) {
-        parked = Thread.currentThread();
+        parked.set(CacheLine.MIDDLE, Thread.currentThread());
         boolean interrupted = false;
         try {
             while (!isOpen()) {
@@ -89,7 +91,7 @@ abstract class SpinGate {
             }
             return true;
         } finally {
-            parked = null;
+            parked.set(CacheLine.MIDDLE, null);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -98,7 +100,7 @@ abstract class SpinGate {
 
     /** Lets the waiter look again. The state it waits for must have been written by a volatile write before. */
     final void wake() {
-        Thread waiter = parked;
+        Thread waiter = parked.get(CacheLine.MIDDLE);
         if (waiter != null) {
             LockSupport.unpark(waiter);
         }

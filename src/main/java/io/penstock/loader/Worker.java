@@ -80,7 +80,9 @@ final class Worker {
             free = System.nanoTime();
         }
         long planned = free;
-        slot.failure = null;
+        if (slot.failure != null) {
+            slot.failure = null;
+        }
         try {
             run.batches.plan(sequence - run.base, slot.plan);
             planned = System.nanoTime();
@@ -90,6 +92,7 @@ final class Worker {
             slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
                     reader.explain(t));
         }
+        slot.count = slot.plan.count();
         long end = System.nanoTime();
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         ring.publish(sequence);
