@@ -1,0 +1,4 @@
+/* All kernels as one unit: build.sh makes one fatbin of it. */
+#include "tokens.cu"
+#include "images.cu"
+#include "tensors.cu"
