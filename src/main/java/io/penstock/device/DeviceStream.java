@@ -59,6 +59,20 @@ public interface DeviceStream extends AutoCloseable {
     void copyToHost(PinnedBuffer dst, long dstOffset, DeviceBuffer src, long srcOffset, long bytes);
 
     /**
+     * Enqueues a kernel. The arguments are copied before this returns. Until the kernel has run, the device and the
+     * memory that the arguments name stay open, and that memory is not otherwise touched, as with a copy; but addresses
+     * are numbers, and nothing checks them: a wrong one is undefined behaviour, as in C.
+     *
+     * <p>The first launch on a CUDA device loads the kernels.
+     *
+     * @param kernel the kernel
+     * @param blocks how many blocks of {@value Kernel#BLOCK_THREADS} threads a GPU runs it with, at least 1
+     * @param words the arguments, of which the first {@link Kernel#words()} are used
+     * @throws IllegalArgumentException if there are fewer words than the kernel takes, or less than one block
+     */
+    void launch(Kernel kernel, int blocks, long[] words);
+
+    /**
      * Makes the event mark the work that is enqueued on this stream so far. What it marked before is forgotten, but a
      * {@link #waitFor} that was called before still waits for that.
      *

@@ -33,6 +33,7 @@ public final class CudaDevice implements Device {
     private final int ordinal;
     private final String name;
     private final OpenResources resources;
+    private final CudaKernels kernels = new CudaKernels(this);
 
     private CudaDevice(int ordinal) {
         this.ordinal = ordinal;
@@ -112,7 +113,15 @@ public final class CudaDevice implements Device {
 
     @Override
     public void close() {
-        resources.closeAll();
+        try {
+            resources.closeAll();
+        } finally {
+            kernels.close();
+        }
+    }
+
+    CudaKernels kernels() {
+        return kernels;
     }
 
     void closed(OpenResources.Resource resource) {

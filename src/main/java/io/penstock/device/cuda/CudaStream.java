@@ -16,6 +16,7 @@ import static io.penstock.device.cuda.CudaCopy.cudaMemcpyAsync;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.Arena;
@@ -82,6 +83,12 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
         long to = CudaPinnedBuffer.of(dst, device).address(dstOffset, bytes);
         long from = CudaDeviceBuffer.of(src, device).address(srcOffset, bytes);
         device.check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost(), handle.address()), "cudaMemcpyAsync");
+    }
+
+    @Override
+    public void launch(Kernel kernel, int blocks, long[] words) {
+        requireUsable();
+        device.kernels().launch(kernel, blocks, words, handle.address());
     }
 
     @Override

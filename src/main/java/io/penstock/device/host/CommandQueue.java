@@ -1,5 +1,6 @@
 package io.penstock.device.host;
 
+import io.penstock.device.Kernel;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
@@ -82,6 +83,11 @@ final class CommandQueue implements Runnable {
 
     synchronized void enqueueCopy(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long bytes) {
         free().copy(dst, dstOffset, src, srcOffset, bytes);
+        publish();
+    }
+
+    synchronized void enqueueLaunch(Kernel kernel, long[] words) {
+        free().launch(kernel, words);
         publish();
     }
 
@@ -206,13 +212,16 @@ final class CommandQueue implements Runnable {
         }
     }
 
-    /** A copy, or a wait for another stream; filled anew each time round the ring. */
+    /** A copy, a kernel, or a wait for another stream; filled anew each time round the ring. */
     private static final class Command {
         private MemorySegment dst;
         private long dstOffset;
         private MemorySegment src;
         private long srcOffset;
         private long bytes;
+        private Kernel kernel;
+        /** Made with the first kernel that comes to this place in the ring. */
+        private long[] words;
         private CommandQueue awaited;
         private long position;
 
@@ -224,6 +233,14 @@ final class CommandQueue implements Runnable {
             this.bytes = bytes;
         }
 
+        void launch(Kernel kernel, long[] arguments) {
+            if (words == null) {
+                words = new long[Kernel.MAX_WORDS];
+            }
+            System.arraycopy(arguments, 0, words, 0, kernel.words());
+            this.kernel = kernel;
+        }
+
         void await(CommandQueue awaited, long position) {
             this.awaited = awaited;
             this.position = position;
@@ -232,6 +249,8 @@ final class CommandQueue implements Runnable {
         void run() {
             if (awaited != null) {
                 awaited.await(position);
+            } else if (kernel != null) {
+                kernel.twin().run(words);
             } else {
                 for (long done = 0; done < bytes; done += PIECE_BYTES) {
                     long piece = Math.min(PIECE_BYTES, bytes - done);
@@ -244,6 +263,7 @@ final class CommandQueue implements Runnable {
         void clear() {
             dst = null;
             src = null;
+            kernel = null;
             awaited = null;
         }
     }

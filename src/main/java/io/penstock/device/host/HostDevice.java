@@ -108,7 +108,7 @@ public final class HostDevice implements Device {
         Throwable cause = fault;
         if (cause != null) {
             throw new DeviceException("host", call, ILLEGAL_ADDRESS, "cudaErrorIllegalAddress",
-                    "a copy met memory that it cannot reach: " + cause.getMessage(), cause);
+                    "work met memory that it cannot reach: " + cause.getMessage(), cause);
         }
     }
 }

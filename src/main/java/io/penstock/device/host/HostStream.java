@@ -3,6 +3,7 @@ package io.penstock.device.host;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import java.util.Objects;
@@ -53,6 +54,16 @@ final class HostStream implements DeviceStream, OpenResources.Resource {
         Objects.checkFromIndexSize(dstOffset, bytes, to.byteSize());
         Objects.checkFromIndexSize(srcOffset, bytes, from.byteSize());
         queue.enqueueCopy(to.segment(), dstOffset, from.segment(), srcOffset, bytes);
+    }
+
+    @Override
+    public void launch(Kernel kernel, int blocks, long[] words) {
+        check("launch");
+        if (words.length < kernel.words() || blocks < 1) {
+            throw new IllegalArgumentException(kernel + ": " + words.length + " words and " + blocks
+                    + " blocks, expected " + kernel.words() + " and at least 1");
+        }
+        queue.enqueueLaunch(kernel, words);
     }
 
     @Override

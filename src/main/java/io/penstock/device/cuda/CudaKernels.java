@@ -1,0 +1,218 @@
+package io.penstock.device.cuda;
+
+import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorInvalidKernelImage;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.penstock.cuda.bindings.CudaRuntime;
+import io.penstock.cuda.bindings.cudaFuncAttributes;
+import io.penstock.cuda.bindings.dim3;
+import io.penstock.device.DeviceException;
+import io.penstock.device.Kernel;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntSupplier;
+
+/**
+ * The engine's kernels on one device: the fatbin of {@code src/main/native}, loaded with the first launch, so that a
+ * device that only copies never loads it.
+ *
+ * <p>A kernel is looked up, and its code brought to the device, before it is first launched: CUDA loads lazily, and
+ * would otherwise do so within the launch.
+ */
+@SuppressWarnings("restricted")
+final class CudaKernels {
+    /** A file to load instead of the committed build, for who works on the kernels. */
+    private static final String PROPERTY = "penstock.kernels";
+    private static final String FATBIN = "kernels.fatbin";
+
+    /** Not among those that a library must have to be used at all: copies go without them. */
+    private static final List<String> FUNCTIONS = List.of("cudaFuncGetAttributes", "cudaLaunchKernel",
+            "cudaLibraryGetKernel", "cudaLibraryLoadData", "cudaLibraryUnload");
+
+    private final CudaDevice device;
+    private final Arena arena = Arena.ofShared();
+    private final Map<String, Long> kernels = new HashMap<>();
+
+    /** Zero until the first launch. */
+    private long library;
+    private boolean closed;
+    private Launcher launcher;
+
+    CudaKernels(CudaDevice device) {
+        this.device = device;
+    }
+
+    /**
+     * {@code cudaLaunchKernel} with its pointers as numbers, and what it reads: the grid, and the arguments, which CUDA
+     * copies before it returns.
+     */
+    private static final class Launcher {
+        private static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(
+                CudaRuntime.cudaLaunchKernel$address(), FunctionDescriptor.of(JAVA_INT,
+                        JAVA_LONG, dim3.layout(), dim3.layout(), JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+        private final MemorySegment grid;
+        private final MemorySegment block;
+        private final MemorySegment words;
+        /** One argument, the struct of words. */
+        private final MemorySegment arguments;
+
+        Launcher(Arena arena) {
+            grid = cube(arena);
+            block = cube(arena);
+            dim3.x(block, Kernel.BLOCK_THREADS);
+            words = arena.allocate(JAVA_LONG, Kernel.MAX_WORDS);
+            arguments = arena.allocateFrom(ADDRESS, words);
+        }
+
+        private static MemorySegment cube(Arena arena) {
+            MemorySegment cube = dim3.allocate(arena);
+            dim3.x(cube, 1);
+            dim3.y(cube, 1);
+            dim3.z(cube, 1);
+            return cube;
+        }
+
+        int launch(long kernel, int blocks, long[] source, int count, long stream) {
+            dim3.x(grid, blocks);
+            MemorySegment.copy(source, 0, words, JAVA_LONG, 0, count);
+            try {
+                return (int) HANDLE.invokeExact(kernel, grid, block, arguments.address(), 0L, stream);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable t) {
+                throw new AssertionError(t);
+            }
+        }
+    }
+
+    /** One launch at a time, for they share what {@link Launcher} has. */
+    synchronized void launch(Kernel kernel, int blocks, long[] words, long stream) {
+        if (words.length < kernel.words() || blocks < 1) {
+            throw new IllegalArgumentException(kernel + ": " + words.length + " words and " + blocks
+                    + " blocks, expected " + kernel.words() + " and at least 1");
+        }
+        Long handle = kernels.get(kernel.name());
+        if (handle == null) {
+            handle = find(kernel.name());
+        }
+        device.check(launcher.launch(handle, blocks, words, kernel.words(), stream), "cudaLaunchKernel");
+    }
+
+    private Long find(String name) {
+        if (library == 0) {
+            load();
+        }
+        try (Arena call = Arena.ofShared()) {
+            MemorySegment found = call.allocate(ADDRESS);
+            MemorySegment symbol = call.allocateFrom(name);
+            create("cudaLibraryGetKernel", "no kernel " + name + " in the fatbin for this GPU",
+                    () -> CudaRuntime.cudaLibraryGetKernel(found, MemorySegment.ofAddress(library), symbol));
+            MemorySegment kernel = found.get(ADDRESS, 0);
+            MemorySegment attributes = cudaFuncAttributes.allocate(call);
+            create("cudaFuncGetAttributes", "kernel " + name + " cannot be loaded on this GPU",
+                    () -> CudaRuntime.cudaFuncGetAttributes(attributes, kernel));
+            kernels.put(name, kernel.address());
+            return kernels.get(name);
+        }
+    }
+
+    private void load() {
+        if (closed) {
+            throw new IllegalStateException("device " + device.name() + " is closed");
+        }
+        SymbolLookup loaded = SymbolLookup.loaderLookup();
+        List<String> missing = FUNCTIONS.stream().filter(name -> loaded.find(name).isEmpty()).toList();
+        if (!missing.isEmpty()) {
+            throw new UnsupportedOperationException(device.name()
+                    + ": the CUDA runtime library cannot run kernels: it lacks " + String.join(", ", missing));
+        }
+        byte[] fatbin = read();
+        try (Arena call = Arena.ofShared()) {
+            MemorySegment code = call.allocate(fatbin.length, Long.BYTES);
+            MemorySegment.copy(fatbin, 0, code, JAVA_BYTE, 0, fatbin.length);
+            MemorySegment out = call.allocate(ADDRESS);
+            MemorySegment none = MemorySegment.NULL;
+            create("cudaLibraryLoadData", "the kernels cannot be loaded",
+                    () -> CudaRuntime.cudaLibraryLoadData(out, code, none, none, 0, none, none, 0));
+            library = out.get(ADDRESS, 0).address();
+        }
+        if (launcher == null) {
+            launcher = new Launcher(arena);
+        }
+    }
+
+    private byte[] read() {
+        String file = System.getProperty(PROPERTY);
+        try {
+            if (file != null && !file.isBlank()) {
+                return FatbinHeader.check(Files.readAllBytes(Path.of(file)), file);
+            }
+            try (InputStream in = CudaKernels.class.getResourceAsStream(FATBIN)) {
+                if (in == null) {
+                    throw new IOException("no resource " + FATBIN + " beside " + CudaKernels.class.getName());
+                }
+                return FatbinHeader.check(in.readAllBytes(), FATBIN);
+            }
+        } catch (IOException e) {
+            throw new DeviceException(device.name(), "cudaLibraryLoadData", cudaErrorInvalidKernelImage(),
+                    "cudaErrorInvalidKernelImage", "the kernels cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    /** As {@link CudaDevice#create}, with words to an error that say what to do. */
+    private void create(String call, String failure, IntSupplier creation) {
+        try {
+            device.create(call, creation);
+        } catch (DeviceException e) {
+            throw new DeviceException(device.name(), e.call(), e.status(), e.errorName(),
+                    CudaError.text(e.status()) + "; " + failure + hint(e.errorName()), e);
+        }
+    }
+
+    private static String hint(String errorName) {
+        return switch (errorName) {
+            case "cudaErrorInvalidKernelImage" -> ": the fatbin is damaged; build it anew with src/main/native/build.sh";
+            case "cudaErrorNoKernelImageForDevice" -> ": it is older than all that the fatbin is for;"
+                    + " src/main/native/build.sh names these";
+            case "cudaErrorUnsupportedPtxVersion", "cudaErrorJitCompilerNotFound" -> ": it is newer than all that the"
+                    + " fatbin has code for, and the driver is too old to compile it; update the driver";
+            case "cudaErrorSymbolNotFound" -> ": the fatbin is that of another version;"
+                    + " build it anew with src/main/native/build.sh";
+            default -> "";
+        };
+    }
+
+    /** Unloads the code, once nothing runs any more. */
+    synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        kernels.clear();
+        long loaded = library;
+        library = 0;
+        try {
+            if (loaded != 0) {
+                device.checkRelease(CudaRuntime.cudaLibraryUnload(MemorySegment.ofAddress(loaded)),
+                        "cudaLibraryUnload");
+            }
+        } finally {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.penstock.transform;
+
+/** Ascending i32 positions in device memory. */
+final class CuSeqlens {
+    private CuSeqlens() {
+    }
+
+    static int at(long address, long k) {
+        return RawMemory.getInt(address + k * Integer.BYTES);
+    }
+
+    static void set(long address, long k, long position) {
+        RawMemory.setInt(address + k * Integer.BYTES, (int) position);
+    }
+
+    /** How many of the positions are not above x. */
+    static long notAbove(long address, long count, long x) {
+        long low = 0;
+        long high = count;
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (at(address, middle) <= x) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,88 @@
+package io.penstock.transform;
+
+import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Memory by address, as kernels see it: little-endian, unchecked, and without an object a range. */
+@SuppressWarnings("restricted")
+final class RawMemory {
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
+    private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final DType[] DTYPES = DType.values();
+
+    private RawMemory() {
+    }
+
+    /** The dtype that a word of a kernel's arguments stands for. */
+    static DType dtype(long word) {
+        return DTYPES[(int) word];
+    }
+
+    /** The word that stands for a dtype in a kernel's arguments: its place in the enum, as in {@code kernel.cuh}. */
+    static long word(DType dtype) {
+        return dtype.ordinal();
+    }
+
+    static int getByte(long address) {
+        return ALL.get(I8, address);
+    }
+
+    static int getInt(long address) {
+        return ALL.get(I32, address);
+    }
+
+    static void setInt(long address, int value) {
+        ALL.set(I32, address, value);
+    }
+
+    static void copy(long from, long to, long bytes) {
+        MemorySegment.copy(ALL, from, ALL, to, bytes);
+    }
+
+    static void clear(long address, long bytes) {
+        for (long i = 0; i < bytes; i++) {
+            ALL.set(I8, address + i, (byte) 0);
+        }
+    }
+
+    /** The bits of an element of 1, 2, 4 or 8 bytes, with zeros above. */
+    static long bits(int elementBytes, long address, long i) {
+        return switch (elementBytes) {
+            case 1 -> ALL.get(I8, address + i) & 0xFFL;
+            case 2 -> ALL.get(I16, address + 2 * i) & 0xFFFFL;
+            case 4 -> ALL.get(I32, address + 4 * i) & 0xFFFF_FFFFL;
+            default -> ALL.get(I64, address + 8 * i);
+        };
+    }
+
+    static void setBits(int elementBytes, long address, long i, long bits) {
+        switch (elementBytes) {
+            case 1 -> ALL.set(I8, address + i, (byte) bits);
+            case 2 -> ALL.set(I16, address + 2 * i, (short) bits);
+            case 4 -> ALL.set(I32, address + 4 * i, (int) bits);
+            default -> ALL.set(I64, address + 8 * i, bits);
+        }
+    }
+
+    /** An element of an integer dtype or a truth value, extended to 64 bits; those of u64 keep their bits. */
+    static long integer(DType dtype, long address, long i) {
+        return switch (dtype) {
+            case I8 -> ALL.get(I8, address + i);
+            case I16 -> ALL.get(I16, address + 2 * i);
+            case I32 -> ALL.get(I32, address + 4 * i);
+            default -> bits(dtype.byteSize(), address, i);
+        };
+    }
+
+    /** The low bits of a value as an element of an integer dtype. */
+    static void setInteger(DType dtype, long address, long i, long value) {
+        setBits(dtype.byteSize(), address, i, value);
+    }
+}
