@@ -18,6 +18,7 @@ module io.penstock {
     exports io.penstock.sampling;
     exports io.penstock.store;
     exports io.penstock.tokenize;
+    exports io.penstock.transform;
 
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.megatron;

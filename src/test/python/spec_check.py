@@ -311,6 +311,17 @@ def places(dtypes, shapes):
     return offsets, sizes, offsets[-1] + sizes[-1]
 
 
+# randomness.md
+
+class Words(SplitMix64):
+    def __init__(self, seed, epoch, sample, operation):
+        e = first((first((first(seed) + epoch) & WRAP) + 0x44524157) & WRAP)
+        super().__init__(first((first((e + sample) & WRAP) + operation) & WRAP))
+
+    def below(self, bound):
+        return (self.next() * bound) >> 64
+
+
 # The vectors
 
 checked = 0
@@ -404,10 +415,30 @@ def check_slab(vectors):
                   (batch["offsets"], batch["bytes"], batch["used"]))
 
 
+def check_randomness(vectors):
+    for case in vectors["words"]:
+        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], case["operation"])
+        check("words", ["0x%016x" % words.next() for _ in case["words"]], case["words"])
+    for case in vectors["draws"]:
+        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], case["operation"])
+        check("bounded", words.below(case["bound"]), case["below_bound"])
+        check("double", words.next() >> 11, case["double_times_2_53"])
+        check("float", words.next() >> 40, case["float_times_2_24"])
+        check("bit", words.next() >> 63, case["bit"])
+    for case in vectors["crops"]:
+        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], 0x43524F50)
+        (height, width), (crop_height, crop_width) = case["image"], case["crop"]
+        top = words.below(height - crop_height + 1)
+        left = words.below(width - crop_width + 1)
+        flip = 4 * (words.next() >> 11) < case["flip_quarters"] << 53
+        check("crop", [top, left, int(flip), 0], case["parameters"])
+
+
 def main():
     folder = sys.argv[1]
     for name, checker in (("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
-                          ("windows", check_windows), ("slab", check_slab)):
+                          ("windows", check_windows), ("slab", check_slab),
+                          ("randomness", check_randomness)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))
     print("%d checks passed" % checked)

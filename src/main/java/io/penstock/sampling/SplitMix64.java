@@ -14,9 +14,21 @@ final class SplitMix64 {
         state = seed;
     }
 
+    void seed(long seed) {
+        state = seed;
+    }
+
     long next() {
         state += GAMMA;
-        long z = state;
+        return mix(state);
+    }
+
+    /** The first output of a generator with this state. */
+    static long first(long state) {
+        return mix(state + GAMMA);
+    }
+
+    private static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
         return z ^ (z >>> 31);

@@ -4,7 +4,10 @@ import static io.penstock.testing.Members.fields;
 
 import io.penstock.collate.BatchVectors;
 import io.penstock.json.Json;
+import io.penstock.transform.RandomCrop;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -12,6 +15,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -35,6 +39,7 @@ final class SpecVectors {
         Files.writeString(folder.resolve("state.json"), lines(state()));
         Files.writeString(folder.resolve("windows.json"), lines(BatchVectors.windows()));
         Files.writeString(folder.resolve("slab.json"), lines(BatchVectors.slab()));
+        Files.writeString(folder.resolve("randomness.json"), lines(randomness()));
     }
 
     /** Each case on a line of its own: compact, and still fit for a diff. */
@@ -231,6 +236,45 @@ final class SpecVectors {
             }
         }
         return fields("texts", texts, "refused", refused, "after", after);
+    }
+
+    static Map<String, Object> randomness() {
+        List<Object> words = new ArrayList<>();
+        List<Object> draws = new ArrayList<>();
+        List<Object> crops = new ArrayList<>();
+        SplittableRandom random = new SplittableRandom(4);
+        for (int i = 0; i < 40; i++) {
+            long seed = i == 0 ? 0 : random.nextLong();
+            long epoch = i == 0 ? 0 : random.nextLong(1000);
+            long sample = i == 0 ? 0 : i == 1 ? (1L << 62) - 1 : random.nextLong(1L << random.nextInt(1, 62));
+            long operation = i == 0 ? 0 : random.nextLong(1L << 32);
+            KeyedRandom keyed = new KeyedRandom(seed, epoch);
+            keyed.select(sample, operation);
+            List<String> outputs = new ArrayList<>();
+            for (int k = 0; k < 4; k++) {
+                outputs.add(hex(keyed.nextLong()));
+            }
+            words.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "operation", operation,
+                    "words", outputs));
+            keyed.select(sample, operation);
+            long bound = i == 0 ? 1 : i == 1 ? Long.MAX_VALUE : random.nextLong(1L << random.nextInt(1, 63)) + 1;
+            draws.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "operation", operation,
+                    "bound", bound, "below_bound", keyed.nextLong(bound),
+                    "double_times_2_53", (long) (keyed.nextDouble() * 0x1p53),
+                    "float_times_2_24", (long) (keyed.nextFloat() * 0x1p24),
+                    "bit", keyed.nextBoolean() ? 1 : 0));
+            int height = random.nextInt(1, 600);
+            int width = random.nextInt(1, 600);
+            RandomCrop crop = new RandomCrop(height, width, random.nextInt(1, height + 1),
+                    random.nextInt(1, width + 1), random.nextInt(5) / 4.0);
+            MemorySegment parameters = MemorySegment.ofArray(new int[4]);
+            crop.draw(keyed, sample, parameters, 0);
+            crops.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "image", List.of(height, width),
+                    "crop", List.of(crop.cropHeight(), crop.cropWidth()),
+                    "flip_quarters", (int) (crop.flipProbability() * 4),
+                    "parameters", Arrays.stream(parameters.toArray(ValueLayout.JAVA_INT)).boxed().toList()));
+        }
+        return fields("words", words, "draws", draws, "crops", crops);
     }
 
     private static String hex(long bits) {

@@ -24,11 +24,12 @@ class SpecVectorsTest {
     private static final Path VECTORS = Path.of("docs/spec/vectors");
 
     @ParameterizedTest
-    @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab"})
+    @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
         Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
                 "sharding", SpecVectors::sharding, "state", SpecVectors::state,
-                "windows", BatchVectors::windows, "slab", BatchVectors::slab);
+                "windows", BatchVectors::windows, "slab", BatchVectors::slab,
+                "randomness", SpecVectors::randomness);
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
         assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
     }

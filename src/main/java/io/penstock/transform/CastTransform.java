@@ -1,0 +1,117 @@
+package io.penstock.transform;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.device.Kernel;
+import io.penstock.memory.DType;
+
+/**
+ * A tensor of one dtype to the same values in another.
+ *
+ * <ul>
+ *   <li>To a <b>float</b>: rounded once, to nearest even, subnormal numbers kept. What is too large becomes infinity in
+ *       f64, f32, f16 and bf16; in f8e4m3 and f8e5m2 it becomes the largest finite number, and so does infinity. A NaN
+ *       becomes the positive quiet NaN 7FF8…, 7FC0…, 7E00, 7FC0, 7F or 7F, its payload dropped. -0 keeps its sign.
+ *   <li>From a float to an <b>integer</b>: towards zero; what is outside the range becomes its nearest end, a NaN 0.
+ *   <li>From an integer to an integer: the low bits, as in C, NumPy and PyTorch; a smaller one is extended by its sign
+ *       if it has one.
+ *   <li>To <b>bool</b>: 0 for zero, 1 for anything else, NaN included. From bool: 0 or 1, as the integer.
+ * </ul>
+ *
+ * <p>From a dtype to itself it copies the bits. All of it is the same bit for bit on every device.
+ */
+public final class CastTransform {
+    private static final int SOURCE = 0;
+    private static final int SOURCE_TYPE = 1;
+    private static final int TARGET = 2;
+    private static final int TARGET_TYPE = 3;
+    private static final int COUNT = 4;
+
+    private static final Kernel KERNEL = new Kernel("penstock_cast", 5, CastTransform::run);
+
+    private final long[] words = new long[KERNEL.words()];
+    private final DType from;
+    private final DType to;
+
+    /**
+     * A cast; every pair of dtypes has one.
+     *
+     * @param from the dtype that there is
+     * @param to the dtype to write
+     */
+    public CastTransform(DType from, DType to) {
+        this.from = from;
+        this.to = to;
+        words[SOURCE_TYPE] = RawMemory.word(from == to ? bits(from) : from);
+        words[TARGET_TYPE] = RawMemory.word(from == to ? bits(to) : to);
+    }
+
+    /** The dtype as which elements are copied as they are. */
+    private static DType bits(DType dtype) {
+        return switch (dtype.byteSize()) {
+            case 1 -> DType.U8;
+            case 2 -> DType.U16;
+            case 4 -> DType.U32;
+            default -> DType.U64;
+        };
+    }
+
+    /**
+     * Enqueues the cast.
+     *
+     * @param stream where
+     * @param source address of the elements
+     * @param count how many
+     * @param target address of the elements to write
+     * @throws IllegalArgumentException if an address is not a multiple of its element size
+     */
+    public synchronized void enqueue(DeviceStream stream, long source, long count, long target) {
+        if (Arguments.atLeast(0, "count", count) == 0) {
+            return;
+        }
+        words[SOURCE] = Arguments.address("source", source, from.byteSize());
+        words[TARGET] = Arguments.address("target", target, to.byteSize());
+        words[COUNT] = count;
+        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+    }
+
+    private static void run(long[] w) {
+        DType from = RawMemory.dtype(w[SOURCE_TYPE]);
+        DType to = RawMemory.dtype(w[TARGET_TYPE]);
+        if (from.isFloat()) {
+            FloatFormat format = FloatFormat.of(from);
+            FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
+            for (long i = 0; i < w[COUNT]; i++) {
+                double value = format.decode(RawMemory.bits(from.byteSize(), w[SOURCE], i));
+                RawMemory.setBits(to.byteSize(), w[TARGET], i,
+                        target != null ? target.encode(value) : to == DType.BOOL ? truth(value) : integer(value, to));
+            }
+            return;
+        }
+        FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
+        for (long i = 0; i < w[COUNT]; i++) {
+            long value = RawMemory.integer(from, w[SOURCE], i);
+            boolean negative = value < 0 && from != DType.U64;
+            RawMemory.setBits(to.byteSize(), w[TARGET], i,
+                    target != null ? target.encode(negative, negative ? -value : value, 0)
+                    : to != DType.BOOL ? value : value != 0 ? 1 : 0);
+        }
+    }
+
+    private static long truth(double value) {
+        return value != 0 ? 1 : 0;
+    }
+
+    private static long integer(double value, DType to) {
+        return switch (to) {
+            case U8 -> (long) Math.clamp(value, 0.0, 0xFFp0);
+            case I8 -> (long) Math.clamp(value, (double) Byte.MIN_VALUE, Byte.MAX_VALUE);
+            case U16 -> (long) Math.clamp(value, 0.0, 0xFFFFp0);
+            case I16 -> (long) Math.clamp(value, (double) Short.MIN_VALUE, Short.MAX_VALUE);
+            case U32 -> (long) Math.clamp(value, 0.0, 0xFFFF_FFFFp0);
+            case I32 -> (int) value;
+            case U64 -> value < 0x1p63 ? Math.max(0, (long) value)
+                    : value < 0x1p64 ? (long) (value - 0x1p63) ^ Long.MIN_VALUE : value > 0 ? -1 : 0;
+            default -> (long) value;
+        };
+    }
+}

@@ -1,0 +1,241 @@
+package io.penstock.transform;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.device.Kernel;
+import io.penstock.memory.DType;
+
+/**
+ * Images of bytes to what a vision model trains on: crop, horizontal flip, normalisation and cast in one pass, so that
+ * images go over the bus as bytes and through device memory once.
+ *
+ * <pre>
+ *   images    [B, H, W, C] or [B, C, H, W]    u8, C at most 4
+ *   crops     [B, 4]                          i32: top, left, flip (0 or not), not used; see {@link RandomCrop}
+ *   target    [B, h, w, C] or [B, C, h, w]    f32, f16 or bf16
+ * </pre>
+ *
+ * <p>A channel c of a pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step rounded
+ * to nearest even, as PyTorch's ToTensor and Normalize do on the CPU; then it is rounded once to the target's dtype. A
+ * crop that is not inside the image is moved to the nearest place that is.
+ *
+ * <p>Made by {@link #of}, and changed by the methods that give a new one:
+ *
+ * {@snippet :
+ * var transform = ImageTransform.of(Layout.NHWC, 3, 256, 256).crop(224, 224)
+ *         .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+ *         .to(DType.BF16, Layout.NCHW);
+ * transform.enqueue(stream, batch.address("image"), batch.count(), crops.address(), pixels.address());
+ * }
+ */
+public final class ImageTransform {
+    /** The most channels an image may have. */
+    public static final int MAX_CHANNELS = 4;
+
+    /** The order of an image batch's dimensions. */
+    public enum Layout {
+        /** Channels beside each other, as decoders give them and PyTorch calls channels last. */
+        NHWC,
+        /** A plane a channel. */
+        NCHW
+    }
+
+    private static final int SOURCE = 0;
+    private static final int BATCH = 1;
+    private static final int CHANNELS = 2;
+    private static final int HEIGHT = 3;
+    private static final int WIDTH = 4;
+    private static final int SOURCE_CHANNELS_LAST = 5;
+    private static final int CROP_HEIGHT = 6;
+    private static final int CROP_WIDTH = 7;
+    private static final int CROPS = 8;
+    private static final int CROP_Y = 9;
+    private static final int CROP_X = 10;
+    private static final int TARGET = 11;
+    private static final int TARGET_TYPE = 12;
+    private static final int TARGET_CHANNELS_LAST = 13;
+    /** Two f32 a word, the first one in the lower half. */
+    private static final int MEAN = 14;
+    private static final int DEVIATION = 16;
+
+    private static final Kernel KERNEL = new Kernel("penstock_images", 18, ImageTransform::run);
+
+    private final long[] words;
+
+    private ImageTransform(long[] words) {
+        this.words = words;
+    }
+
+    /**
+     * Whole images, divided by 255, in f32 and the layout that they have.
+     *
+     * @param layout the order of the images' dimensions
+     * @param channels C, 1 to {@value #MAX_CHANNELS}
+     * @param height H, at least 1
+     * @param width W, at least 1
+     * @return the transform
+     * @throws IllegalArgumentException if a size is outside its range
+     */
+    public static ImageTransform of(Layout layout, int channels, long height, long width) {
+        if (channels < 1 || channels > MAX_CHANNELS) {
+            throw new IllegalArgumentException(channels + " channels, expected 1 to " + MAX_CHANNELS);
+        }
+        long[] words = new long[KERNEL.words()];
+        words[CHANNELS] = channels;
+        words[HEIGHT] = Arguments.atLeast(1, "height", height);
+        words[WIDTH] = Arguments.atLeast(1, "width", width);
+        words[SOURCE_CHANNELS_LAST] = layout == Layout.NHWC ? 1 : 0;
+        words[CROP_HEIGHT] = height;
+        words[CROP_WIDTH] = width;
+        words[TARGET_TYPE] = RawMemory.word(DType.F32);
+        words[TARGET_CHANNELS_LAST] = words[SOURCE_CHANNELS_LAST];
+        for (int c = 0; c < MAX_CHANNELS; c++) {
+            setFloat(words, DEVIATION, c, 1);
+        }
+        return new ImageTransform(words);
+    }
+
+    /**
+     * Crops of one size: where a batch has none of its own, from the middle, (H - h) / 2 down and (W - w) / 2 right,
+     * both rounded down.
+     *
+     * @param height h, 1 to H
+     * @param width w, 1 to W
+     * @return a new transform
+     * @throws IllegalArgumentException if the crop is larger than the image
+     */
+    public ImageTransform crop(long height, long width) {
+        long[] changed = words.clone();
+        if (height < 1 || height > changed[HEIGHT] || width < 1 || width > changed[WIDTH]) {
+            throw new IllegalArgumentException("a crop of " + height + " x " + width + " of images of "
+                    + changed[HEIGHT] + " x " + changed[WIDTH]);
+        }
+        changed[CROP_HEIGHT] = height;
+        changed[CROP_WIDTH] = width;
+        changed[CROP_Y] = (changed[HEIGHT] - height) / 2;
+        changed[CROP_X] = (changed[WIDTH] - width) / 2;
+        return new ImageTransform(changed);
+    }
+
+    /**
+     * Normalisation.
+     *
+     * @param mean what to subtract from each channel once it is divided by 255
+     * @param deviation what to divide each channel by after that
+     * @return a new transform
+     * @throws IllegalArgumentException if there is not one of each a channel, one is not finite, or a deviation is not
+     *     above 0
+     */
+    public ImageTransform normalise(float[] mean, float[] deviation) {
+        long[] changed = words.clone();
+        if (mean.length != changed[CHANNELS] || deviation.length != changed[CHANNELS]) {
+            throw new IllegalArgumentException(mean.length + " means and " + deviation.length
+                    + " deviations for images of " + changed[CHANNELS] + " channels");
+        }
+        for (int c = 0; c < mean.length; c++) {
+            if (!Float.isFinite(mean[c]) || !(deviation[c] > 0) || Float.isInfinite(deviation[c])) {
+                throw new IllegalArgumentException(
+                        "channel " + c + ": mean " + mean[c] + ", standard deviation " + deviation[c]);
+            }
+            setFloat(changed, MEAN, c, mean[c]);
+            setFloat(changed, DEVIATION, c, deviation[c]);
+        }
+        return new ImageTransform(changed);
+    }
+
+    /**
+     * What to write.
+     *
+     * @param dtype {@link DType#F32}, {@link DType#F16} or {@link DType#BF16}
+     * @param layout the order of the target's dimensions
+     * @return a new transform
+     * @throws IllegalArgumentException if the dtype is none of these
+     */
+    public ImageTransform to(DType dtype, Layout layout) {
+        long[] changed = words.clone();
+        changed[TARGET_TYPE] = RawMemory.word(
+                Arguments.oneOf("target", dtype, DType.F32, DType.F16, DType.BF16));
+        changed[TARGET_CHANNELS_LAST] = layout == Layout.NHWC ? 1 : 0;
+        return new ImageTransform(changed);
+    }
+
+    /**
+     * Bytes of an image once it is transformed.
+     *
+     * @return h · w · C elements
+     */
+    public long targetImageBytes() {
+        return words[CROP_HEIGHT] * words[CROP_WIDTH] * words[CHANNELS] * targetType().byteSize();
+    }
+
+    /**
+     * Enqueues the transform.
+     *
+     * @param stream where
+     * @param images address of the images
+     * @param batch B
+     * @param crops address of each image's crop and flip, or 0 for crops from the middle and no flips
+     * @param target address of the result
+     * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · h exceeds 2^31 - 1
+     */
+    public synchronized void enqueue(DeviceStream stream, long images, long batch, long crops, long target) {
+        long rows = Arguments.count31("rows", batch, words[CROP_HEIGHT]);
+        if (rows == 0) {
+            return;
+        }
+        words[SOURCE] = Arguments.address("images", images, 1);
+        words[BATCH] = batch;
+        words[CROPS] = Arguments.optional("crops", crops, Integer.BYTES);
+        words[TARGET] = Arguments.address("target", target, targetType().byteSize());
+        stream.launch(KERNEL, Kernel.blocks(rows), words);
+    }
+
+    private DType targetType() {
+        return RawMemory.dtype(words[TARGET_TYPE]);
+    }
+
+    private static void setFloat(long[] words, int first, int c, float value) {
+        int shift = 32 * (c % 2);
+        words[first + c / 2] = words[first + c / 2] & ~(0xFFFF_FFFFL << shift)
+                | (Float.floatToRawIntBits(value) & 0xFFFF_FFFFL) << shift;
+    }
+
+    private static float getFloat(long[] words, int first, int c) {
+        return Float.intBitsToFloat((int) (words[first + c / 2] >>> 32 * (c % 2)));
+    }
+
+    private static void run(long[] w) {
+        long height = w[CROP_HEIGHT];
+        long width = w[CROP_WIDTH];
+        long planeBytes = w[HEIGHT] * w[WIDTH];
+        boolean sourceLast = w[SOURCE_CHANNELS_LAST] != 0;
+        boolean targetLast = w[TARGET_CHANNELS_LAST] != 0;
+        DType targetType = RawMemory.dtype(w[TARGET_TYPE]);
+        for (long row = 0; row < w[BATCH] * height; row++) {
+            long image = row / height;
+            long y = row - image * height;
+            long crop = w[CROPS] + 4 * Integer.BYTES * image;
+            boolean own = w[CROPS] != 0;
+            long top = Math.clamp(own ? RawMemory.getInt(crop) : w[CROP_Y], 0, w[HEIGHT] - height);
+            long left = Math.clamp(own ? RawMemory.getInt(crop + 4) : w[CROP_X], 0, w[WIDTH] - width);
+            boolean flip = own && RawMemory.getInt(crop + 8) != 0;
+            long source = w[SOURCE] + image * w[CHANNELS] * planeBytes;
+            for (int c = 0; c < w[CHANNELS]; c++) {
+                float mean = getFloat(w, MEAN, c);
+                float deviation = getFloat(w, DEVIATION, c);
+                for (long x = 0; x < width; x++) {
+                    long from = (top + y) * w[WIDTH] + left + (flip ? width - 1 - x : x);
+                    int pixel = RawMemory.getByte(source
+                            + (sourceLast ? from * w[CHANNELS] + c : c * planeBytes + from)) & 0xFF;
+                    float value = (pixel / 255f - mean) / deviation;
+                    long to = targetLast ? (row * width + x) * w[CHANNELS] + c
+                            : ((image * w[CHANNELS] + c) * height + y) * width + x;
+                    RawMemory.setBits(targetType.byteSize(), w[TARGET], to, switch (targetType) {
+                        case BF16 -> FloatFormat.bf16(value);
+                        case F16 -> FloatFormat.f16(value);
+                        default -> Float.floatToRawIntBits(value);
+                    });
+                }
+            }
+        }
+    }
+}

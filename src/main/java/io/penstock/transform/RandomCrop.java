@@ -1,0 +1,57 @@
+package io.penstock.transform;
+
+import io.penstock.sampling.KeyedRandom;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Crops and flips for {@link ImageTransform}, drawn by sample and epoch: whatever batch, rank or worker a sample comes
+ * in, it is cut the same way. {@code docs/spec/randomness.md} fixes the draws for ports.
+ *
+ * @param imageHeight H
+ * @param imageWidth W
+ * @param cropHeight h, 1 to H
+ * @param cropWidth w, 1 to W
+ * @param flipProbability how often an image is mirrored, 0 to 1
+ */
+public record RandomCrop(
+        int imageHeight, int imageWidth, int cropHeight, int cropWidth, double flipProbability) {
+    /** Bytes that the parameters of one image take: four i32, the last one 0. */
+    public static final int PARAMETER_BYTES = 4 * Integer.BYTES;
+
+    /** The operation that crops are drawn for, so that other draws for the same sample are independent. */
+    public static final long OPERATION = 0x43524F50;      // "CROP"
+
+    private static final ValueLayout.OfInt I32 =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /**
+     * Checks the sizes.
+     *
+     * @throws IllegalArgumentException if a crop is empty or larger than the image, or the probability outside 0 to 1
+     */
+    public RandomCrop {
+        if (cropHeight < 1 || cropHeight > imageHeight || cropWidth < 1 || cropWidth > imageWidth
+                || !(flipProbability >= 0 && flipProbability <= 1)) {
+            throw new IllegalArgumentException("crops of " + cropHeight + " x " + cropWidth + " of images of "
+                    + imageHeight + " x " + imageWidth + ", flipped with probability " + flipProbability);
+        }
+    }
+
+    /**
+     * Draws the parameters of one image.
+     *
+     * @param random the source of the draws, with the run's seed and the epoch; left at this sample
+     * @param sample the sample's index in the dataset
+     * @param parameters where to write {@value #PARAMETER_BYTES} bytes, in pinned memory to be copied to the device
+     * @param offset the first byte there
+     */
+    public void draw(KeyedRandom random, long sample, MemorySegment parameters, long offset) {
+        random.select(sample, OPERATION);
+        parameters.set(I32, offset, random.nextInt(imageHeight - cropHeight + 1));
+        parameters.set(I32, offset + 4, random.nextInt(imageWidth - cropWidth + 1));
+        parameters.set(I32, offset + 8, random.nextDouble() < flipProbability ? 1 : 0);
+        parameters.set(I32, offset + 12, 0);
+    }
+}

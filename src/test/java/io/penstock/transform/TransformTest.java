@@ -1,0 +1,93 @@
+package io.penstock.transform;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceUnavailableException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Kernels and their twins give what the definitions say, byte for byte, over random shapes, dtypes and data, and write
+ * nothing else: the twins on a host stream, the kernels' source compiled for the CPU, and the fatbin on a GPU.
+ */
+class TransformTest {
+
+    static List<Experiment> experiments(long seed) {
+        System.out.println("seed " + seed);
+        List<Experiment> all = new ArrayList<>(new TokenExperiments(seed).all());
+        all.addAll(new TensorExperiments(seed).all());
+        return all;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void twinsOnAHostStreamGiveWhatTheDefinitionsSay(long seed) {
+        for (Experiment experiment : experiments(seed)) {
+            try (Lab lab = new DeviceLab(Device.host())) {
+                experiment.verify(lab);
+            }
+        }
+    }
+
+    @Nested
+    @TestInstance(Lifecycle.PER_CLASS)
+    class CompiledForTheCpu {
+        private Path library;
+
+        @BeforeAll
+        void compile() throws IOException, InterruptedException {
+            library = NativeLab.compile(Path.of("target/native/kernels.so").toAbsolutePath(),
+                    NativeLab.SOURCES.resolve("kernels.cu"));
+        }
+
+        @ParameterizedTest
+        @ValueSource(longs = {1, 2, 3})
+        void kernelsGiveWhatTheDefinitionsSay(long seed) {
+            for (Experiment experiment : experiments(seed)) {
+                try (Lab lab = new NativeLab(library, 1)) {
+                    experiment.verify(lab);
+                }
+            }
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {2, 3, Integer.MAX_VALUE})
+        void theSizeOfTheGridChangesNothing(int divisor) {
+            for (Experiment experiment : experiments(4)) {
+                try (Lab lab = new NativeLab(library, divisor)) {
+                    experiment.verify(lab);
+                }
+            }
+        }
+    }
+
+    @Nested
+    @Tag("gpu")
+    class OnAGpu {
+        @ParameterizedTest
+        @ValueSource(longs = {1, 2, 3})
+        void kernelsGiveWhatTheDefinitionsSay(long seed) {
+            Device device;
+            try {
+                device = Device.cuda(0);
+            } catch (DeviceUnavailableException e) {
+                Assumptions.abort(e.getMessage());
+                return;
+            }
+            try (Lab lab = new DeviceLab(device)) {
+                for (Experiment experiment : experiments(seed)) {
+                    experiment.verify(lab);
+                }
+            }
+        }
+    }
+}
