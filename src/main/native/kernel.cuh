@@ -47,6 +47,7 @@ FUNCTION float float_of(uint32_t bits) { return __uint_as_float(bits); }
 #define FUNCTION static inline
 #define KERNEL(name, Arguments) \
     static void name##_block(const Arguments &a, int64_t block, int64_t blocks); \
+    extern "C" const int64_t name##_words = sizeof(Arguments) / sizeof(int64_t); \
     extern "C" void name(const void *words, int64_t blocks) { \
         for (int64_t block = 0; block < blocks; block++) { \
             name##_block(*(const Arguments *) words, block, blocks); \

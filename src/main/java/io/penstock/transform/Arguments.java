@@ -31,14 +31,22 @@ final class Arguments {
         return value;
     }
 
-    /** How many elements a shape has; kernels write such counts as i32. */
+    /** How many elements a shape has. */
+    static long count(String what, long rows, long columns) {
+        return count(what, rows, columns, Long.MAX_VALUE, "2^63 - 1");
+    }
+
+    /** The same, for what kernels count as i32. */
     static long count31(String what, long rows, long columns) {
-        atLeast(0, what, rows);
-        long count = Math.multiplyExact(rows, columns);
-        if (count > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException(what + ": " + rows + " x " + columns + " is more than 2^31 - 1");
+        return count(what, rows, columns, Integer.MAX_VALUE, "2^31 - 1");
+    }
+
+    private static long count(String what, long rows, long columns, long most, String mostText) {
+        if (rows < 0 || columns < 0 || columns > 0 && rows > most / columns) {
+            throw new IllegalArgumentException(
+                    what + ": " + rows + " x " + columns + ", expected at least 0 and at most " + mostText);
         }
-        return count;
+        return rows * columns;
     }
 
     /** An address that elements of a size can be at. */

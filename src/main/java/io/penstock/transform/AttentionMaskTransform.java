@@ -48,7 +48,7 @@ public final class AttentionMaskTransform {
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(DeviceStream stream, long lengths, long batch, long length, long mask) {
-        long count = Math.multiplyExact(Arguments.atLeast(0, "batch", batch), Arguments.atLeast(0, "length", length));
+        long count = Arguments.count("attention_mask", batch, length);
         if (count == 0) {
             return;
         }

@@ -95,7 +95,9 @@ public final class CausalLmTransform {
      */
     public synchronized void enqueue(DeviceStream stream, long tokens, long batch, long inputIds, long labels,
             long cuSeqlens, long cuCount) {
-        if (Arguments.atLeast(0, "batch", batch) == 0) {
+        long count = cuSeqlens == 0 ? Arguments.count("inputs", batch, length)
+                : Arguments.count31("inputs", batch, length);
+        if (count == 0) {
             return;
         }
         TokenRows.setBatch(words, tokens, batch);
@@ -103,10 +105,7 @@ public final class CausalLmTransform {
         words[LABELS] = Arguments.optional("labels", labels, outType.byteSize());
         words[CU_SEQLENS] = Arguments.optional("cu_seqlens", cuSeqlens, Integer.BYTES);
         words[CU_COUNT] = Arguments.atLeast(0, "cu_seqlens", cuCount);
-        if (cuSeqlens != 0) {
-            Arguments.count31("inputs", batch, length);
-        }
-        stream.launch(KERNEL, Kernel.blocksForItems(Math.multiplyExact(batch, length)), words);
+        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
     }
 
     private static void run(long[] w) {

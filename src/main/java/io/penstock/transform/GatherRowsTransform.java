@@ -57,7 +57,7 @@ public final class GatherRowsTransform {
      */
     public synchronized void enqueue(
             DeviceStream stream, long table, long rows, long indices, long count, long target) {
-        if (Arguments.atLeast(0, "indices", count) == 0) {
+        if (Arguments.count("target", count, rowBytes) == 0) {
             return;
         }
         words[TABLE] = Arguments.address("table", table, 1);
@@ -67,7 +67,7 @@ public final class GatherRowsTransform {
         words[TARGET] = Arguments.address("target", target, 1);
         words[UNIT_BYTES] = Math.min(MAX_UNIT_BYTES, Long.lowestOneBit(table | target | rowBytes));
         words[ROW_UNITS] = rowBytes / words[UNIT_BYTES];
-        stream.launch(KERNEL, Kernel.blocksForItems(Math.multiplyExact(count, words[ROW_UNITS])), words);
+        stream.launch(KERNEL, Kernel.blocksForItems(count * words[ROW_UNITS]), words);
     }
 
     private static void run(long[] w) {

@@ -58,7 +58,7 @@ public final class PadRowsTransform {
      */
     public synchronized void enqueue(
             DeviceStream stream, long values, long offsets, long rows, long length, long target) {
-        long count = Math.multiplyExact(Arguments.atLeast(0, "rows", rows), Arguments.atLeast(0, "length", length));
+        long count = Arguments.count("target", rows, length);
         if (count == 0) {
             return;
         }

@@ -1,0 +1,79 @@
+package io.penstock.device.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The committed fatbin is the build of the committed sources. */
+class KernelBuildTest {
+    private static final Path SOURCES = Path.of("src/main/native");
+    private static final Path BUILD = Path.of("src/main/resources/io/penstock/device/cuda");
+    private static final String FATBIN = "kernels.fatbin";
+    private static final String MANIFEST = "kernels.sha256";
+    private static final String ADVICE = "run src/main/native/build.sh and commit what it writes";
+
+    @Test
+    void theManifestNamesTheSourcesAndTheFatbinAsTheyAre() throws Exception {
+        Map<String, String> listed = new TreeMap<>();
+        for (String line : Files.readAllLines(BUILD.resolve(MANIFEST))) {
+            if (!line.startsWith("#")) {
+                listed.put(line.substring(66), line.substring(0, 64));
+            }
+        }
+        Map<String, String> found = new TreeMap<>(Map.of(FATBIN, sha256(BUILD.resolve(FATBIN))));
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            for (Path file : files.toList()) {
+                found.put(file.getFileName().toString(), sha256(file));
+            }
+        }
+        assertEquals(listed, found, ADVICE);
+    }
+
+    @Test
+    void theFatbinIsWhole() throws IOException {
+        byte[] fatbin = Files.readAllBytes(BUILD.resolve(FATBIN));
+        assertArrayEquals(fatbin, FatbinHeader.check(fatbin, FATBIN));
+    }
+
+    @Test
+    void theSameCompilerGivesTheSameBytes() throws Exception {
+        String compiler = Files.readAllLines(BUILD.resolve(MANIFEST)).getFirst();
+        String present = run("nvcc", "--version");
+        assumeTrue(present.contains("V" + compiler.substring("# nvcc ".length())), "committed: " + compiler
+                + ", here: " + present.lines().toList().getLast());
+        Path folder = Path.of("target/native/rebuild").toAbsolutePath();
+        assertEquals("", run(SOURCES.resolve("build.sh").toString(), folder.toString()));
+        for (String file : List.of(MANIFEST, FATBIN)) {
+            assertArrayEquals(Files.readAllBytes(BUILD.resolve(file)), Files.readAllBytes(folder.resolve(file)),
+                    file + ": " + ADVICE);
+        }
+    }
+
+    private static String run(String... command) throws IOException, InterruptedException {
+        Process process;
+        try {
+            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        } catch (IOException e) {
+            return abort("no " + command[0] + ": " + e.getMessage());
+        }
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), output);
+        return output;
+    }
+
+    private static String sha256(Path file) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+    }
+}
