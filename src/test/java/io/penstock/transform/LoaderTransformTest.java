@@ -1,0 +1,126 @@
+package io.penstock.transform;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.penstock.collate.CausalLm;
+import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.TransferMode;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.KeyedRandom;
+import io.penstock.testing.MemoryTensorStore;
+import io.penstock.testing.MemoryTokenStore;
+import io.penstock.transform.ImageTransform.Layout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** Batches that are taken on a stream, transformed there, and closed at once: as {@code docs/transforms.md} has it. */
+class LoaderTransformTest {
+    private static final int LENGTH = 1024;
+    private static final int BATCH = 8;
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = "AUTO", mode = Mode.EXCLUDE)
+    void narrowBatchesWidenedOnTheDeviceAreTheBatchesWidenedByTheCollator(TransferMode mode) {
+        try (MemoryTokenStore store = new MemoryTokenStore(DType.U16, 200 * LENGTH + 1);
+                Device device = Device.host(); DeviceStream stream = device.openStream("train");
+                DeviceBuffer ids = device.allocate((long) BATCH * LENGTH * Long.BYTES);
+                DeviceBuffer labels = device.allocate((long) BATCH * LENGTH * Long.BYTES);
+                DataLoader narrow = DataLoader.of(TokenWindows.of(store, LENGTH)).collator(CausalLm.narrow())
+                        .batchSize(BATCH).shuffle(1).endEpoch(2).workers(2).device(device).transfer(mode).open();
+                DataLoader wide = DataLoader.of(TokenWindows.of(store, LENGTH))
+                        .collator(CausalLm.widened(TokenWidth.I64)).batchSize(BATCH).shuffle(1).endEpoch(2).open()) {
+            var transform = new CausalLmTransform(DType.U16, DType.I64, LENGTH);
+            while (narrow.hasNext()) {
+                int count;
+                try (Batch batch = narrow.next(stream)) {
+                    count = batch.count();
+                    transform.enqueue(stream, batch.address("tokens"), count, ids.address(), labels.address());
+                }
+                stream.synchronize();
+                try (Batch batch = wide.next()) {
+                    assertEquals(-1, batch.tensor("input_ids").segment().mismatch(part(ids, count)));
+                    assertEquals(-1, batch.tensor("labels").segment().mismatch(part(labels, count)));
+                }
+            }
+            assertEquals(false, wide.hasNext());
+        }
+    }
+
+    private static MemorySegment part(DeviceBuffer buffer, int rows) {
+        return buffer.segment().asSlice(0, (long) rows * LENGTH * Long.BYTES);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = "AUTO", mode = Mode.EXCLUDE)
+    void aSamplesCropIsTheSameInWhateverBatchItComes(TransferMode mode) {
+        Map<Long, byte[]> seen = new HashMap<>();
+        for (int batchSize : new int[] {4, 7}) {
+            cropped(batchSize, mode).forEach((sample, image) -> {
+                byte[] before = seen.putIfAbsent(sample, image);
+                if (before != null) {
+                    assertArrayEquals(before, image, () -> "sample " + sample);
+                }
+            });
+        }
+        assertEquals(50, seen.size());
+        assertEquals(50, seen.values().stream().map(Arrays::hashCode).distinct().count());
+    }
+
+    private static Map<Long, byte[]> cropped(int batchSize, TransferMode mode) {
+        Map<Long, byte[]> images = new HashMap<>();
+        var transform = ImageTransform.of(Layout.NHWC, 3, 40, 36).crop(32, 32)
+                .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                .to(DType.BF16, Layout.NCHW);
+        var crop = new RandomCrop(40, 36, 32, 32, 0.5);
+        var random = new KeyedRandom(42, 0);
+        int imageBytes = (int) transform.targetImageBytes();
+        try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 50, 40, 36, 3));
+                Device device = Device.host(); DeviceStream stream = device.openStream("train");
+                PinnedBuffer parameters = device.allocatePinned((long) batchSize * RandomCrop.PARAMETER_BYTES);
+                DeviceBuffer crops = device.allocate((long) batchSize * RandomCrop.PARAMETER_BYTES);
+                DeviceEvent copied = device.openEvent(EventWait.BLOCK);
+                DeviceBuffer pixels = device.allocate((long) batchSize * imageBytes);
+                DataLoader loader = DataLoader.of(TensorRows.of("image", store)).batchSize(batchSize)
+                        .shuffle(batchSize).endEpoch(1).device(device).transfer(mode).open()) {
+            while (loader.hasNext()) {
+                long[] samples;
+                try (Batch batch = loader.next(stream)) {
+                    copied.synchronize();                           // the parameters before are on the device
+                    samples = new long[batch.count()];
+                    for (int row = 0; row < samples.length; row++) {
+                        samples[row] = batch.sample(row);
+                        crop.draw(random, samples[row], parameters.segment(), (long) row * RandomCrop.PARAMETER_BYTES);
+                    }
+                    stream.copyToDevice(crops, 0, parameters, 0, (long) samples.length * RandomCrop.PARAMETER_BYTES);
+                    stream.record(copied);
+                    transform.enqueue(stream, batch.address("image"), samples.length, crops.address(),
+                            pixels.address());
+                }
+                stream.synchronize();
+                for (int row = 0; row < samples.length; row++) {
+                    images.put(samples[row], pixels.segment().asSlice((long) row * imageBytes, imageBytes)
+                            .toArray(ValueLayout.JAVA_BYTE));
+                }
+            }
+        }
+        return images;
+    }
+}
