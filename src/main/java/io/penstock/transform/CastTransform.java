@@ -78,22 +78,43 @@ public final class CastTransform {
         DType from = RawMemory.dtype(w[SOURCE_TYPE]);
         DType to = RawMemory.dtype(w[TARGET_TYPE]);
         if (from.isFloat()) {
-            FloatFormat format = FloatFormat.of(from);
-            FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
-            for (long i = 0; i < w[COUNT]; i++) {
-                double value = format.decode(RawMemory.bits(from.byteSize(), w[SOURCE], i));
-                RawMemory.setBits(to.byteSize(), w[TARGET], i,
-                        target != null ? target.encode(value) : to == DType.BOOL ? truth(value) : integer(value, to));
-            }
-            return;
+            castFloats(w, from, to);
+        } else if (to.isInteger()) {
+            RawMemory.convert(from, w[SOURCE], to, w[TARGET], w[COUNT]);
+        } else {
+            castIntegers(w, from, to);
         }
+    }
+
+    private static void castFloats(long[] w, DType from, DType to) {
+        FloatFormat format = FloatFormat.of(from);
+        FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
+        boolean toBf16 = from == DType.F32 && to == DType.BF16;
+        boolean toF16 = from == DType.F32 && to == DType.F16;
+        for (long i = 0; i < w[COUNT]; i++) {
+            long bits = RawMemory.bits(from.byteSize(), w[SOURCE], i);
+            long result;
+            if (toBf16) {
+                result = FloatFormat.bf16(Float.intBitsToFloat((int) bits));
+            } else if (toF16) {
+                result = FloatFormat.f16(Float.intBitsToFloat((int) bits));
+            } else if (target != null) {
+                result = target.encode(format.decode(bits));
+            } else {
+                double value = format.decode(bits);
+                result = to == DType.BOOL ? truth(value) : integer(value, to);
+            }
+            RawMemory.setBits(to.byteSize(), w[TARGET], i, result);
+        }
+    }
+
+    private static void castIntegers(long[] w, DType from, DType to) {
         FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
         for (long i = 0; i < w[COUNT]; i++) {
             long value = RawMemory.integer(from, w[SOURCE], i);
             boolean negative = value < 0 && from != DType.U64;
             RawMemory.setBits(to.byteSize(), w[TARGET], i,
-                    target != null ? target.encode(negative, negative ? -value : value, 0)
-                    : to != DType.BOOL ? value : value != 0 ? 1 : 0);
+                    target != null ? target.encode(negative, negative ? -value : value, 0) : value != 0 ? 1 : 0);
         }
     }
 

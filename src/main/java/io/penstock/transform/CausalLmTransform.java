@@ -113,26 +113,35 @@ public final class CausalLmTransform {
         DType outType = RawMemory.dtype(w[OUT_TYPE]);
         long length = w[TokenRows.LENGTH];
         for (long row = 0; row < w[TokenRows.BATCH]; row++) {
-            long bound = w[CU_SEQLENS] == 0 ? 0 : CuSeqlens.notAbove(w[CU_SEQLENS], w[CU_COUNT], row * length);
+            long tokens = w[TokenRows.TOKENS] + row * w[TokenRows.STRIDE] * tokenType.byteSize();
+            long target = row * length * outType.byteSize();
+            if (w[INPUT_IDS] != 0) {
+                RawMemory.convert(tokenType, tokens, outType, w[INPUT_IDS] + target, length);
+            }
+            if (w[LABELS] != 0) {
+                RawMemory.convert(tokenType, tokens + tokenType.byteSize(), outType, w[LABELS] + target, length);
+                ignoreOtherDocuments(w, row, outType, w[LABELS] + target);
+            }
+        }
+    }
+
+    private static void ignoreOtherDocuments(long[] w, long row, DType outType, long labels) {
+        long length = w[TokenRows.LENGTH];
+        if (TokenRows.haveSeparator(w)) {
             for (long t = 0; t < length; t++) {
-                long from = row * w[TokenRows.STRIDE] + t;
-                boolean crosses = TokenRows.begins(w, row, t + 1);
-                if (w[CU_SEQLENS] != 0 && t + 1 < length) {
-                    long next = bound;
-                    while (next < w[CU_COUNT] && CuSeqlens.at(w[CU_SEQLENS], next) <= row * length + t + 1) {
-                        next++;
-                    }
-                    crosses |= next > bound;
-                    bound = next;
+                if (TokenRows.begins(w, row, t + 1)) {
+                    RawMemory.setInteger(outType, labels, t, w[IGNORE_INDEX]);
                 }
-                if (w[INPUT_IDS] != 0) {
-                    RawMemory.setInteger(outType, w[INPUT_IDS], row * length + t,
-                            RawMemory.integer(tokenType, w[TokenRows.TOKENS], from));
+            }
+        }
+        if (w[CU_SEQLENS] != 0) {
+            long first = row * length;
+            for (long k = CuSeqlens.notAbove(w[CU_SEQLENS], w[CU_COUNT], first); k < w[CU_COUNT]; k++) {
+                long start = CuSeqlens.at(w[CU_SEQLENS], k) - first;
+                if (start >= length) {
+                    break;
                 }
-                if (w[LABELS] != 0) {
-                    RawMemory.setInteger(outType, w[LABELS], row * length + t, crosses ? w[IGNORE_INDEX]
-                            : RawMemory.integer(tokenType, w[TokenRows.TOKENS], from + 1));
-                }
+                RawMemory.setInteger(outType, labels, start - 1, w[IGNORE_INDEX]);
             }
         }
     }

@@ -48,7 +48,8 @@ enum FloatFormat {
             case F64 -> Double.longBitsToDouble(bits);
             case F32 -> Float.intBitsToFloat((int) bits);
             case BF16 -> Float.intBitsToFloat((int) bits << 16);
-            case F16, F8E4M3, F8E5M2 -> decodeSmall(bits);
+            case F16 -> Float.float16ToFloat((short) bits);
+            case F8E4M3, F8E5M2 -> decodeSmall(bits);
         };
     }
 

@@ -15,6 +15,7 @@ final class RawMemory {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    private static final long PIECE_BYTES = 1 << 20;
     private static final DType[] DTYPES = DType.values();
 
     private RawMemory() {
@@ -42,8 +43,11 @@ final class RawMemory {
         ALL.set(I32, address, value);
     }
 
+    /** Copies in pieces of some tens of microseconds, for a bulk copy is not interrupted for a safepoint. */
     static void copy(long from, long to, long bytes) {
-        MemorySegment.copy(ALL, from, ALL, to, bytes);
+        for (long done = 0; done < bytes; done += PIECE_BYTES) {
+            MemorySegment.copy(ALL, from + done, ALL, to + done, Math.min(PIECE_BYTES, bytes - done));
+        }
     }
 
     static void clear(long address, long bytes) {
@@ -79,6 +83,29 @@ final class RawMemory {
             case I32 -> ALL.get(I32, address + 4 * i);
             default -> bits(dtype.byteSize(), address, i);
         };
+    }
+
+    /** Integers of one dtype to those of another: extended, or their low bits. */
+    static void convert(DType from, long source, DType to, long target, long count) {
+        if (from.byteSize() == to.byteSize()) {
+            copy(source, target, count * to.byteSize());
+        } else if (from == DType.U16 && to.byteSize() == Long.BYTES) {
+            for (long i = 0; i < count; i++) {
+                ALL.set(I64, target + 8 * i, ALL.get(I16, source + 2 * i) & 0xFFFFL);
+            }
+        } else if (from == DType.U16 && to.byteSize() == Integer.BYTES) {
+            for (long i = 0; i < count; i++) {
+                ALL.set(I32, target + 4 * i, ALL.get(I16, source + 2 * i) & 0xFFFF);
+            }
+        } else if (from == DType.U32 && to.byteSize() == Long.BYTES) {
+            for (long i = 0; i < count; i++) {
+                ALL.set(I64, target + 8 * i, ALL.get(I32, source + 4 * i) & 0xFFFF_FFFFL);
+            }
+        } else {
+            for (long i = 0; i < count; i++) {
+                setInteger(to, target, i, integer(from, source, i));
+            }
+        }
     }
 
     /** The low bits of a value as an element of an integer dtype. */

@@ -42,6 +42,10 @@ final class TokenRows {
         words[BATCH] = batch;
     }
 
+    static boolean haveSeparator(long[] words) {
+        return words[SEPARATOR_MODE] != NONE;
+    }
+
     /** Whether a document begins at a token of a row, other than by being the row's first one. */
     static boolean begins(long[] words, long row, long t) {
         if (words[SEPARATOR_MODE] == NONE || t == 0) {

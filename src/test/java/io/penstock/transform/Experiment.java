@@ -48,6 +48,14 @@ final class Experiment {
                 () -> name + " wrote its input " + label));
     }
 
+    /** The same work again and again, over memory that is uploaded once. */
+    Runnable repeatable(Lab lab) {
+        Map<String, Long> addresses = new LinkedHashMap<>();
+        inputs.forEach((label, bytes) -> addresses.put(label, lab.upload(bytes)));
+        expected.forEach((label, bytes) -> addresses.put(label, lab.upload(poison(bytes.length))));
+        return () -> work.enqueue(lab, addresses);
+    }
+
     private void compare(String label, byte[] bytes, byte[] found) {
         List<String> differences = new ArrayList<>();
         for (int i = 0; i < bytes.length && differences.size() < 8; i++) {

@@ -1,8 +1,12 @@
 package io.penstock.transform;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceUnavailableException;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +14,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +39,30 @@ class TransformTest {
         for (Experiment experiment : experiments(seed)) {
             try (Lab lab = new DeviceLab(Device.host())) {
                 experiment.verify(lab);
+            }
+        }
+    }
+
+    /** What the threads of both sides allocate, the caller's and the stream's; each experiment has a warm round. */
+    @Test
+    void twinsAllocateNothingOnTheStreamsThread() {
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        for (Experiment experiment : experiments(6)) {
+            try (Lab lab = new DeviceLab(Device.host())) {
+                long id = Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> thread.getName().equals("penstock host stream lab")).findAny().orElseThrow()
+                        .threadId();
+                Runnable work = experiment.repeatable(lab);
+                long fewest = Long.MAX_VALUE;
+                for (int round = 0; round < 3; round++) {
+                    long before = threads.getThreadAllocatedBytes(id);
+                    for (int i = 0; i < 5; i++) {
+                        work.run();
+                    }
+                    lab.stream().synchronize();
+                    fewest = Math.min(fewest, threads.getThreadAllocatedBytes(id) - before);
+                }
+                assertTrue(fewest < 200, experiment + " allocates " + fewest + " bytes");
             }
         }
     }
