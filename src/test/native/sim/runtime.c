@@ -303,10 +303,15 @@ const char *cudaGetErrorName(int status) {
         case 46: return "cudaErrorDevicesUnavailable";
         case NO_DEVICE: return "cudaErrorNoDevice";
         case INVALID_DEVICE: return "cudaErrorInvalidDevice";
+        case 200: return "cudaErrorInvalidKernelImage";
+        case 209: return "cudaErrorNoKernelImageForDevice";
         case INVALID_HANDLE: return "cudaErrorInvalidResourceHandle";
+        case 222: return "cudaErrorUnsupportedPtxVersion";
+        case 500: return "cudaErrorSymbolNotFound";
         case NOT_READY: return "cudaErrorNotReady";
         case 700: return "cudaErrorIllegalAddress";
         case 719: return "cudaErrorLaunchFailure";
+        case 801: return "cudaErrorNotSupported";
         default: return "unrecognized error code";
     }
 }

@@ -19,6 +19,7 @@
  *   order.c    which work happens before which
  *   stream.c   the threads that run the work
  *   runtime.c  CUDA's functions
+ *   kernels.c  those for kernels
  *   control.c  what tests set and ask
  */
 #ifndef SIM_H
@@ -37,7 +38,7 @@ enum {
     INVALID_DEVICE = 101, INVALID_HANDLE = 400, NOT_READY = 600
 };
 
-enum { MAX_DEVICES = 8, MAX_STREAMS = 64 };
+enum { MAX_DEVICES = 8, MAX_STREAMS = 64, MAX_WORDS = 32 };
 
 typedef enum { STREAM, EVENT, DEVICE_MEMORY, PINNED_MEMORY } sim_kind;
 
@@ -53,7 +54,10 @@ typedef struct sim_access {
     struct sim_access *next;
 } sim_access;
 
-typedef enum { COPY, WAIT, RECORD, KERNEL, FAULT } sim_work_kind;
+typedef enum { COPY, WAIT, RECORD, KERNEL, LAUNCH, FAULT } sim_work_kind;
+
+/* A kernel of the engine's, compiled for the CPU. */
+typedef void (*sim_kernel)(const void *words, int64_t blocks);
 
 typedef struct sim_work {
     sim_work_kind kind;
@@ -65,6 +69,8 @@ typedef struct sim_work {
     int awaited_stream;             /* WAIT: what the event marked when the wait was enqueued */
     uint64_t awaited_number;
     int64_t micros;                 /* KERNEL: how long it reads */
+    sim_kernel run;                 /* LAUNCH */
+    int64_t words[MAX_WORDS], blocks;
     int status;                     /* FAULT */
     struct sim_work *next;
 } sim_work;

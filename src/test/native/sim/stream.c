@@ -73,6 +73,7 @@ static void run(int device, const sim_work *work) {
     switch (work->kind) {
         case COPY: copy(device, work); break;
         case KERNEL: compute(work); break;
+        case LAUNCH: work->run(work->words, work->blocks); break;
         case RECORD: break;
         case WAIT:
             pthread_mutex_lock(&sim_lock);

@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
 import io.penstock.device.Kernel;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
-import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 
-/** What runs over a false CUDA library, in a JVM of its own: each method is a check, named on the command line. */
+/** What runs over the simulated CUDA runtime, in a JVM of its own: each method is a check, named on the command line. */
 public final class CudaLaunchChecks {
     private CudaLaunchChecks() {
     }
@@ -23,33 +26,38 @@ public final class CudaLaunchChecks {
     /**
      * Runs a check.
      *
-     * @param arguments the name of the method
+     * @param arguments the name of the method, and a fatbin if it is not to be the committed one
      * @throws Throwable if the check fails
      */
     public static void main(String[] arguments) throws Throwable {
+        if (arguments.length > 1) {
+            System.setProperty("penstock.kernels", arguments[1]);
+        }
         CudaLaunchChecks.class.getDeclaredMethod(arguments[0]).invoke(null);
     }
 
     static void kernelsGiveWhatTheDefinitionsSay() {
         try (Lab lab = new DeviceLab(Device.cuda(0))) {
-            assertEquals(0, counter("kernel_runtime_loads"));
+            assertEquals(0, CudaSimulator.calls("cudaLibraryLoadData"));
             for (Experiment experiment : TransformTest.experiments(5)) {
                 experiment.verify(lab);
             }
-            assertEquals(1, counter("kernel_runtime_loads"));
-            assertEquals(0, counter("kernel_runtime_unloads"));
+            assertEquals(1, CudaSimulator.calls("cudaLibraryLoadData"));
+            assertEquals(0, CudaSimulator.calls("cudaLibraryUnload"));
         }
-        assertEquals(1, counter("kernel_runtime_unloads"));
+        assertEquals(1, CudaSimulator.calls("cudaLibraryUnload"));
     }
 
     static void launchesOnAForeignStream() {
         try (Device device = Device.cuda(0); DeviceStream own = device.openStream("own");
                 DeviceBuffer lengths = device.allocate(4); DeviceBuffer mask = device.allocate(8)) {
+            device.makeCurrent();
             DeviceStream view = device.stream(own.handle());
             new AttentionMaskTransform(DType.I32, DType.U8).enqueue(view, lengths.address(), 1, 8, mask.address());
             view.close();
             assertThrows(IllegalStateException.class, () -> new AttentionMaskTransform(DType.I32, DType.U8)
                     .enqueue(view, lengths.address(), 1, 8, mask.address()));
+            own.synchronize();
         }
     }
 
@@ -58,17 +66,19 @@ public final class CudaLaunchChecks {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own");
                 DeviceBuffer tokens = device.allocate(18); DeviceBuffer ids = device.allocate(64);
                 DeviceBuffer labels = device.allocate(64)) {
+            device.makeCurrent();
             var transform = new CausalLmTransform(DType.U16, DType.I64, 8);
             long[] addresses = {tokens.address(), ids.address(), labels.address()};
             long fewest = Long.MAX_VALUE;
             for (int round = 0; round < 30; round++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
-                for (int i = 0; i < 2000; i++) {
+                for (int i = 0; i < 500; i++) {
                     transform.enqueue(stream, addresses[0], 1, addresses[1], addresses[2]);
                 }
                 fewest = Math.min(fewest, threads.getCurrentThreadAllocatedBytes() - before);
+                stream.synchronize();
             }
-            assertTrue(fewest < 200, fewest + " bytes in 2000 launches");
+            assertTrue(fewest < 200, fewest + " bytes in 500 launches");
         }
     }
 
@@ -77,32 +87,85 @@ public final class CudaLaunchChecks {
             Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
             assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 1, new long[4]));
             assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, new long[5]));
-            assertEquals(0, counter("kernel_runtime_loads"));
+            assertEquals(0, CudaSimulator.calls("cudaLibraryLoadData"));
+        }
+    }
+
+    static void batchesOfALoaderAreWidenedBehindTheirCopies() {
+        try (Device device = Device.cuda(0)) {
+            CudaSimulator.setSpeed(200, 50);
+            LoaderTransformTest.widensAsTheCollatorDoes(device, TransferMode.COPY);
+        }
+    }
+
+    static void aKernelThatDoesNotWaitForTheCopyIsAViolation() {
+        try (Device device = Device.cuda(0); DeviceStream copies = device.openStream("copies");
+                DeviceStream train = device.openStream("train"); PinnedBuffer pinned = device.allocatePinned(8);
+                DeviceBuffer lengths = device.allocate(8); DeviceBuffer mask = device.allocate(16);
+                DeviceEvent copied = device.openEvent(EventWait.BLOCK)) {
+            device.makeCurrent();
+            var transform = new AttentionMaskTransform(DType.I32, DType.U8);
+            copies.copyToDevice(lengths, 0, pinned, 0, 8);
+            copies.record(copied);
+            train.waitFor(copied);
+            transform.enqueue(train, lengths.address(), 2, 8, mask.address());
+            assertEquals(0, CudaSimulator.violations());
+            copies.copyToDevice(lengths, 0, pinned, 0, 8);
+            assertEquals(1, CudaSimulator.violations(), CudaSimulator.violationText());
+            transform.enqueue(train, lengths.address(), 2, 8, mask.address());
+            assertEquals(2, CudaSimulator.violations(), CudaSimulator.violationText());
+            copies.synchronize();
+            train.synchronize();
+        }
+        CudaSimulator.reset();
+    }
+
+    static void aCallThatFailsIsNamedWithWhatToDo() {
+        failing("cudaLibraryLoadData", 200, "cudaErrorInvalidKernelImage", "build it anew");
+        failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice", "older than all that the fatbin is for");
+        failing("cudaLibraryLoadData", 222, "cudaErrorUnsupportedPtxVersion", "update the driver");
+        failing("cudaLibraryGetKernel", 209, "cudaErrorNoKernelImageForDevice",
+                "no kernel penstock_cast in the fatbin for this GPU");
+        failing("cudaFuncGetAttributes", 209, "cudaErrorNoKernelImageForDevice",
+                "kernel penstock_cast cannot be loaded");
+        failing("cudaLaunchKernel", 719, "cudaErrorLaunchFailure", "cudaLaunchKernel");
+    }
+
+    /** The next launch after it goes well again. */
+    private static void failing(String call, int status, String name, String advice) {
+        try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
+            device.makeCurrent();
+            Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
+            CudaSimulator.fail(call, status);
+            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            assertEquals(call, e.call());
+            assertEquals(status, e.status());
+            assertTrue(e.getMessage().startsWith("cuda:0: " + call + ": " + name + " (" + status + "): ")
+                    && e.getMessage().contains(advice), e.getMessage());
+            CudaSimulator.fail("", 0);
+            stream.launch(kernel, 1, new long[5]);
+            stream.synchronize();
+        }
+    }
+
+    static void aKernelThatTheFatbinLacksIsNamed() {
+        try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
+            Kernel kernel = new Kernel("penstock_nothing", 5, words -> { });
+            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            assertEquals("cudaLibraryGetKernel", e.call());
+            assertTrue(e.getMessage().contains("no kernel penstock_nothing in the fatbin")
+                    && e.getMessage().contains("another version"), e.getMessage());
         }
     }
 
     /** Prints what goes wrong with a launch. */
     static void launch() {
-        launch("penstock_cast");
-    }
-
-    static void launchOfAKernelThatIsNot() {
-        launch("penstock_nothing");
-    }
-
-    private static void launch(String name) {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
-            stream.launch(new Kernel(name, 5, words -> { }), 1, new long[5]);
+            device.makeCurrent();
+            stream.launch(new Kernel("penstock_cast", 5, words -> { }), 1, new long[5]);
             System.out.println("launched");
         } catch (DeviceException e) {
             System.out.println(e.call() + " " + e.status() + " " + e.getMessage());
-        } catch (UnsupportedOperationException e) {
-            System.out.println("unsupported " + e.getMessage());
         }
-    }
-
-    @SuppressWarnings("restricted")
-    private static int counter(String name) {
-        return SymbolLookup.loaderLookup().findOrThrow(name).reinterpret(4).get(ValueLayout.JAVA_INT, 0);
     }
 }

@@ -1,12 +1,16 @@
 package io.penstock.device.cuda;
 
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorInvalidKernelImage;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaFuncGetAttributes;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLaunchKernel$address;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryGetKernel;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryLoadData;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryUnload;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.cuda.bindings.cudaFuncAttributes;
 import io.penstock.cuda.bindings.dim3;
 import io.penstock.device.DeviceException;
@@ -17,12 +21,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.IntSupplier;
 
@@ -38,10 +40,6 @@ final class CudaKernels {
     /** A file to load instead of the committed build, for who works on the kernels. */
     private static final String PROPERTY = "penstock.kernels";
     private static final String FATBIN = "kernels.fatbin";
-
-    /** Not among those that a library must have to be used at all: copies go without them. */
-    private static final List<String> FUNCTIONS = List.of("cudaFuncGetAttributes", "cudaLaunchKernel",
-            "cudaLibraryGetKernel", "cudaLibraryLoadData", "cudaLibraryUnload");
 
     private final CudaDevice device;
     private final Arena arena = Arena.ofShared();
@@ -62,7 +60,7 @@ final class CudaKernels {
      */
     private static final class Launcher {
         private static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(
-                CudaRuntime.cudaLaunchKernel$address(), FunctionDescriptor.of(JAVA_INT,
+                cudaLaunchKernel$address(), FunctionDescriptor.of(JAVA_INT,
                         JAVA_LONG, dim3.layout(), dim3.layout(), JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
         private final MemorySegment grid;
@@ -121,11 +119,11 @@ final class CudaKernels {
             MemorySegment found = call.allocate(ADDRESS);
             MemorySegment symbol = call.allocateFrom(name);
             create("cudaLibraryGetKernel", "no kernel " + name + " in the fatbin for this GPU",
-                    () -> CudaRuntime.cudaLibraryGetKernel(found, MemorySegment.ofAddress(library), symbol));
+                    () -> cudaLibraryGetKernel(found, MemorySegment.ofAddress(library), symbol));
             MemorySegment kernel = found.get(ADDRESS, 0);
             MemorySegment attributes = cudaFuncAttributes.allocate(call);
             create("cudaFuncGetAttributes", "kernel " + name + " cannot be loaded on this GPU",
-                    () -> CudaRuntime.cudaFuncGetAttributes(attributes, kernel));
+                    () -> cudaFuncGetAttributes(attributes, kernel));
             kernels.put(name, kernel.address());
             return kernels.get(name);
         }
@@ -135,12 +133,6 @@ final class CudaKernels {
         if (closed) {
             throw new IllegalStateException("device " + device.name() + " is closed");
         }
-        SymbolLookup loaded = SymbolLookup.loaderLookup();
-        List<String> missing = FUNCTIONS.stream().filter(name -> loaded.find(name).isEmpty()).toList();
-        if (!missing.isEmpty()) {
-            throw new UnsupportedOperationException(device.name()
-                    + ": the CUDA runtime library cannot run kernels: it lacks " + String.join(", ", missing));
-        }
         byte[] fatbin = read();
         try (Arena call = Arena.ofShared()) {
             MemorySegment code = call.allocate(fatbin.length, Long.BYTES);
@@ -148,7 +140,7 @@ final class CudaKernels {
             MemorySegment out = call.allocate(ADDRESS);
             MemorySegment none = MemorySegment.NULL;
             create("cudaLibraryLoadData", "the kernels cannot be loaded",
-                    () -> CudaRuntime.cudaLibraryLoadData(out, code, none, none, 0, none, none, 0));
+                    () -> cudaLibraryLoadData(out, code, none, none, 0, none, none, 0));
             library = out.get(ADDRESS, 0).address();
         }
         if (launcher == null) {
@@ -208,7 +200,7 @@ final class CudaKernels {
         library = 0;
         try {
             if (loaded != 0) {
-                device.checkRelease(CudaRuntime.cudaLibraryUnload(MemorySegment.ofAddress(loaded)),
+                device.checkRelease(cudaLibraryUnload(MemorySegment.ofAddress(loaded)),
                         "cudaLibraryUnload");
             }
         } finally {

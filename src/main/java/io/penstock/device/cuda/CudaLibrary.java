@@ -42,8 +42,9 @@ record CudaLibrary(Path path, int version) {
     static final List<String> FUNCTIONS = List.of(
             "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId", "cudaDriverGetVersion", "cudaEventCreateWithFlags",
             "cudaEventDestroy", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize", "cudaFree",
-            "cudaFreeHost", "cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaGetErrorName",
-            "cudaGetErrorString", "cudaHostAlloc", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
+            "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
+            "cudaGetErrorName", "cudaGetErrorString", "cudaHostAlloc", "cudaLaunchKernel", "cudaLibraryGetKernel",
+            "cudaLibraryLoadData", "cudaLibraryUnload", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
             "cudaRuntimeGetVersion", "cudaSetDevice", "cudaStreamCreateWithFlags", "cudaStreamDestroy",
             "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent");
 
