@@ -59,8 +59,8 @@ public final class KeyedRandom implements RandomGenerator {
     }
 
     /**
-     * A number below a bound: the bound times the word, divided by 2^64. One word a draw; a number is more probable than
-     * another by less than the bound over 2^64.
+     * A number below a bound: the bound times the word, divided by 2^64. One word a draw; a number is more probable
+     * than another by less than the bound over 2^64.
      *
      * @param bound at least 1
      * @return from 0 up to, not including, the bound

@@ -14,8 +14,8 @@ import io.penstock.memory.DType;
  * </pre>
  *
  * <p>A label that belongs to another document than its input is the ignore index, {@value #DEFAULT_IGNORE_INDEX} unless
- * set, if document bounds are given: by a separator, by {@code cu_seqlens}, or both. A token that the output dtype cannot
- * hold loses its upper bits.
+ * set, if document bounds are given: by a separator, by {@code cu_seqlens}, or both. A token that the output dtype
+ * cannot hold loses its upper bits.
  */
 public final class CausalLmTransform {
     /** What PyTorch's cross entropy ignores. */

@@ -13,8 +13,8 @@ import io.penstock.memory.DType;
  *   longest      [1]        i32: the greatest length, 0 if there is none
  * </pre>
  *
- * <p>The sum of all lengths is at most 2^31 - 1; what exceeds it loses its upper bits. On a GPU one block does it: meant
- * for the lengths of a batch, not for millions.
+ * <p>The sum of all lengths is at most 2^31 - 1; what exceeds it loses its upper bits. On a GPU one block does it:
+ * meant for the lengths of a batch, not for millions.
  */
 public final class CumulativeLengthTransform {
     private static final int LENGTHS = 0;

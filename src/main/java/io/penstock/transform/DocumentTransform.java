@@ -19,9 +19,9 @@ import io.penstock.memory.DType;
  * </pre>
  *
  * <p>{@code cu_seqlens} is as flash-attention's variable-length kernels take it. Their number of documents is a shape,
- * which the host must know and the device finds; so the caller fixes a capacity C, and what is left of it is filled with
- * B · L: empty documents, which those kernels accept. B · L is always enough. With more documents than C, the last one
- * in {@code cu_seqlens} extends to the end, and {@code totals} tells.
+ * which the host must know and the device finds; so the caller fixes a capacity C, and what is left of it is filled
+ * with B · L: empty documents, which those kernels accept. B · L is always enough. With more documents than C, the last
+ * one in {@code cu_seqlens} extends to the end, and {@code totals} tells.
  */
 public final class DocumentTransform {
     private static final int POSITION_IDS = TokenRows.WORDS;

@@ -14,9 +14,9 @@ import io.penstock.memory.DType;
  *   target    [B, h, w, C] or [B, C, h, w]    f32, f16 or bf16
  * </pre>
  *
- * <p>A channel c of a pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step rounded
- * to nearest even, as PyTorch's ToTensor and Normalize do on the CPU; then it is rounded once to the target's dtype. A
- * crop that is not inside the image is moved to the nearest place that is.
+ * <p>A channel c of a pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step
+ * rounded to nearest even, as PyTorch's ToTensor and Normalize do on the CPU; then it is rounded once to the target's
+ * dtype. A crop that is not inside the image is moved to the nearest place that is.
  *
  * <p>Made by {@link #of}, and changed by the methods that give a new one:
  *

@@ -5,7 +5,8 @@ import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 
 /**
- * Rows of different lengths that stand one after another, to a rectangle: a batch goes over the bus without its padding.
+ * Rows of different lengths that stand one after another, to a rectangle: a batch goes over the bus without its
+ * padding.
  *
  * <pre>
  *   values    [offsets[B]]    elements of any dtype

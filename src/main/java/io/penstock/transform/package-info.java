@@ -9,10 +9,10 @@
  * arithmetic is that of IEEE 754 in a fixed order.
  *
  * <p><b>Memory.</b> Enqueueing allocates nothing, neither on the heap nor on the device. All tensors are row-major and
- * packed; addresses are multiples of the element size. Inputs and outputs do not overlap. What is known when a transform
- * is enqueued is checked then; that an address has the memory behind it that the shapes ask for is not, on either
- * device: as in C, a wrong one is undefined behaviour. The addresses of a batch are good until it is closed, which may
- * be right after enqueueing if the batch was taken for that stream.
+ * packed; addresses are multiples of the element size. Inputs and outputs do not overlap. What is known when a
+ * transform is enqueued is checked then; that an address has the memory behind it that the shapes ask for is not, on
+ * either device: as in C, a wrong one is undefined behaviour. The addresses of a batch are good until it is closed,
+ * which may be right after enqueueing if the batch was taken for that stream.
  *
  * <p><b>Threads.</b> A transform may be enqueued by any thread, one after another.
  */

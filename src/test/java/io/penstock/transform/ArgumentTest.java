@@ -41,7 +41,8 @@ class ArgumentTest {
         refused("tokens: address 0", () -> transform.enqueue(STREAM, 0, 1, 8, 8));
         refused("tokens: address 0x101 is not a multiple of 2", () -> transform.enqueue(STREAM, 0x101, 1, 8, 8));
         refused("labels: address 0x104 is not a multiple of 8", () -> transform.enqueue(STREAM, 0x100, 1, 8, 0x104));
-        refused("inputs: -1 x 4, expected at least 0 and at most 2^63 - 1", () -> transform.enqueue(STREAM, 0x100, -1, 8, 8));
+        refused("inputs: -1 x 4, expected at least 0 and at most 2^63 - 1",
+                () -> transform.enqueue(STREAM, 0x100, -1, 8, 8));
     }
 
     @Test

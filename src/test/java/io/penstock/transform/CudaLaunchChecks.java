@@ -18,7 +18,7 @@ import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
 import java.lang.management.ManagementFactory;
 
-/** What runs over the simulated CUDA runtime, in a JVM of its own: each method is a check, named on the command line. */
+/** What runs over the simulated CUDA runtime, in a JVM of its own: each method is a check, named as the argument. */
 public final class CudaLaunchChecks {
     private CudaLaunchChecks() {
     }

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The CUDA device's way to a kernel: fatbin, lookup, arguments, order and errors, over the simulated runtime, which runs
- * the kernels' own source on the threads of its streams.
+ * The CUDA device's way to a kernel: fatbin, lookup, arguments, order and errors, over the simulated runtime, which
+ * runs the kernels' own source on the threads of its streams.
  */
 class CudaLaunchTest {
     private static final Path FATBIN = Path.of("src/main/resources/io/penstock/device/cuda/kernels.fatbin");

@@ -63,8 +63,8 @@ final class NativeLab implements Lab {
     }
 
     private void run(Kernel kernel, int blocks, long[] words) {
-        assertEquals(kernels.findOrThrow(kernel.name() + "_words").reinterpret(Long.BYTES).get(ValueLayout.JAVA_LONG, 0),
-                kernel.words(), () -> kernel + ": words of its arguments");
+        MemorySegment wordCount = kernels.findOrThrow(kernel.name() + "_words").reinterpret(Long.BYTES);
+        assertEquals(wordCount.get(ValueLayout.JAVA_LONG, 0), kernel.words(), () -> kernel + ": words of its arguments");
         MethodHandle function = Linker.nativeLinker().downcallHandle(kernels.findOrThrow(kernel.name()),
                 FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
         try (Arena call = Arena.ofConfined()) {

@@ -178,7 +178,8 @@ final class CudaKernels {
 
     private static String hint(String errorName) {
         return switch (errorName) {
-            case "cudaErrorInvalidKernelImage" -> ": the fatbin is damaged; build it anew with src/main/native/build.sh";
+            case "cudaErrorInvalidKernelImage" -> ": the fatbin is damaged;"
+                    + " build it anew with src/main/native/build.sh";
             case "cudaErrorNoKernelImageForDevice" -> ": it is older than all that the fatbin is for;"
                     + " src/main/native/build.sh names these";
             case "cudaErrorUnsupportedPtxVersion", "cudaErrorJitCompilerNotFound" -> ": it is newer than all that the"
