@@ -15,7 +15,7 @@ import io.penstock.memory.DType;
  * </pre>
  *
  * <p>A channel c of a pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step
- * rounded to nearest even, as PyTorch's ToTensor and Normalize do on the CPU; then it is rounded once to the target's
+ * rounded to nearest even: the steps of torchvision's ToTensor and Normalize. Then it is rounded once to the target's
  * dtype. A crop that is not inside the image is moved to the nearest place that is.
  *
  * <p>Made by {@link #of}, and changed by the methods that give a new one:

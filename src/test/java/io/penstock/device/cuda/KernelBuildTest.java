@@ -6,13 +6,17 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +49,20 @@ class KernelBuildTest {
     void theFatbinIsWhole() throws IOException {
         byte[] fatbin = Files.readAllBytes(BUILD.resolve(FATBIN));
         assertArrayEquals(fatbin, FatbinHeader.check(fatbin, FATBIN));
+    }
+
+    /** An entry: u16 kind (1 PTX, 2 machine code), u16, u32 header bytes, u64 body bytes, …, u32 architecture at 28. */
+    @Test
+    void theFatbinHasCodeForEveryArchitectureThatTheManifestNames() throws IOException {
+        ByteBuffer fatbin = ByteBuffer.wrap(Files.readAllBytes(BUILD.resolve(FATBIN))).order(ByteOrder.LITTLE_ENDIAN);
+        Set<Integer> code = new TreeSet<>();
+        Set<Integer> ptx = new TreeSet<>();
+        for (int at = 16; at < fatbin.capacity(); at += fatbin.getInt(at + 4) + (int) fatbin.getLong(at + 8)) {
+            (fatbin.getShort(at) == 1 ? ptx : code).add(fatbin.getInt(at + 28));
+        }
+        assertEquals(Set.of(75, 80, 86, 89, 90, 100, 120), code);
+        assertEquals(Set.of(75), ptx);
+        assertEquals("# sm 75 80 86 89 90 100 120, ptx 75", Files.readAllLines(BUILD.resolve(MANIFEST)).get(1));
     }
 
     @Test
