@@ -2,8 +2,8 @@ package io.penstock.loader;
 
 /**
  * Room around what two threads hand over: a value that one thread writes and another reads often is kept in the middle
- * of an array of {@link #SLOTS} elements, so that no neighbour on the heap shares its cache line. A line that is written
- * on one core and read on another costs some hundred nanoseconds each time, several times what a batch has to spare.
+ * of an array of {@link #SLOTS} elements, so that no neighbour on the heap shares its cache line. A line that is
+ * written on one core and read on another costs some hundred nanoseconds each time.
  */
 final class CacheLine {
 

@@ -64,7 +64,8 @@ final class NativeLab implements Lab {
 
     private void run(Kernel kernel, int blocks, long[] words) {
         MemorySegment wordCount = kernels.findOrThrow(kernel.name() + "_words").reinterpret(Long.BYTES);
-        assertEquals(wordCount.get(ValueLayout.JAVA_LONG, 0), kernel.words(), () -> kernel + ": words of its arguments");
+        assertEquals(wordCount.get(ValueLayout.JAVA_LONG, 0), kernel.words(),
+                () -> kernel + ": words of its arguments");
         MethodHandle function = Linker.nativeLinker().downcallHandle(kernels.findOrThrow(kernel.name()),
                 FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
         try (Arena call = Arena.ofConfined()) {
