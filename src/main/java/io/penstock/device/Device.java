@@ -98,6 +98,13 @@ public interface Device extends AutoCloseable {
     String name();
 
     /**
+     * The device's number among those of its kind, as CUDA and DLPack count.
+     *
+     * @return from 0; 0 for the host device
+     */
+    int ordinal();
+
+    /**
      * Whether the CPU may read and write {@linkplain #allocate(long) device memory}.
      *
      * @return true for the host device
@@ -148,6 +155,20 @@ public interface Device extends AutoCloseable {
     DeviceEvent openEvent(EventWait wait);
 
     /**
+     * A view of an event that somebody else owns, to wait for: a {@code cudaEvent_t} of the trainer's, or an open event
+     * of this host device. Closing the view leaves the event alone; the owner keeps it open while the view is in use.
+     *
+     * <p>CUDA offers no safe way to check a handle, so a wrong one is undefined behaviour there, as in C.
+     *
+     * @param handle the address that is the {@code cudaEvent_t}, or {@link DeviceEvent#handle()}
+     * @return the view
+     * @throws IllegalArgumentException if the handle is 0, or this is the host device and the handle is not that of an
+     *     open event of it
+     * @throws IllegalStateException if the device is closed
+     */
+    DeviceEvent event(long handle);
+
+    /**
      * Allocates device memory, aligned to 256 bytes. Its content is undefined.
      *
      * @param bytes the size, at least 1
@@ -175,7 +196,7 @@ public interface Device extends AutoCloseable {
     /**
      * Closes the device. Whatever is still open of it is a leak: it is closed here, in reverse order of opening (a
      * stream after the work that is queued on it has ended), and named in a warning in the log. Views of foreign
-     * streams need no closing and are not counted.
+     * streams and events need no closing and are not counted.
      *
      * @throws DeviceException if the device reports an error while something is released; the rest is released all the
      *     same

@@ -32,7 +32,8 @@ public interface DeviceEvent extends AutoCloseable {
     void synchronize();
 
     /**
-     * Closes the event. Streams that were told to wait for it still do.
+     * Closes the event; a view of somebody else's event closes only the view. Streams that were told to wait for it
+     * still do.
      *
      * @throws DeviceException if the device reports an error; the event is closed all the same
      */

@@ -74,6 +74,11 @@ public final class CudaDevice implements Device {
     }
 
     @Override
+    public int ordinal() {
+        return ordinal;
+    }
+
+    @Override
     public boolean hostAccessible() {
         return false;
     }
@@ -98,7 +103,13 @@ public final class CudaDevice implements Device {
 
     @Override
     public DeviceEvent openEvent(EventWait wait) {
-        return resources.open(() -> new CudaEvent(this, wait));
+        return resources.open(() -> CudaEvent.open(this, wait));
+    }
+
+    @Override
+    public DeviceEvent event(long handle) {
+        resources.requireOpen();
+        return CudaEvent.view(this, handle);
     }
 
     @Override

@@ -16,14 +16,23 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A {@code cudaEvent_t} without timing, which makes waits and queries cheap. */
+/**
+ * A {@code cudaEvent_t}: one that was created here, without timing, which makes waits and queries cheap, and is
+ * destroyed here; or a view of somebody else's.
+ */
 final class CudaEvent implements DeviceEvent, OpenResources.Resource {
     private final CudaDevice device;
     private final MemorySegment handle;
+    private final boolean owner;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CudaEvent(CudaDevice device, EventWait wait) {
+    private CudaEvent(CudaDevice device, MemorySegment handle, boolean owner) {
         this.device = device;
+        this.handle = handle;
+        this.owner = owner;
+    }
+
+    static CudaEvent open(CudaDevice device, EventWait wait) {
         int flags = switch (wait) {
             case SPIN -> cudaEventDisableTiming();
             case BLOCK -> cudaEventDisableTiming() | cudaEventBlockingSync();
@@ -31,8 +40,15 @@ final class CudaEvent implements DeviceEvent, OpenResources.Resource {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment created = arena.allocate(ValueLayout.ADDRESS);
             device.create("cudaEventCreateWithFlags", () -> cudaEventCreateWithFlags(created, flags));
-            this.handle = created.get(ValueLayout.ADDRESS, 0);
+            return new CudaEvent(device, created.get(ValueLayout.ADDRESS, 0), true);
         }
+    }
+
+    static CudaEvent view(CudaDevice device, long handle) {
+        if (handle == 0) {
+            throw new IllegalArgumentException("0 is not a cudaEvent_t");
+        }
+        return new CudaEvent(device, MemorySegment.ofAddress(handle), false);
     }
 
     static CudaEvent of(DeviceEvent event, CudaDevice device) {
@@ -88,7 +104,7 @@ final class CudaEvent implements DeviceEvent, OpenResources.Resource {
 
     @Override
     public void close() {
-        if (!closed.compareAndSet(false, true)) {
+        if (!closed.compareAndSet(false, true) || !owner) {
             return;
         }
         int destroyed = cudaEventDestroy(handle);

@@ -17,11 +17,12 @@ public final class HostDevice implements Device {
     static final int MEMORY_ALLOCATION = 2;
     static final int ILLEGAL_ADDRESS = 700;
 
-    /** Shared by all host devices, so that a handle is never that of another device's stream. */
+    /** Shared by all host devices, so that a handle is never that of another device's stream or event. */
     private static final AtomicLong HANDLES = new AtomicLong(0x1000);
 
     private final OpenResources resources = new OpenResources("host");
     private final Map<Long, CommandQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Long, EventMark> marks = new ConcurrentHashMap<>();
     private volatile Throwable fault;
 
     /** Opens a device; it starts no thread before the first stream. */
@@ -31,6 +32,11 @@ public final class HostDevice implements Device {
     @Override
     public String name() {
         return "host";
+    }
+
+    @Override
+    public int ordinal() {
+        return 0;
     }
 
     @Override
@@ -65,7 +71,22 @@ public final class HostDevice implements Device {
 
     @Override
     public DeviceEvent openEvent(EventWait wait) {
-        return resources.open(() -> new HostEvent(this, HANDLES.getAndIncrement(), wait));
+        return resources.open(() -> {
+            EventMark mark = new EventMark(this, HANDLES.getAndIncrement(), wait);
+            marks.put(mark.handle(), mark);
+            return new HostEvent(mark, true);
+        });
+    }
+
+    @Override
+    public DeviceEvent event(long handle) {
+        resources.requireOpen();
+        EventMark mark = marks.get(handle);
+        if (mark == null) {
+            throw new IllegalArgumentException(
+                    "0x" + Long.toHexString(handle) + " is not the handle of an open event of this host device");
+        }
+        return new HostEvent(mark, false);
     }
 
     @Override
@@ -90,6 +111,11 @@ public final class HostDevice implements Device {
     void closed(HostStream stream, long handle) {
         queues.remove(handle);
         resources.closed(stream);
+    }
+
+    void closed(HostEvent event, long handle) {
+        marks.remove(handle);
+        resources.closed(event);
     }
 
     /** Ends the device's work: as in a CUDA context, nothing runs after a fault, on any stream. */

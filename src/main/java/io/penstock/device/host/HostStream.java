@@ -69,13 +69,13 @@ final class HostStream implements DeviceStream, OpenResources.Resource {
     @Override
     public void record(DeviceEvent event) {
         check("record");
-        HostEvent.of(event, queue.device()).mark(queue);
+        HostEvent.mark(event, queue.device()).set(queue);
     }
 
     @Override
     public void waitFor(DeviceEvent event) {
         check("waitFor");
-        HostEvent.of(event, queue.device()).hold(queue);
+        HostEvent.mark(event, queue.device()).hold(queue);
     }
 
     @Override

@@ -160,7 +160,7 @@ public final class CudaChecks {
                 copies.copyToDevice(middle, start, from, start / 2, length);
                 copies.record(copied);
                 DeviceStream view = device.stream(trainer.handle());
-                view.waitFor(copied);
+                view.waitFor(device.event(copied.handle()));
                 view.copyToHost(to, 7, middle, start, length);
                 view.record(used);
                 copied.synchronize();
@@ -192,6 +192,7 @@ public final class CudaChecks {
             assertThrows(UnsupportedOperationException.class, buffer::segment);
             stillOpen(1, 2, 1, 1);
             device.stream(stream.handle()).close();
+            device.event(spin.handle()).close();
             stillOpen(1, 2, 1, 1);
             for (int i = 0; i < 2; i++) {
                 stream.close();
@@ -223,6 +224,7 @@ public final class CudaChecks {
         assertThrows(IllegalStateException.class, () -> pinned.segment().get(BYTE, 0));
         assertThrows(IllegalStateException.class, device::makeCurrent);
         assertThrows(IllegalStateException.class, () -> device.stream(0));
+        assertThrows(IllegalStateException.class, () -> device.event(1));
         assertThrows(IllegalStateException.class, () -> device.allocate(1));
     }
 

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.function.Executable;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostDeviceTest {
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    private static final long LARGE = 4 << 20;
 
     @Test
     void copiesBytesToTheDeviceAndBack() {
@@ -219,6 +220,51 @@ class HostDeviceTest {
     }
 
     @Test
+    void aViewOfAnEventShowsEachMarkAndLeavesTheEventOpen() {
+        try (Device device = Device.host();
+                DeviceStream stream = device.openStream("producer");
+                DeviceStream waiter = device.openStream("waiter");
+                DeviceEvent event = device.openEvent(EventWait.BLOCK);
+                PinnedBuffer pinned = device.allocatePinned(LARGE);
+                PinnedBuffer seen = device.allocatePinned(1);
+                DeviceBuffer buffer = device.allocate(LARGE)) {
+            DeviceEvent view = device.event(event.handle());
+            assertEquals(event.handle(), view.handle());
+            for (int round = 1; round <= 20; round++) {
+                pinned.segment().set(BYTE, LARGE - 1, (byte) round);
+                stream.copyToDevice(buffer, 0, pinned, 0, LARGE);
+                stream.record(event);
+                waiter.waitFor(view);
+                waiter.copyToHost(seen, 0, buffer, LARGE - 1, 1);
+                waiter.synchronize();
+                assertTrue(view.isComplete());
+                assertEquals(round, seen.segment().get(BYTE, 0));
+            }
+            stream.record(view);
+            view.synchronize();
+            view.close();
+            closed(view::isComplete);
+            closed(() -> waiter.waitFor(view));
+            assertTrue(event.isComplete());
+        }
+    }
+
+    @Test
+    void aViewOfAnEventEndsWithIt() {
+        try (Device device = Device.host(); DeviceStream stream = device.openStream("s")) {
+            DeviceEvent event = device.openEvent(EventWait.SPIN);
+            long handle = event.handle();
+            DeviceEvent view = device.event(handle);
+            event.close();
+            closed(view::isComplete);
+            closed(() -> stream.waitFor(view));
+            for (long wrong : new long[] {0, -1, handle, stream.handle()}) {
+                assertThrows(IllegalArgumentException.class, () -> device.event(wrong), "handle " + wrong);
+            }
+        }
+    }
+
+    @Test
     void refusesHandlesThatAreNotOfItsOpenStreams() {
         try (Device device = Device.host();
                 Device other = Device.host();
@@ -352,6 +398,7 @@ class HostDeviceTest {
         closed(() -> device.allocate(1));
         closed(() -> device.allocatePinned(1));
         closed(() -> device.stream(1));
+        closed(() -> device.event(1));
     }
 
     @Test
