@@ -13,6 +13,7 @@ module io.penstock {
     exports io.penstock.collate;
     exports io.penstock.dataset;
     exports io.penstock.device;
+    exports io.penstock.dlpack;
     exports io.penstock.loader;
     exports io.penstock.memory;
     exports io.penstock.sampling;

@@ -36,7 +36,7 @@ class LayeringTest {
 
     /** Each package depends on those before it, its own sub-packages included. */
     private static final List<String> LAYERS = List.of("json", "memory", "store", "dataset", "sampling", "collate",
-            "device", "transform", "loader", "diagnose", "tokenize", "cli");
+            "device", "transform", "dlpack", "loader", "diagnose", "tokenize", "cli");
 
     /** Packages outside of java.base, and the layers that may use them. */
     private static final Map<String, Set<String>> EDGES = Map.of(

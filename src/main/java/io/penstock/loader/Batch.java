@@ -2,6 +2,8 @@ package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.dlpack.DLPackCapsule;
+import io.penstock.dlpack.DLPackForm;
 import io.penstock.memory.SlabTable;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -31,12 +33,17 @@ public final class Batch implements AutoCloseable {
 
     /** The most streams that one batch may be used on. */
     static final int MAX_STREAMS = 4;
+    /** DLPack consumers' streams: none that is to wait, and CUDA's legacy default stream. */
+    private static final long NO_STREAM = -1;
+    private static final long LEGACY_STREAM = 1;
 
     private static final VarHandle CLOSED;
+    private static final VarHandle HOLDS;
 
     static {
         try {
             CLOSED = MethodHandles.lookup().findVarHandle(Batch.class, "closed", boolean.class);
+            HOLDS = MethodHandles.lookup().findVarHandle(Batch.class, "holds", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -49,6 +56,10 @@ public final class Batch implements AutoCloseable {
     /** The thread that took the batch; null if leases are shared. */
     private final Thread taker;
     private volatile boolean closed;
+    /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
+    private volatile int holds = 1;
+    /** Whether this lease no longer holds; of the thread that closes. */
+    private boolean released;
     /** Opened with the first view that is handed out. */
     private Arena lease;
     private DeviceStream[] streams;
@@ -214,11 +225,24 @@ public final class Batch implements AutoCloseable {
                 return;
             }
         }
-        if (streamCount == MAX_STREAMS) {
+        boolean known = isUsedOnStreamWith(stream.handle());
+        if (streamCount == MAX_STREAMS && !known) {
             throw new IllegalStateException("batch " + number() + " is used on more than " + MAX_STREAMS + " streams");
         }
         delivery.makeWait(this, stream);
-        addStream(stream);
+        if (!known) {
+            addStream(stream);
+        }
+    }
+
+    /** Whether another view of a stream is there: to wait again does no harm, to be recorded twice is in vain. */
+    private boolean isUsedOnStreamWith(long handle) {
+        for (int i = 0; i < streamCount; i++) {
+            if (streams[i].handle() == handle) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Adds a stream that waits for the bytes already. */
@@ -230,7 +254,83 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Gives the slot back. Calling it again does nothing.
+     * A field as a DLPack tensor, for a consumer that works on CUDA's legacy default stream, or in host memory:
+     * {@link #toDLPack(String, long, DLPackForm) toDLPack(name, 1, VERSIONED)}.
+     *
+     * @param name the field's name
+     * @return the tensor, to be handed over to a consumer, or closed
+     * @throws IllegalArgumentException if there is no such field
+     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public DLPackCapsule toDLPack(String name) {
+        return toDLPack(name, LEGACY_STREAM);
+    }
+
+    /**
+     * A field as a DLPack tensor in the versioned form:
+     * {@link #toDLPack(String, long, DLPackForm) toDLPack(name, stream, VERSIONED)}.
+     *
+     * @param name the field's name
+     * @param stream the consumer's stream, or -1
+     * @return the tensor, to be handed over to a consumer, or closed
+     * @throws IllegalArgumentException if there is no such field, or the stream is 0 or less than -1
+     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public DLPackCapsule toDLPack(String name, long stream) {
+        return toDLPack(name, stream, DLPackForm.VERSIONED);
+    }
+
+    /**
+     * A field as a DLPack tensor. It holds the slot as the lease does: the slot takes another batch once the batch is
+     * closed <em>and</em> the consumer has deleted the tensor, in whatever order, and memory that is in use so outlives
+     * the loader. What {@link #tensor} gave ends with {@link #close} all the same. While tensors are out, their slots
+     * are missing from the ring: {@link DataLoader#next()} waits for one when all are.
+     *
+     * <p><b>Before the consumer reads.</b> On a GPU, {@code stream} is the stream that the consumer works on, in the
+     * array API's convention: 1 is CUDA's legacy default stream, 2 this thread's default stream (which then is to close
+     * the batch), a greater number a {@code cudaStream_t}. It is made to wait for the batch's bytes, and the batch is
+     * {@linkplain #usedOn used on} it. -1 orders nothing. In host memory the bytes are there when this returns, unless
+     * it is -1.
+     *
+     * <p><b>After it has read.</b> A deleter says nothing of streams. What the consumer enqueues before the batch is
+     * closed, on streams that it was used on, is waited for. Whatever it enqueues later or elsewhere must have ended
+     * before it deletes the tensor.
+     *
+     * @param name the field's name
+     * @param stream the consumer's stream, or -1
+     * @param form the struct that the consumer takes
+     * @return the tensor, to be handed over to a consumer, or closed
+     * @throws IllegalArgumentException if there is no such field, or the stream is 0, which may mean either default
+     *     stream, or less than -1
+     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public DLPackCapsule toDLPack(String name, long stream, DLPackForm form) {
+        SlabTable table = open().table;
+        int field = table.layout().indexOf(name);
+        if (stream == 0 || stream < NO_STREAM) {
+            throw new IllegalArgumentException("stream " + stream + " of a DLPack consumer, expected " + NO_STREAM
+                    + " for none, 1 for the legacy default stream, 2 for the thread's, or a cudaStream_t");
+        }
+        checkThread();
+        hold();
+        try {
+            if (stream != NO_STREAM) {
+                delivery.makeConsumerWait(this, stream);
+            }
+            return DLPackCapsule.of(holder.device, holder.address + table.offset(field),
+                    table.layout().fields().get(field).dtype(), table.shape(field), false, form, () -> letGo(true));
+        } catch (RuntimeException | Error e) {
+            letGo(false);
+            throw e;
+        }
+    }
+
+    /**
+     * Closes the lease and gives the slot back, at once or, if DLPack tensors of the batch are out, when the last of
+     * them is deleted. Calling it again does nothing.
      *
      * @throws WrongThreadException if the batch belongs to another thread; it stays open
      * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if
@@ -253,8 +353,36 @@ public final class Batch implements AutoCloseable {
             }
             delivery.release(this);
         } catch (RuntimeException | Error e) {
-            closed = holder.lent != this;
+            closed = released;
             throw e;
+        }
+    }
+
+    /** Called by the delivery, on the thread that closes, when this lease no longer holds the slot. */
+    void released() {
+        released = true;
+        letGo(false);
+    }
+
+    /** Keeps the slot from being given back. */
+    private void hold() {
+        int held = holds;
+        while (held > 0 && !HOLDS.compareAndSet(this, held, held + 1)) {
+            held = holds;
+        }
+        if (held == 0) {
+            throw new IllegalStateException("the batch is closed");
+        }
+        if (closed) {
+            letGo(false);
+            throw new IllegalStateException("the batch is closed");
+        }
+    }
+
+    /** One hold less: whoever gives up the last one gives the slot back. */
+    private void letGo(boolean inDeleter) {
+        if ((int) HOLDS.getAndAdd(this, -1) == 1) {
+            delivery.giveBack(this, inDeleter);
         }
     }
 
@@ -274,8 +402,13 @@ public final class Batch implements AutoCloseable {
         return streams[i];
     }
 
+    /** Whether the calling thread took the batch and is the one to close it. */
     boolean belongsToCaller() {
-        return taker == Thread.currentThread();
+        return !closed && taker == Thread.currentThread();
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     private BatchHolder open() {
@@ -310,6 +443,6 @@ public final class Batch implements AutoCloseable {
     /** Works at any time, as messages about forgotten batches need it to. */
     @Override
     public String toString() {
-        return closed ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
+        return holds == 0 ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.SlabTable;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
@@ -13,18 +14,21 @@ final class BatchHolder {
     final MemorySegment memory;
     /** The slab's address on its device. */
     final long address;
-    /** The lease that is out, if any: set when the batch is taken, cleared when it is closed. */
+    /** The slab's device in DLPack's terms. */
+    final DLDevice device;
+    /** The lease that is out, if any: set when the batch is taken, cleared when its slot is given back. */
     volatile Batch lent;
 
     /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
     private final MemorySegment[] starts;
     private final long[] startOffsets;
 
-    BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address) {
+    BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address, DLDevice device) {
         this.plan = plan;
         this.table = table;
         this.memory = memory;
         this.address = address;
+        this.device = device;
         this.starts = new MemorySegment[table.layout().fields().size()];
         this.startOffsets = new long[starts.length];
     }

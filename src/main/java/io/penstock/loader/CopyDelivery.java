@@ -41,7 +41,7 @@ final class CopyDelivery implements Delivery {
     private final DeviceStream copyStream;
     private final DeviceEvent[] hostEvents;
     private final Opened opened = new Opened();
-    private final Runnable leaseEnded;
+    private final LeaseEnd leaseEnd;
     private final boolean sharedLeases;
     private final LoaderFailure failure;
     private final Counter submitNanos = new Counter();
@@ -61,11 +61,11 @@ final class CopyDelivery implements Delivery {
     /** What an error of the copy thread is told with. */
     private long atSequence;
 
-    CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Runnable leaseEnded,
+    CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
             boolean sharedLeases, LoaderFailure failure, String name) {
         this.device = device;
         this.ring = ring;
-        this.leaseEnded = leaseEnded;
+        this.leaseEnd = leaseEnd;
         this.sharedLeases = sharedLeases;
         this.failure = failure;
         this.slots = new DeviceSlot[slotCount];
@@ -335,6 +335,15 @@ final class CopyDelivery implements Delivery {
     }
 
     @Override
+    public void makeConsumerWait(Batch batch, long stream) {
+        if (device.hostAccessible()) {
+            slotOf(batch).ready.synchronize();
+        } else {
+            batch.usedOn(device.stream(stream));
+        }
+    }
+
+    @Override
     public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
         stream.copyToHost(target, 0, slotOf(batch).buffer, 0, batch.byteSize());
     }
@@ -351,18 +360,25 @@ final class CopyDelivery implements Delivery {
                 throw e;
             }
             fail("closing", slot.holder.plan.number(), e);
-            giveBack(slot, 0, State.POISONED);
+            letGo(batch, slot, 0, State.POISONED);
             throw e;
         }
-        giveBack(slot, batch.streamCount(), State.RELEASED);
+        letGo(batch, slot, batch.streamCount(), State.RELEASED);
     }
 
-    private void giveBack(DeviceSlot slot, int usedCount, State state) {
+    private static void letGo(Batch batch, DeviceSlot slot, int usedCount, State state) {
         slot.usedCount = usedCount;
+        slot.afterLease = state;
+        batch.released();
+    }
+
+    @Override
+    public void giveBack(Batch batch, boolean inDeleter) {
+        DeviceSlot slot = slotOf(batch);
         slot.holder.lent = null;
-        slot.set(state);
+        slot.set(slot.afterLease);
         work.wake();
-        leaseEnded.run();
+        leaseEnd.ended(inDeleter);
     }
 
     private DeviceSlot slotOf(Batch batch) {

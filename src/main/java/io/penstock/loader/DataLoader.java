@@ -42,7 +42,8 @@ import java.util.stream.StreamSupport;
  *
  * <p><b>Memory.</b> Allocated at open, see {@link #memory()}, and freed by {@link #close}; the slots are the bound and
  * the backpressure. A batch that is still out when the loader is closed is named in the log: one that belongs to the
- * closing thread is closed, for any other the memory stays until it is closed too.
+ * closing thread is closed, for any other the memory stays until it is closed too, and until the DLPack tensors of it
+ * are deleted.
  *
  * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes
  * on behind it. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
@@ -204,7 +205,7 @@ public final class DataLoader implements AutoCloseable {
             throw passedOver;
         } finally {
             if (batch == null) {
-                leaseEnded();
+                leaseEnded(false);
             }
             consumerWaitNanos.add(System.nanoTime() - begin);
         }
@@ -460,6 +461,11 @@ public final class DataLoader implements AutoCloseable {
         if (batch == null) {
             return;
         }
+        if (batch.isClosed()) {
+            LOG.log(System.Logger.Level.INFO, "{0}: DLPack tensors of {1} are in use; its memory is kept until they are"
+                    + " deleted", name, batch);
+            return;
+        }
         boolean ours = batch.belongsToCaller();
         LOG.log(System.Logger.Level.WARNING, "{0}: {1} was not closed before its loader{2}", name, batch,
                 ours ? "" : "; its memory is kept until it is");
@@ -478,9 +484,22 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    private void leaseEnded() {
+    private void leaseEnded(boolean inDeleter) {
         if (leases.decrementAndGet() == CLOSING) {
-            Threads.runOnPlatformThread(this::free);
+            if (inDeleter) {
+                Thread.ofPlatform().name(name + "-free").daemon(false).start(this::freeLate);
+            } else {
+                Threads.runOnPlatformThread(this::free);
+            }
+        }
+    }
+
+    /** On behalf of native code that cannot be told of an error. */
+    private void freeLate() {
+        try {
+            free();
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, name + ": freeing memory that DLPack tensors had kept", e);
         }
     }
 

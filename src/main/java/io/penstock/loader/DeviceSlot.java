@@ -4,6 +4,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
+import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.SlabTable;
 import io.penstock.sampling.BatchPlan;
@@ -16,6 +17,8 @@ import io.penstock.sampling.BatchPlan;
  *     ▲                                                                              │ close: E_used recorded,
  *     └── copy thread: the copy stream is made to wait for each E_used ── RELEASED ◀─┘        one a stream
  * </pre>
+ *
+ * <p>A slot whose batch is closed while DLPack tensors of it are in use stays LENT until the last of them is deleted.
  *
  * <p>A slot whose copy could not be enqueued is POISONED: the device may or may not write to it, so it is not used
  * again. The volatile write of the state hands everything else over.
@@ -31,6 +34,8 @@ final class DeviceSlot {
     /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
     final DeviceEvent[] used = new DeviceEvent[Batch.MAX_STREAMS];
     int usedCount;
+    /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
+    State afterLease;
     /** Why the batch could not be made; null if it was. */
     BatchException failure;
     /** The sequence in the slot; a lease of an earlier one is stale. */
@@ -46,7 +51,8 @@ final class DeviceSlot {
             used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
         }
         holder = new BatchHolder(new BatchPlan(batchSize), new SlabTable(layout),
-                device.hostAccessible() ? buffer.segment() : null, buffer.address());
+                device.hostAccessible() ? buffer.segment() : null, buffer.address(),
+                device.hostAccessible() ? DLDevice.CPU : DLDevice.cuda(device.ordinal()));
     }
 
     State state() {

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.PinnedBuffer;
+import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
@@ -37,7 +38,8 @@ final class HostSlot {
         this.buffer = buffer;
         this.slab = new Slab(layout, buffer.segment());
         this.plan = new BatchPlan(batchSize);
-        this.holder = new BatchHolder(plan, slab.table(), buffer.segment(), buffer.segment().address());
+        this.holder = new BatchHolder(plan, slab.table(), buffer.segment(), buffer.segment().address(),
+                DLDevice.CPU);
         this.turn = 2 * firstSequence;
     }
 

@@ -9,14 +9,14 @@ import java.util.stream.Stream;
 final class InPlaceDelivery implements Delivery {
 
     private final SlotRing ring;
-    private final Runnable leaseEnded;
+    private final LeaseEnd leaseEnd;
     private final boolean sharedLeases;
     private final LoaderFailure failure;
     private final ReadySlot readySlot = new ReadySlot();
 
-    InPlaceDelivery(SlotRing ring, Runnable leaseEnded, boolean sharedLeases, LoaderFailure failure) {
+    InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, boolean sharedLeases, LoaderFailure failure) {
         this.ring = ring;
-        this.leaseEnded = leaseEnded;
+        this.leaseEnd = leaseEnd;
         this.sharedLeases = sharedLeases;
         this.failure = failure;
     }
@@ -88,6 +88,12 @@ final class InPlaceDelivery implements Delivery {
         // Nothing to wait for.
     }
 
+    /** The bytes are there, and no stream of a consumer's is known here. */
+    @Override
+    public void makeConsumerWait(Batch batch, long stream) {
+        // Nothing to wait for.
+    }
+
     /** Host memory to host memory: done at once, when the stream has come so far. */
     @Override
     public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
@@ -101,10 +107,15 @@ final class InPlaceDelivery implements Delivery {
         try {
             synchronizeStreams(batch, 0);
         } finally {
-            batch.holder().lent = null;
-            ring.release(batch.sequence());
-            leaseEnded.run();
+            batch.released();
         }
+    }
+
+    @Override
+    public void giveBack(Batch batch, boolean inDeleter) {
+        batch.holder().lent = null;
+        ring.release(batch.sequence());
+        leaseEnd.ended(inDeleter);
     }
 
     /** All of them, also when one has failed. */

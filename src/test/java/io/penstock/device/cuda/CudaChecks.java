@@ -389,6 +389,7 @@ public final class CudaChecks {
             DeviceException e = assertThrows(DeviceException.class, () -> device.allocate(1L << 50));
             assertEquals("cudaMalloc", e.call());
             assertEquals("cudaErrorMemoryAllocation", e.errorName());
+            assertThrows(IllegalArgumentException.class, () -> device.event(0));
             assertThrows(IllegalArgumentException.class, () -> device.allocate(0));
             assertThrows(IllegalArgumentException.class, () -> device.allocatePinned(-1));
         }

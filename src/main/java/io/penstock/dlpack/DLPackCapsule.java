@@ -1,0 +1,181 @@
+package io.penstock.dlpack;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A tensor of ours as a DLPack struct, on its way to a consumer: what a {@code PyCapsule} is in Python. Until it is
+ * handed over it is the capsule's, and closing the capsule deletes it; from then on it is the consumer's, which calls
+ * the struct's deleter once it is done, from any thread.
+ *
+ * <pre>{@code
+ * try (DLPackCapsule capsule = batch.toDLPack("tokens")) {
+ *     consume(capsule.address());       // reads the struct, and keeps it unless it fails
+ *     capsule.handOver();
+ * }
+ * }</pre>
+ *
+ * <p>The struct and what it points to stay as they are until the deleter is called. The deleter never blocks and may be
+ * called on a thread that the JVM does not know. Calling it twice is a consumer's bug that does no harm, unless some
+ * hundreds of tensors were exported in between. It must not be called after the JVM has ended.
+ */
+public final class DLPackCapsule implements AutoCloseable {
+
+    private final long address;
+    private final DLPackForm form;
+    /** Whether the struct is still to be deleted by this capsule. */
+    private final AtomicBoolean held = new AtomicBoolean(true);
+
+    private DLPackCapsule(long address, DLPackForm form) {
+        this.address = address;
+        this.form = form;
+    }
+
+    /**
+     * Exports memory that a row-major, packed tensor is in.
+     *
+     * @param device where the memory is
+     * @param data where the tensor starts there; a multiple of 256, as DLPack asks for
+     * @param dtype the element type
+     * @param shape the dimensions, outermost first; copied
+     * @param readOnly whether the consumer must not write, which only the versioned form can say
+     * @param form the struct to write
+     * @param onDelete told, once, that the consumer is done; called on any thread, must not block
+     * @return the struct
+     * @throws IllegalArgumentException if there are too many dimensions or a negative one, or the memory is read-only
+     *     and the form cannot say so
+     */
+    public static DLPackCapsule of(DLDevice device, long data, DType dtype, long[] shape, boolean readOnly,
+            DLPackForm form, Runnable onDelete) {
+        Objects.requireNonNull(onDelete, "onDelete");
+        if (shape.length > ExportTable.MAX_RANK) {
+            throw new IllegalArgumentException(shape.length + " dimensions, at most " + ExportTable.MAX_RANK
+                    + " can be exported");
+        }
+        if (readOnly && form == DLPackForm.UNVERSIONED) {
+            throw new IllegalArgumentException("the memory is read-only, which DLPack's unversioned form cannot say");
+        }
+        boolean empty = false;
+        for (long dim : shape) {
+            if (dim < 0) {
+                throw new IllegalArgumentException("negative dimension in " + Arrays.toString(shape));
+            }
+            empty |= dim == 0;
+        }
+        long start = empty ? 0 : data;                      // as dlpack.h wants it
+        long address = ExportTable.add(block -> {
+            if (form == DLPackForm.VERSIONED) {
+                block.set(JAVA_INT, Structs.MAJOR_VERSION, Structs.MAJOR);
+                block.set(JAVA_INT, Structs.MINOR_VERSION, Structs.MINOR);
+                block.set(JAVA_LONG, Structs.FLAGS, readOnly ? Structs.READ_ONLY : 0);
+            }
+            block.set(ADDRESS, Structs.deleter(form), ExportTable.DELETER);
+            block.set(ADDRESS, Structs.context(form), MemorySegment.NULL);
+            MemorySegment dims = block.asSlice(Structs.VERSIONED.byteSize(), 2L * Long.BYTES * shape.length);
+            writeTensor(block.asSlice(Structs.tensor(form), Structs.TENSOR), dims, device, start, dtype, shape);
+        }, onDelete);
+        return new DLPackCapsule(address, form);
+    }
+
+    /**
+     * Exports a tensor that the CPU reads. Its memory stays open until the consumer is done.
+     *
+     * @param tensor the tensor; that its memory starts at a multiple of 256 is for the caller to see to, if the
+     *     consumer relies on it
+     * @param form the struct to write
+     * @param onDelete told, once, that the consumer is done; called on any thread, must not block
+     * @return the struct, marked as read-only if the tensor's memory is
+     * @throws IllegalArgumentException if the tensor has too many dimensions, is on the Java heap, or is read-only
+     *     and the form cannot say so
+     */
+    public static DLPackCapsule of(Tensor tensor, DLPackForm form, Runnable onDelete) {
+        MemorySegment memory = tensor.segment();
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("the tensor is on the Java heap, where native code cannot reach it");
+        }
+        return of(DLDevice.CPU, memory.address(), tensor.dtype(), tensor.shape(), memory.isReadOnly(), form, onDelete);
+    }
+
+    private static void writeTensor(MemorySegment tensor, MemorySegment dims, DLDevice device, long start, DType dtype,
+            long[] shape) {
+        DLDataType type = DLDataType.of(dtype);
+        tensor.set(JAVA_LONG, Structs.DATA, start);
+        tensor.set(JAVA_INT, Structs.DEVICE_TYPE, device.type().code());
+        tensor.set(JAVA_INT, Structs.DEVICE_ID, device.id());
+        tensor.set(JAVA_INT, Structs.NDIM, shape.length);
+        tensor.set(JAVA_BYTE, Structs.CODE, (byte) type.code());
+        tensor.set(JAVA_BYTE, Structs.BITS, (byte) type.bits());
+        tensor.set(JAVA_SHORT, Structs.LANES, (short) type.lanes());
+        tensor.set(JAVA_LONG, Structs.SHAPE, dims.address());
+        tensor.set(JAVA_LONG, Structs.STRIDES, dims.address() + (long) Long.BYTES * shape.length);
+        tensor.set(JAVA_LONG, Structs.BYTE_OFFSET, 0);
+        long stride = 1;
+        for (int d = shape.length - 1; d >= 0; d--) {
+            dims.setAtIndex(JAVA_LONG, d, shape[d]);
+            dims.setAtIndex(JAVA_LONG, shape.length + d, stride);
+            stride *= Math.max(1, shape[d]);
+        }
+    }
+
+    /**
+     * How many tensors are exported in this process and not yet deleted, those included that no consumer took.
+     *
+     * @return a count that is back at its start when all consumers are done
+     */
+    public static int live() {
+        return ExportTable.live();
+    }
+
+    /**
+     * Which struct is at the address.
+     *
+     * @return the form
+     */
+    public DLPackForm form() {
+        return form;
+    }
+
+    /**
+     * The struct's address, to look at or to give to a consumer; {@link #handOver} says that it took the struct.
+     *
+     * @return a {@code DLManagedTensorVersioned *} or {@code DLManagedTensor *}
+     * @throws IllegalStateException if the struct was deleted or handed over
+     */
+    public long address() {
+        if (!held.get()) {
+            throw new IllegalStateException("the DLPack tensor was handed over or closed");
+        }
+        return address;
+    }
+
+    /**
+     * Makes the struct the consumer's, to be deleted by it: closing the capsule does nothing any more.
+     *
+     * @return the struct's address
+     * @throws IllegalStateException if the struct was deleted or handed over before
+     */
+    public long handOver() {
+        if (!held.compareAndSet(true, false)) {
+            throw new IllegalStateException("the DLPack tensor was handed over or closed");
+        }
+        return address;
+    }
+
+    /** Deletes the struct, unless it was handed over. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (held.compareAndSet(true, false)) {
+            ExportTable.delete(address);
+        }
+    }
+}

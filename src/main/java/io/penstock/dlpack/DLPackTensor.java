@@ -1,0 +1,267 @@
+package io.penstock.dlpack;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Somebody else's tensor, taken as a DLPack struct: in host memory a {@link Tensor} that copies nothing, elsewhere an
+ * address. Closing it calls the producer's deleter, once.
+ *
+ * <p>Taken are tensors that are row-major and packed, of the engine's dtypes; whatever else is refused with the reason,
+ * and given back to the producer. The producer has to order its own work: one that writes on a CUDA stream is told the
+ * stream of ours that is to wait, before the struct is taken.
+ *
+ * <p>May be used and closed by any thread. The struct is native memory that nothing can check: a wrong address, or the
+ * wrong form, is undefined behaviour, as in C.
+ */
+public final class DLPackTensor implements AutoCloseable {
+
+    private static final int MAX_RANK = 64;
+
+    private final MemorySegment struct;
+    private final MemorySegment deleter;
+    private final DLDevice device;
+    private final DType dtype;
+    private final long[] shape;
+    private final boolean readOnly;
+    private final long address;
+    private final long byteSize;
+    /** Ends the life of the tensor's memory as Java sees it; null where Java does not. */
+    private final Arena scope;
+    private final Tensor tensor;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /**
+     * Takes a struct over. It is this method's from the call on: if it is refused, its deleter has been called.
+     *
+     * @param address a {@code DLManagedTensorVersioned *} or {@code DLManagedTensor *}
+     * @param form which of the two it is
+     * @return the tensor, which the caller closes
+     * @throws IllegalArgumentException if the address is 0; or if the tensor is refused: it is of another major version
+     *     of DLPack, on a device of another kind, of a dtype that the engine lacks, strided, misaligned, or malformed
+     */
+    @SuppressWarnings("restricted")
+    public static DLPackTensor take(long address, DLPackForm form) {
+        if (address == 0) {
+            throw new IllegalArgumentException("the address of a DLPack tensor is 0");
+        }
+        MemorySegment struct = MemorySegment.ofAddress(address).reinterpret(Structs.of(form).byteSize());
+        MemorySegment deleter = struct.get(ADDRESS, Structs.deleter(form));
+        try {
+            boolean readOnly = false;
+            if (form == DLPackForm.VERSIONED) {
+                int major = struct.get(JAVA_INT, Structs.MAJOR_VERSION);
+                if (major != Structs.MAJOR) {
+                    throw new IllegalArgumentException("DLPack version " + Integer.toUnsignedString(major) + "."
+                            + Integer.toUnsignedString(struct.get(JAVA_INT, Structs.MINOR_VERSION))
+                            + ", expected " + Structs.MAJOR + ".x");
+                }
+                readOnly = (struct.get(JAVA_LONG, Structs.FLAGS) & Structs.READ_ONLY) != 0;
+            }
+            return new DLPackTensor(struct, deleter, struct.asSlice(Structs.tensor(form), Structs.TENSOR), readOnly);
+        } catch (RuntimeException | Error refusal) {
+            delete(struct, deleter);
+            throw refusal;
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private DLPackTensor(MemorySegment struct, MemorySegment deleter, MemorySegment from, boolean readOnly) {
+        this.struct = struct;
+        this.deleter = deleter;
+        this.readOnly = readOnly;
+        this.device = new DLDevice(DLDevice.Type.of(from.get(JAVA_INT, Structs.DEVICE_TYPE)),
+                from.get(JAVA_INT, Structs.DEVICE_ID));
+        this.dtype = new DLDataType(from.get(JAVA_BYTE, Structs.CODE) & 0xFF, from.get(JAVA_BYTE, Structs.BITS) & 0xFF,
+                from.get(JAVA_SHORT, Structs.LANES) & 0xFFFF).dtype();
+        this.shape = shape(from);
+        this.byteSize = spec("DLPack tensor").byteSize();
+        checkStrides(from);
+        long data = from.get(JAVA_LONG, Structs.DATA);
+        this.address = data + from.get(JAVA_LONG, Structs.BYTE_OFFSET);
+        if (byteSize > 0 && data == 0) {
+            throw new IllegalArgumentException("DLPack tensor " + this + " without data");
+        }
+        if (address % dtype.byteSize() != 0) {
+            throw new IllegalArgumentException("DLPack tensor " + this + " at 0x" + Long.toHexString(address)
+                    + ", which is no multiple of its elements' " + dtype.byteSize() + " bytes");
+        }
+        this.scope = device.hostAccessible() ? Arena.ofShared() : null;
+        if (scope == null) {
+            this.tensor = null;
+        } else {
+            MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(byteSize, scope, null);
+            this.tensor = Tensor.of(readOnly ? memory.asReadOnly() : memory, dtype, shape);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static long[] shape(MemorySegment from) {
+        int rank = from.get(JAVA_INT, Structs.NDIM);
+        if (rank < 0 || rank > MAX_RANK) {
+            throw new IllegalArgumentException("DLPack tensor of " + rank + " dimensions, expected 0 to " + MAX_RANK);
+        }
+        long[] shape = longs(from.get(ADDRESS, Structs.SHAPE), rank);
+        if (shape == null) {
+            throw new IllegalArgumentException("DLPack tensor of " + rank + " dimensions without a shape");
+        }
+        for (long dim : shape) {
+            if (dim < 0) {
+                throw new IllegalArgumentException("DLPack tensor of shape " + Arrays.toString(shape));
+            }
+        }
+        return shape;
+    }
+
+    /** Row-major and packed, or none given. A dimension of 1 is never stepped along, and none of an empty tensor. */
+    private void checkStrides(MemorySegment from) {
+        long[] strides = longs(from.get(ADDRESS, Structs.STRIDES), shape.length);
+        if (strides == null || byteSize == 0) {
+            return;
+        }
+        long packed = 1;
+        for (int d = shape.length - 1; d >= 0; d--) {
+            if (shape[d] != 1 && strides[d] != packed) {
+                throw new IllegalArgumentException("DLPack tensor " + this + " has strides " + Arrays.toString(strides)
+                        + ": dimension " + d + " steps by " + strides[d] + " elements, row-major and packed by "
+                        + packed);
+            }
+            packed *= shape[d];
+        }
+    }
+
+    /** Null if there is an array to be and is none. */
+    @SuppressWarnings("restricted")
+    private static long[] longs(MemorySegment array, int length) {
+        if (length == 0) {
+            return new long[0];
+        }
+        return array.address() == 0 ? null : array.reinterpret((long) Long.BYTES * length).toArray(JAVA_LONG);
+    }
+
+    /**
+     * Where the tensor is.
+     *
+     * @return the device
+     */
+    public DLDevice device() {
+        return device;
+    }
+
+    /**
+     * Whether the producer forbids to write.
+     *
+     * @return true if the struct says so; never for the unversioned form, which cannot
+     */
+    public boolean readOnly() {
+        return readOnly;
+    }
+
+    /**
+     * Dtype and shape.
+     *
+     * @param name the name to give the tensor, which DLPack has none for
+     * @return the spec
+     */
+    public TensorSpec spec(String name) {
+        return new TensorSpec(name, dtype, shape);
+    }
+
+    /**
+     * Bytes of all elements.
+     *
+     * @return the byte size
+     */
+    public long byteSize() {
+        return byteSize;
+    }
+
+    /**
+     * Where the first element is, on the {@link #device}.
+     *
+     * @return an address that nothing guards; of no meaning if the tensor is empty
+     * @throws IllegalStateException if the tensor is closed
+     */
+    public long address() {
+        if (closed.get()) {
+            throw new IllegalStateException("the DLPack tensor is closed");
+        }
+        return address;
+    }
+
+    /**
+     * The tensor as the CPU reads it in place.
+     *
+     * @return a view that dies when this is closed; read-only if {@link #readOnly}
+     * @throws UnsupportedOperationException if the tensor is in device memory
+     * @throws IllegalStateException if the tensor is closed
+     */
+    public Tensor tensor() {
+        address();
+        if (tensor == null) {
+            throw new UnsupportedOperationException("the tensor is on " + device + ", which the CPU cannot read");
+        }
+        return tensor;
+    }
+
+    /**
+     * Gives the tensor back: calls the producer's deleter. Calling this again does nothing.
+     *
+     * @throws IllegalStateException if another thread is inside a native call with the tensor; it stays open
+     */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        if (scope != null) {
+            try {
+                scope.close();
+            } catch (RuntimeException | Error e) {
+                closed.set(false);
+                throw e;
+            }
+        }
+        delete(struct, deleter);
+    }
+
+    /** For example {@code u16[32,1025]}. */
+    @Override
+    public String toString() {
+        return dtype + Arrays.toString(shape).replace(" ", "");
+    }
+
+    /** What a producer without a destructor leaves empty is not called. */
+    private static void delete(MemorySegment struct, MemorySegment deleter) {
+        if (deleter.address() == 0) {
+            return;
+        }
+        try {
+            Deleter.CALL.invokeExact(deleter, struct);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+
+    /** {@code void (*deleter)(struct DLManagedTensor *self)}. */
+    private static final class Deleter {
+        @SuppressWarnings("restricted")
+        static final MethodHandle CALL = Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid(ADDRESS));
+    }
+}
