@@ -11,6 +11,7 @@ import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -61,7 +62,11 @@ public final class MutantScenarios {
             new Mutant("a batch is released at every close", "Batch", "close", "compareAndSet", -1, Instead.TRUE,
                     "aBatchIsReleasedOnceHoweverOftenItIsClosed"),
             new Mutant("work behind closed batches is not waited for at the end", "CopyDelivery", "close", "step", 1,
-                    Instead.RECEIVER, "closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind"));
+                    Instead.RECEIVER, "closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind"),
+            new Mutant("a DLPack consumer's stream does not wait", "CopyDelivery", "makeConsumerWait", "usedOn", -1,
+                    Instead.NOTHING, "aConsumersStreamWaitsForTheBytes"),
+            new Mutant("a DLPack tensor does not hold its slot", "Batch", "toDLPack", "hold", -1,
+                    Instead.NOTHING, "aSlotTakesNoOtherBatchBeforeItsTensorsAreDeleted"));
 
     private MutantScenarios() {
     }
@@ -75,8 +80,12 @@ public final class MutantScenarios {
     public static void main(String[] arguments) throws Exception {
         Device.cuda(0).close();
         for (Mutant mutant : MUTANTS) {
-            Class<?> scenarios = new Loader(mutant).loadClass("io.penstock.loader.TransferScenarios");
-            Method scenario = Scenarios.of(scenarios).stream().filter(m -> m.getName().equals(mutant.scenario))
+            Loader loader = new Loader(mutant);
+            List<Method> scenarios = new ArrayList<>();
+            for (String name : List.of("TransferScenarios", "DLPackScenarios")) {
+                scenarios.addAll(Scenarios.of(loader.loadClass(Loader.PACKAGE + name)));
+            }
+            Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))
                     .findFirst().orElseThrow();
             Scenarios.Outcome outcome = Scenarios.run(scenario);
             CudaSimulator.reset();

@@ -47,6 +47,11 @@ class TransferSimulationTest {
     }
 
     @TestFactory
+    Stream<DynamicTest> theProtocolHoldsForConsumersOfDLPackTensors() throws Exception {
+        return run(Scenarios.class, DLPackScenarios.class.getName());
+    }
+
+    @TestFactory
     Stream<DynamicTest> faultsAreToldAndLeaveNothing() throws Exception {
         return run(Scenarios.class, FaultScenarios.class.getName());
     }
