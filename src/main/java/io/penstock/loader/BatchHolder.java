@@ -43,6 +43,12 @@ final class BatchHolder {
         return starts[field];
     }
 
+    /** Whether the batch is closed and DLPack consumers alone keep the slot. */
+    boolean isKeptByConsumers() {
+        Batch batch = lent;
+        return batch != null && batch.isClosed();
+    }
+
     /** Whether the slot is out on a lease that only the calling thread can end: waiting for it would be for ever. */
     boolean isLentToCaller() {
         Batch batch = lent;

@@ -44,6 +44,7 @@ final class CopyDelivery implements Delivery {
     private final LeaseEnd leaseEnd;
     private final boolean sharedLeases;
     private final LoaderFailure failure;
+    private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
     private final Delivered delivered = new Delivered();
     private final Work work = new Work();
@@ -319,10 +320,17 @@ final class CopyDelivery implements Delivery {
 
     @Override
     public void checkCanTake(Run run, long n) {
+        boolean kept = false;
         for (DeviceSlot slot : slots) {
-            if (slot.state() != State.POISONED && !slot.holder.isLentToCaller()) {
+            if (slot.holder.isKeptByConsumers()) {
+                kept = true;
+            } else if (slot.state() != State.POISONED && !slot.holder.isLentToCaller()) {
                 return;
             }
+        }
+        if (kept) {
+            notice.give(n);
+            return;
         }
         throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
                 + slots.length + " batches it took: close batches, or open the loader with more device slots, or with"

@@ -12,6 +12,7 @@ final class InPlaceDelivery implements Delivery {
     private final LeaseEnd leaseEnd;
     private final boolean sharedLeases;
     private final LoaderFailure failure;
+    private final ConsumerNotice notice = new ConsumerNotice();
     private final ReadySlot readySlot = new ReadySlot();
 
     InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, boolean sharedLeases, LoaderFailure failure) {
@@ -79,6 +80,9 @@ final class InPlaceDelivery implements Delivery {
             throw new IllegalStateException("batch " + n + " needs the slot of " + holder.lent
                     + ", which this thread has not closed: close batches, or prefetch more than the "
                     + ring.size() + " slots there are");
+        }
+        if (holder.isKeptByConsumers()) {
+            notice.give(n);
         }
     }
 

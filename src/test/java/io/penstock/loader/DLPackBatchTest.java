@@ -21,9 +21,13 @@ import io.penstock.memory.Tensor;
 import io.penstock.testing.MemoryTokenStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -191,6 +195,49 @@ class DLPackBatchTest {
             for (int i = 0; i < 100; i++) {
                 loader.next().close();
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void whoWaitsForConsumersIsToldSoOnce(TransferMode transfer) throws Exception {
+        List<LogRecord> told = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                told.add(entry);
+            }
+
+            @Override
+            public void flush() {
+                // Nothing is buffered.
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
+        Logger logger = Logger.getLogger(ConsumerNotice.class.getName());
+        logger.addHandler(handler);
+        try (DataLoader loader = loader(transfer).open()) {
+            int slots = transfer == TransferMode.COPY ? loader.memory().deviceSlots() : loader.memory().hostSlots();
+            for (int round = 0; round < 2; round++) {
+                List<Long> kept = new ArrayList<>();
+                for (int i = 0; i < slots; i++) {
+                    try (Batch batch = loader.next()) {
+                        kept.add(batch.toDLPack("tokens").handOver());
+                    }
+                }
+                assertEquals(round, told.size());
+                FutureTask<Long> next = takeOne(loader);
+                assertThrows(TimeoutException.class, () -> next.get(50, TimeUnit.MILLISECONDS));
+                kept.forEach(tensor -> NativePeer.delete(tensor, VERSIONED, 1));
+                assertEquals(slots + round * (slots + 1L), next.get());
+                assertEquals(1, told.size());
+            }
+        } finally {
+            logger.removeHandler(handler);
         }
     }
 
