@@ -3,6 +3,7 @@ package io.penstock.bench;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -50,8 +51,10 @@ public final class LoaderThroughput {
         double warmup = Double.parseDouble(options.getOrDefault("warmup", "2"));
         double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
         boolean read = options.containsKey("read");
+        String target = options.getOrDefault("device", "host");
         try (TokenStore store = TokenStore.open(Path.of(options.get("store")), TokenFormat.NANOGPT);
-                DataLoader loader = open(store, mode, workers, options)) {
+                Device device = Device.of(target);
+                DataLoader loader = open(store, device, mode, workers, options)) {
             var run = new LoaderThroughput(loader, read, stepMillis);
             run.round((long) (warmup * 1e9));
             for (int round = 1; round <= Integer.parseInt(options.getOrDefault("rounds", "1")); round++) {
@@ -61,11 +64,12 @@ public final class LoaderThroughput {
                 double took = (System.nanoTime() - begin) / 1e9;
                 int measured = (int) Math.min(batches, MAX_SAMPLES);
                 Arrays.sort(run.nextNanos, 0, measured);
-                System.out.printf(Locale.ROOT, "{\"side\": \"penstock\", \"config\": \"Penstock w%d%s\", "
+                System.out.printf(Locale.ROOT, "{\"side\": \"penstock\", \"config\": \"Penstock w%d%s%s\", "
                         + "\"mode\": \"%s\", \"workers\": %d, \"read\": %b, \"step_ms\": %s, \"round\": %d, "
                         + "\"samples\": %d, \"seconds\": %.6f, \"samples_per_second\": %.1f, \"cpu_seconds\": %.3f, "
                         + "\"next_p50_ms\": %.5f, \"next_p99_ms\": %.5f}%n",
-                        workers, options.containsKey("copy") ? " copy" : "", mode, workers, read, stepMillis, round,
+                        workers, options.containsKey("copy") ? " copy" : "",
+                        target.equals("host") ? "" : " to " + target, mode, workers, read, stepMillis, round,
                         batches * BATCH, took, batches * BATCH / took, (cpuNanos() - cpu) / 1e9,
                         run.nextNanos[measured / 2] / 1e6, run.nextNanos[measured * 99 / 100] / 1e6);
             }
@@ -78,8 +82,9 @@ public final class LoaderThroughput {
         }
     }
 
-    private static DataLoader open(TokenStore store, String mode, int workers, Map<String, String> options) {
-        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
+    private static DataLoader open(
+            TokenStore store, Device device, String mode, int workers, Map<String, String> options) {
+        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1).device(device)
                 .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode))).workers(workers)
                 .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
                 .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO);
@@ -129,7 +134,7 @@ public final class LoaderThroughput {
                 java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    private static Map<String, String> options(String[] args) {
+    static Map<String, String> options(String[] args) {
         Map<String, String> options = new HashMap<>();
         for (int i = 0; i < args.length; i++) {
             boolean flag = i + 1 == args.length || args[i + 1].startsWith("--");

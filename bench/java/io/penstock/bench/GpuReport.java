@@ -1,0 +1,198 @@
+package io.penstock.bench;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Makes {@code report.md} of what the GPU bundle's run has left in a folder; what is missing it calls missing. */
+public final class GpuReport {
+    private static final long BIG = 16L << 20;
+    private static final Pattern TEST_COUNT = Pattern.compile("\\[ *(\\d+) tests (found|skipped|successful|failed) *]");
+
+    private final Path folder;
+    private final StringBuilder out = new StringBuilder();
+
+    private GpuReport(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Takes the folder. Ends with 1 if a test failed or none ran, or a measurement is missing. */
+    public static void main(String[] args) throws IOException {
+        var report = new GpuReport(Path.of(args[0]));
+        boolean whole = report.write();
+        Files.writeString(report.folder.resolve("report.md"), report.out);
+        if (!whole) {
+            System.exit(1);
+        }
+    }
+
+    private boolean write() throws IOException {
+        List<Map<String, Object>> transfer = lines("transfer.jsonl");
+        List<Map<String, Object>> throughput = lines("throughput.jsonl");
+        List<Map<String, Object>> torch = lines("torch.jsonl");
+        out.append("# Penstock on a GPU\n\n");
+        machine(of(transfer, "machine"));
+        boolean tested = tests();
+        mustHold(transfer);
+        transfers(of(transfer, "transfer"));
+        tokens(of(transfer, "tokens"));
+        steps(of(transfer, "step"));
+        peers(throughput, torch);
+        for (Map<String, Object> passed : of(transfer, "passed-over")) {
+            out.append("Not measured: ").append(passed).append("\n");
+        }
+        return tested && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty();
+    }
+
+    private void machine(List<Map<String, Object>> machines) throws IOException {
+        if (machines.isEmpty()) {
+            out.append("No transfer was measured: see `run.log`.\n\n");
+            return;
+        }
+        Map<String, Object> machine = machines.getFirst();
+        if (Boolean.TRUE.equals(machine.get("simulated"))) {
+            out.append("**Over the simulated CUDA runtime: the figures say that everything runs, and nothing of a GPU's"
+                    + " speed.**\n\n");
+        }
+        table(machines, "device", "model", "compute_capability", "memory_bytes", "cuda_runtime", "cuda_driver", "host",
+                "host_memory_bytes", "java");
+    }
+
+    /** What the launcher of the tests said, and whether all that ran passed, and any did. */
+    private boolean tests() throws IOException {
+        out.append("## Tests on the device\n\n");
+        Path log = folder.resolve("tests.txt");
+        Map<String, Long> counts = new LinkedHashMap<>();
+        if (Files.exists(log)) {
+            Matcher found = TEST_COUNT.matcher(Files.readString(log));
+            while (found.find()) {
+                counts.put(found.group(2), Long.parseLong(found.group(1)));
+            }
+        }
+        long passed = counts.getOrDefault("successful", 0L);
+        out.append(counts.isEmpty() ? "They did not run to their end: see `tests.txt`.\n\n"
+                : counts + "; each by name in `tests.txt`.\n\n");
+        return passed > 0 && counts.getOrDefault("failed", 1L) == 0;
+    }
+
+    private void mustHold(List<Map<String, Object>> lines) {
+        List<Map<String, Object>> transfers = of(lines, "transfer");
+        List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
+        List<Map<String, Object>> steps = of(lines, "step");
+        List<Map<String, Object>> counted = new ArrayList<>(transfers);
+        counted.addAll(steps);
+        out.append("## What must hold\n\n| what | bound | worst | holds |\n|---|---:|---:|---|\n");
+        bound("the loader, prefilled slots of at least 16 MiB, over peak", 0.95, least(big, "engine_over_peak"), true);
+        bound("steps with the loader over steps on a batch that is there", 1.02,
+                greatest(steps, "engine_over_synthetic"), false);
+        bound("bytes moved a sample, over PyTorch's `int64` ids and labels", 0.13,
+                greatest(of(lines, "tokens"), "bytes_over_i64_ids_and_labels"), false);
+        bound("submit, median, microseconds", 15, greatest(transfers, "submit_p50_micros"), false);
+        bound("allocations, frees, registrations after warm-up: calls (where counted)", 0,
+                Math.max(0, greatest(counted, "cuda_calls_after_warmup")), false);
+        bound("the same: threads started to make such calls", 0, greatest(counted, "threads_after_warmup"), false);
+        bound("the same: bytes of device memory", 0, greatest(counted, "device_bytes_after_warmup"), false);
+        out.append('\n');
+    }
+
+    private void bound(String what, double bound, double found, boolean atLeast) {
+        boolean known = Double.isFinite(found);
+        String holds = !known ? "not measured" : (atLeast ? found >= bound : found <= bound) ? "yes" : "**no**";
+        out.append(String.format(Locale.ROOT, "| %s | %s %s | %s | %s |%n", what, atLeast ? "≥" : "≤", text(bound),
+                known ? text(found) : "", holds));
+    }
+
+    private void transfers(List<Map<String, Object>> rows) {
+        out.append("## Transfer\n\nGB/s (10⁹ bytes), medians of rounds by turns. Peak: bare copies from one pinned"
+                + " buffer. Ring: bare copies\nfrom as many buffers as the loader has. Engine: the loader, over slots"
+                + " filled beforehand.\n\n");
+        table(rows, "bytes", "copies", "rounds", "peak_gb_per_second", "ring_gb_per_second", "engine_gb_per_second",
+                "engine_over_peak", "engine_over_ring", "submits", "submit_p50_micros", "submit_p99_micros");
+    }
+
+    private void tokens(List<Map<String, Object>> rows) {
+        out.append("## With collation\n\nShuffled windows of 1024+1 `u16` tokens, sent as the store holds them.\n\n");
+        table(rows, "windows", "bytes", "workers", "peak_gb_per_second", "engine_gb_per_second", "engine_over_peak",
+                "samples_per_second", "bytes_per_sample", "bytes_over_i64_ids_and_labels");
+    }
+
+    private void steps(List<Map<String, Object>> rows) {
+        out.append("## Training steps\n\nA step takes a batch, computes, and waits for the end; beside it the same"
+                + " computing on a batch that is on\nthe device already.\n\n");
+        table(rows, "bytes", "compute", "steps", "synthetic_step_ms", "engine_step_ms", "engine_over_synthetic");
+    }
+
+    private void peers(List<Map<String, Object>> throughput, List<Map<String, Object>> torch) throws IOException {
+        out.append("## Beside PyTorch\n\nThe same store, batches of 32 windows on the device, samples/s.\n\n");
+        List<Map<String, Object>> rows = new ArrayList<>(throughput);
+        rows.addAll(torch);
+        table(rows, "side", "config", "mode", "workers", "round", "samples_per_second", "next_p50_ms", "next_p99_ms");
+        if (torch.isEmpty()) {
+            Path reason = folder.resolve("torch.txt");
+            out.append("PyTorch did not run: ")
+                    .append(Files.exists(reason) ? Files.readString(reason).strip() : "see `run.log`").append("\n\n");
+        }
+    }
+
+    private void table(List<Map<String, Object>> rows, String... columns) {
+        row(columns.length, i -> columns[i].replace('_', ' '));
+        row(columns.length, i -> "---");
+        for (Map<String, Object> cells : rows) {
+            row(columns.length, i -> cells.get(columns[i]) instanceof Number n ? text(n.doubleValue())
+                    : String.valueOf(cells.getOrDefault(columns[i], "")));
+        }
+        out.append('\n');
+    }
+
+    private void row(int columns, Function<Integer, String> cell) {
+        out.append('|');
+        for (int i = 0; i < columns; i++) {
+            out.append(' ').append(cell.apply(i)).append(" |");
+        }
+        out.append('\n');
+    }
+
+    private static String text(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15 ? Long.toString((long) value)
+                : String.format(Locale.ROOT, Math.abs(value) < 100 ? "%.4g" : "%.1f", value);
+    }
+
+    private static double number(Map<String, Object> row, String key) {
+        return row.get(key) instanceof Number n ? n.doubleValue() : Double.NaN;
+    }
+
+    private static double least(List<Map<String, Object>> rows, String key) {
+        return rows.stream().mapToDouble(row -> number(row, key)).min().orElse(Double.NaN);
+    }
+
+    private static double greatest(List<Map<String, Object>> rows, String key) {
+        return rows.stream().mapToDouble(row -> number(row, key)).max().orElse(Double.NaN);
+    }
+
+    private static List<Map<String, Object>> of(List<Map<String, Object>> lines, String kind) {
+        return lines.stream().filter(line -> kind.equals(line.get("kind"))).toList();
+    }
+
+    /** The JSON lines of a file, among whatever else is in it; none if it is not there. */
+    private List<Map<String, Object>> lines(String name) throws IOException {
+        List<Map<String, Object>> lines = new ArrayList<>();
+        Path file = folder.resolve(name);
+        if (Files.exists(file)) {
+            for (String line : Files.readAllLines(file)) {
+                if (line.startsWith("{") && line.endsWith("}")) {
+                    lines.add(Json.object(Json.parse(line)));
+                }
+            }
+        }
+        return lines;
+    }
+}
