@@ -20,13 +20,16 @@ final class BareCopies implements AutoCloseable {
     private final DeviceStream stream;
     private final List<PinnedBuffer> sources = new ArrayList<>();
     private final List<DeviceBuffer> targets = new ArrayList<>();
+    private long pinNanos;
 
     BareCopies(Device device, long bytes, int sourceCount, int targetCount) {
         this.bytes = bytes;
         this.stream = device.openStream("bare-copies");
         try {
             for (int i = 0; i < sourceCount; i++) {
+                long begin = System.nanoTime();
                 sources.add(device.allocatePinned(bytes));
+                pinNanos += System.nanoTime() - begin;
                 PrefilledSlots.fill(sources.getLast().segment());
             }
             for (int i = 0; i < targetCount; i++) {
@@ -47,6 +50,11 @@ final class BareCopies implements AutoCloseable {
         }
         stream.synchronize();
         return System.nanoTime() - begin;
+    }
+
+    /** What it took to lock a GiB of memory. */
+    double pinSecondsPerGib() {
+        return pinNanos / 1e9 * (1 << 30) / (bytes * sources.size());
     }
 
     @Override

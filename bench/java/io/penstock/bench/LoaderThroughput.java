@@ -84,8 +84,9 @@ public final class LoaderThroughput {
 
     private static DataLoader open(
             TokenStore store, Device device, String mode, int workers, Map<String, String> options) {
-        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1).device(device)
+        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
                 .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode))).workers(workers)
+                .device(device)
                 .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
                 .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO);
         if (options.containsKey("prefetch")) {

@@ -140,6 +140,7 @@ public final class TransferBench {
             row.put("submits", submits.length);
             row.put("submit_p50_micros", rounded(submits[submits.length / 2] / 1e3));
             row.put("submit_p99_micros", rounded(submits[submits.length * 99 / 100] / 1e3));
+            row.put("pin_seconds_per_gib", rounded(ring.pinSecondsPerGib()));
             row.put("batches_after_warmup", used.batches());
             put(row, since);
             print("transfer", row);
@@ -149,8 +150,8 @@ public final class TransferBench {
     /** The loader with collation, and steps with it. */
     private void tokens(TokenWindows windows, int count) {
         int workers = (int) number("workers", Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 8));
-        try (DataLoader loader = open(DataLoader.of(windows).batchSize(count).shuffle(1).collator(CausalLm.narrow())
-                .workers(workers))) {
+        try (DataLoader loader = open(DataLoader.of(windows).batchSize(count).dropLast(true).shuffle(1)
+                .collator(CausalLm.narrow()).workers(workers))) {
             long bytes = loader.layout().capacityBytes();
             LoaderRounds engine = new LoaderRounds(loader, trainer);
             engine.nanos(MIN_COPIES);

@@ -161,8 +161,12 @@ class CudaLibraryTest {
         }
     }
 
-    /** Beside the compiler, or in the usual places. */
+    /** The one that is set, or beside the compiler, or in the usual places. */
     static Optional<Path> realLibrary() throws IOException, InterruptedException {
+        String set = System.getenv("PENSTOCK_CUDART");
+        if (set != null && !set.isBlank()) {
+            return Optional.of(Path.of(set).toAbsolutePath());
+        }
         Stream<String> roots = Stream.of(System.getenv("CUDA_HOME"), System.getenv("CUDA_PATH"), "/usr/local/cuda");
         Optional<String> compilerRoot = Optional.empty();
         try {

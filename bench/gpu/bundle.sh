@@ -1,0 +1,68 @@
+#!/bin/sh
+# Makes target/gpu/penstock-gpu.tar.gz: a Java runtime, the engine, the tests that are tagged gpu, the benchmarks and
+# the PyTorch peer, for a Linux machine of this architecture that has an NVIDIA driver and CUDA's runtime library but no
+# JDK, Maven or network. There: tar xzf penstock-gpu.tar.gz && penstock-gpu/run.sh report
+#
+#   JAVA_HOME   a JDK 25 or newer with jlink; without it, the usual places are searched
+set -eu
+cd "$(dirname "$0")/../.."
+
+console_version=1.13.4
+max_megabytes=60
+
+is_jdk() {
+    [ -x "$1/bin/jlink" ] && [ -f "$1/release" ] || return 1
+    major=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
+    [ -n "$major" ] && [ "$major" -ge 25 ]
+}
+
+jdk=
+for home in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${HOME:-}"/.sdkman/candidates/java/* \
+    "${HOME:-}"/.jdks/*; do
+    if [ -n "$home" ] && is_jdk "$home"; then
+        jdk=$home
+        break
+    fi
+done
+[ -n "$jdk" ] || { echo "bundle: no JDK 25 with jlink found: set JAVA_HOME" >&2; exit 1; }
+
+out=target/gpu
+bundle=$out/penstock-gpu
+rm -rf "$bundle" "$bundle.tar.gz"
+mkdir -p "$bundle/lib" "$bundle/peers"
+
+mvn -q -B -Pbench validate test-compile
+mvn -q -B dependency:copy -Dmdep.overWriteSnapshots=false -Dmdep.useBaseVersion=true \
+    -Dartifact=org.junit.platform:junit-platform-console-standalone:$console_version -DoutputDirectory="$bundle/lib"
+mv "$bundle/lib/junit-platform-console-standalone-$console_version.jar" "$bundle/lib/junit.jar"
+
+jar() {
+    "$jdk/bin/jar" --create --no-manifest --date=2026-01-01T00:00:00Z --file "$@"
+}
+
+jar "$bundle/lib/penstock.jar" -C target/classes .
+# JMH is not in the bundle, and neither is what needs it.
+classes=$out/classes
+rm -rf "$classes"
+cp -R target/test-classes "$classes"
+rm -rf "$classes/META-INF" "$classes/io/penstock/bench/jmh_generated" "$classes"/io/penstock/bench/MemcpyBaseline*
+jar "$bundle/lib/tests.jar" -C "$classes" .
+
+# The last line: those before it warn that tests are in the packages of what they test.
+modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-module-deps \
+    --class-path "$bundle/lib/junit.jar" "$bundle/lib/penstock.jar" "$bundle/lib/tests.jar" 2>&1 | tail -n 1)
+"$jdk/bin/jlink" --add-modules "$modules,java.logging,java.xml,jdk.management,jdk.zipfs" --strip-java-debug-attributes \
+    --no-header-files --no-man-pages --compress zip-9 --output "$bundle/runtime"
+
+cp bench/gpu/run.sh LICENSE "$bundle"
+cp bench/peers/torch_cuda.py bench/peers/torch_loader.py "$bundle/peers"
+git rev-parse HEAD > "$bundle/revision" 2>/dev/null || echo unknown > "$bundle/revision"
+tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime=2026-01-01T00:00:00Z -c penstock-gpu \
+    | gzip -9n > "$bundle.tar.gz"
+
+bytes=$(wc -c < "$bundle.tar.gz")
+echo "$bundle.tar.gz: $((bytes / 1000000)).$((bytes / 100000 % 10)) MB, with $modules"
+if [ "$bytes" -gt $((max_megabytes * 1000000)) ]; then
+    echo "bundle: more than $max_megabytes MB" >&2
+    exit 1
+fi
