@@ -118,8 +118,8 @@ say "CUDA runtime: ${PENSTOCK_CUDART:-none found}"
     head -n 3 /proc/meminfo
     nvidia-smi
     nvidia-smi -q -d PERFORMANCE,CLOCK,POWER
-    nvidia-smi --query-gpu=name,driver_version,pcie.link.gen.max,pcie.link.gen.current,pcie.link.width.current,memory.total \
-        --format=csv
+    nvidia-smi --format=csv \
+        --query-gpu=name,driver_version,pcie.link.gen.max,pcie.link.gen.current,pcie.link.width.current,memory.total
     nvidia-smi topo -m
 } > "$out/machine.txt" 2>&1
 

@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
 public final class GpuReport {
     private static final long BIG = 16L << 20;
     private static final long SMALL = 8L << 20;
-    private static final Pattern TEST_COUNT = Pattern.compile("\\[ *(\\d+) tests (found|skipped|aborted|successful|failed) *]");
+    private static final Pattern TEST_COUNT = Pattern.compile(
+            "\\[ *(\\d+) tests (found|skipped|aborted|successful|failed) *]");
 
     private final Path folder;
     private final StringBuilder out = new StringBuilder();
@@ -101,7 +102,8 @@ public final class GpuReport {
         bound("bytes moved a sample, over PyTorch's `int64` ids and labels", 0.13,
                 greatest(of(lines, "tokens"), "bytes_over_i64_ids_and_labels"), false);
         bound("submit, median, microseconds", 15, greatest(transfers, "submit_p50_micros"), false);
-        bound("page-locking, seconds a GiB, in pieces of at least 16 MiB", 0.6, greatest(big, "pin_seconds_per_gib"), false);
+        bound("page-locking, seconds a GiB, in pieces of at least 16 MiB", 0.6, greatest(big, "pin_seconds_per_gib"),
+                false);
         double calls = greatest(counted, "cuda_calls_after_warmup");
         bound("allocations, frees, registrations after warm-up: calls, if the runtime counts them", 0,
                 calls < 0 ? Double.NaN : calls, false);
