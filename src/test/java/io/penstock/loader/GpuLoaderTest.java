@@ -4,33 +4,66 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.device.cuda.ChildJvm;
 import io.penstock.device.cuda.CudaGpuTest;
+import io.penstock.device.cuda.CudaSimulator;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.FieldSource;
 
-/** The loader over the real library and a GPU; skipped where there is none. */
-@Tag("gpu")
+/** What a trainer sees of the loader on a GPU: over a real one where there is one, and over the simulated runtime. */
 class GpuLoaderTest {
-    private static Path library;
-
-    @BeforeAll
-    static void find() throws IOException, InterruptedException {
-        library = CudaGpuTest.findAGpu();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {
+    static final String[] CHECKS = {
         "everyBatchOnTheDeviceHasTheBytesOfItsSamples",
         "aBatchThatIsHeldKeepsItsBytesWhileOthersArrive",
         "batchesAreOrderedBehindTheTrainersOwnStreams",
         "leavingHalfwayGivesTheDevicesMemoryBack",
         "theSteadyStateCreatesNothing"
-    })
-    void holds(String check) throws IOException, InterruptedException {
-        ChildJvm.Result result = new ChildJvm().library(library).run(GpuLoaderChecks.class, check);
+    };
+
+    private static void run(ChildJvm jvm, String check) throws IOException, InterruptedException {
+        ChildJvm.Result result = jvm.run(GpuLoaderChecks.class, check);
         assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());
+    }
+
+    @Nested
+    @Tag("gpu")
+    @TestInstance(Lifecycle.PER_CLASS)
+    class OnAGpu {
+        private Path library;
+
+        @BeforeAll
+        void find() throws IOException, InterruptedException {
+            library = CudaGpuTest.findAGpu();
+        }
+
+        @ParameterizedTest
+        @FieldSource("io.penstock.loader.GpuLoaderTest#CHECKS")
+        void holds(String check) throws IOException, InterruptedException {
+            run(new ChildJvm().library(library), check);
+        }
+    }
+
+    /** A violation or a leak ends the JVM with an error. */
+    @Nested
+    @TestInstance(Lifecycle.PER_CLASS)
+    class OverTheSimulatedRuntime {
+        private Path library;
+
+        @BeforeAll
+        void build(@TempDir Path folder) throws IOException, InterruptedException {
+            library = CudaSimulator.build(folder);
+        }
+
+        @ParameterizedTest
+        @FieldSource("io.penstock.loader.GpuLoaderTest#CHECKS")
+        void holds(String check) throws IOException, InterruptedException {
+            run(new ChildJvm().library(library).variable("SIM_CUDA_STRICT_EXIT", 1), check);
+        }
     }
 }
