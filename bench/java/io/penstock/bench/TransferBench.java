@@ -4,6 +4,7 @@ import io.penstock.collate.CausalLm;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.DeviceUnavailableException;
 import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -68,6 +69,9 @@ public final class TransferBench {
                 DeviceStream trainer = device.openStream("trainer")) {
             device.makeCurrent();
             new TransferBench(device, trainer, options, System.out).run();
+        } catch (DeviceUnavailableException e) {
+            System.out.println(Json.write(Map.of("kind", "unavailable", "message", e.getMessage())));
+            System.exit(1);
         }
     }
 

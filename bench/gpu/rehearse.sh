@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs the bundle where there is no GPU: start to end over the simulated runtime of the tests, outside of the project,
+# with neither java nor mvn on the PATH. It takes a C++ and a C compiler, and about two minutes. Its figures say nothing
+# of speed. The report goes to target/gpu/rehearsal, or to the folder that is named.
+set -eu
+cd "$(dirname "$0")/../.."
+bundle=$PWD/target/gpu/penstock-gpu.tar.gz
+[ -f "$bundle" ] || { echo "rehearse: there is no $bundle: run bench/gpu/bundle.sh first" >&2; exit 1; }
+report=${1:-target/gpu/rehearsal}
+mkdir -p "$report"
+report=$(cd "$report" && pwd)
+
+elsewhere=$(mktemp -d)
+trap 'rm -rf "$elsewhere"' EXIT
+cc -shared -fPIC -O1 -pthread -o "$elsewhere/libcudart.so.13" src/test/native/sim/*.c
+c++ -std=c++17 -O2 -ffp-contract=off -shared -fPIC -o "$elsewhere/kernels.so" -x c++ src/main/native/kernels.cu
+tar xzf "$bundle" -C "$elsewhere"
+
+mkdir "$elsewhere/bin"
+for tool in sh env uname date mktemp rm mkdir dirname basename cat sed grep head tail wc find timeout getconf lscpu; do
+    path=$(command -v $tool) && ln -s "$path" "$elsewhere/bin/$tool"
+done
+cd "$elsewhere"
+env -i PATH="$elsewhere/bin" PENSTOCK_CUDART="$elsewhere/libcudart.so.13" SIM_CUDA_KERNELS="$elsewhere/kernels.so" \
+    penstock-gpu/run.sh "$report"
