@@ -368,6 +368,7 @@ final class CopyDelivery implements Delivery {
                 throw e;
             }
             fail("closing", slot.holder.plan.number(), e);
+            failure.setTold();
             letGo(batch, slot, 0, State.POISONED);
             throw e;
         }

@@ -31,6 +31,11 @@ final class LoaderFailure {
         closed = true;
     }
 
+    /** Says that a call throws the error, or what led to it, by itself. */
+    void setTold() {
+        thrown = true;
+    }
+
     /** Whether waiting is in vain: there is an error, or the loader is being closed. */
     boolean isOver() {
         return error != null || closed;
