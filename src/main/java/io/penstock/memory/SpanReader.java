@@ -49,7 +49,7 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {
-        if (readsByCall(span.file())) {
+        if (readsByCall(span.file(), 1)) {
             span.file().read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
             return;
         }
@@ -70,7 +70,7 @@ public final class SpanReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public Span local(Span span) {
-        if (!readsByCall(span.file())) {
+        if (!readsByCall(span.file(), 1)) {
             return span;
         }
         if (scratch.byteSize() < span.byteSize()) {
@@ -97,7 +97,7 @@ public final class SpanReader implements AutoCloseable {
         long rowBytes = rows.rowBytes();
         MemorySegment from = rows.segment();
         long at = targetOffset;
-        if (readsByCall(rows.file())) {
+        if (readsByCall(rows.file(), count)) {
             for (int i = 0; i < count; i++, at += rowBytes) {
                 lastRow = indices[i];
                 rows.file().read(rows.offset(lastRow), target, at, rowBytes, callState);
@@ -106,18 +106,25 @@ public final class SpanReader implements AutoCloseable {
         }
         int last = rowBytes == 0 ? 0 : count - TOUCH_AHEAD;
         try {
-            if (last > 0 && rows.has(indices[1])) {
-                touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[1]));
+            if (last > 0) {
+                touch(rows, indices[1]);
             }
             for (int i = 0; i < count; i++, at += rowBytes) {
-                if (i < last && rows.has(indices[i + TOUCH_AHEAD])) {
-                    touched += from.get(ValueLayout.JAVA_BYTE, rows.offset(indices[i + TOUCH_AHEAD]));
+                if (i < last) {
+                    touch(rows, indices[i + TOUCH_AHEAD]);
                 }
                 lastRow = indices[i];
                 MemorySegment.copy(from, rows.offset(lastRow), target, at, rowBytes);
             }
         } catch (InternalError fault) {
             throw explain(fault);
+        }
+    }
+
+    /** A row that there is not is for its copy to complain of. */
+    private void touch(Rows rows, long row) {
+        if (rows.has(row)) {
+            touched += rows.segment().get(ValueLayout.JAVA_BYTE, rows.offset(row));
         }
     }
 
@@ -160,9 +167,10 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
-    /** Decided once for a while: this is asked for every read. */
-    private boolean readsByCall(MappedFile file) {
-        if (file != lastFile || --untilDecision == 0) {
+    /** Decided once for {@link #DECIDE_EVERY} reads, whether they are asked for one by one or many at once. */
+    private boolean readsByCall(MappedFile file, int reads) {
+        untilDecision -= reads;
+        if (file != lastFile || untilDecision <= 0) {
             decide(file);
         }
         return byCall;
