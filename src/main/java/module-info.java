@@ -10,8 +10,10 @@ module io.penstock {
     requires static info.picocli;
     requires static jtokkit;
 
+    exports io.penstock.codec;
     exports io.penstock.collate;
     exports io.penstock.dataset;
+    exports io.penstock.decode;
     exports io.penstock.device;
     exports io.penstock.dlpack;
     exports io.penstock.loader;

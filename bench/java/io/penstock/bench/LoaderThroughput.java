@@ -9,7 +9,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.ReadMode;
-import io.penstock.store.TokenFormat;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -52,7 +52,7 @@ public final class LoaderThroughput {
         double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
         boolean read = options.containsKey("read");
         String target = options.getOrDefault("device", "host");
-        try (TokenStore store = TokenStore.open(Path.of(options.get("store")), TokenFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(Path.of(options.get("store")), StoreFormat.NANOGPT);
                 Device device = Device.of(target);
                 DataLoader loader = open(store, device, mode, workers, options)) {
             var run = new LoaderThroughput(loader, read, stepMillis);

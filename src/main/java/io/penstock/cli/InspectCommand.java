@@ -1,7 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.store.Inspection;
-import io.penstock.store.TokenStore;
+import io.penstock.store.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -53,10 +53,7 @@ final class InspectCommand implements Callable<Integer> {
     }
 
     private Inspection inspect(Path path, ProgressBar bar) throws IOException {
-        if (!storeOptions.isGiven()) {
-            return Inspection.of(path, digest, bar::update);
-        }
-        try (TokenStore store = storeOptions.open(path)) {
+        try (Store store = storeOptions.open(path)) {
             return Inspection.of(path, store, digest, bar::update);
         }
     }
@@ -66,6 +63,9 @@ final class InspectCommand implements Callable<Integer> {
         text.append(inspection.path()).append(": ").append(inspection.kind()).append('\n');
         inspection.details().forEach((name, value) ->
                 text.append("  ").append(name).append(": ").append(value).append('\n'));
+        if (inspection.arrays() == null) {
+            return text.toString();
+        }
         for (Inspection.Array array : inspection.arrays()) {
             text.append("  ").append(array.name().isEmpty() ? "array" : array.name()).append(": ").append(array.dtype())
                     .append(' ').append(array.shape()).append(", ").append(Quantity.of(array.byteSize(), "B"));

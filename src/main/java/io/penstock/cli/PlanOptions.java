@@ -15,6 +15,8 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
@@ -111,13 +113,15 @@ final class PlanOptions {
         check("--batch", batch, 1);
         check("--epoch", epoch, 0);
         check("--skip", skip, 0);
-        if (!storeOptions.isGiven() && TensorStore.isTensorStore(path)) {
-            return openTensors(path);
-        }
-        TokenStore store = storeOptions.open(path);
+        Store store = storeOptions.open(path);
         try {
-            return new SampleSource(path, store, windows(path, store),
-                    tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth), window);
+            String kind = storeOptions.format(path).toString();
+            return switch (store) {
+                case TokenStore tokens -> new SampleSource(path, kind, store, windows(path, tokens),
+                        tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth), window);
+                case TensorStore tensors -> new SampleSource(path, kind, store, rows(path, tensors), new Stack(), 0);
+                case RecordStore _ -> throw new UnsupportedOperationException("records");
+            };
         } catch (Throwable t) {
             store.close();
             throw t;
@@ -141,22 +145,16 @@ final class PlanOptions {
         return dataset;
     }
 
-    private SampleSource openTensors(Path path) throws IOException {
+    private Dataset rows(Path path, TensorStore store) throws BadInputException {
         if (window != null || stride != null || withinDocuments || tokenWidth != TokenWidth.STORE) {
             throw wrong("--window, --stride, --within-documents and --tokens-as are for token stores, " + path
                     + " holds a tensor");
         }
-        TensorStore store = TensorStore.open(path);
-        try {
-            Tensor tensor = store.tensor(0);
-            if (tensor.rank() == 0 || tensor.byteSize() == 0) {
-                throw new BadInputException(path + ": found " + tensor + ", expected a tensor of rows", null);
-            }
-            return new SampleSource(path, store, TensorRows.of(UNNAMED_FIELD, store), new Stack(), 0);
-        } catch (Throwable t) {
-            store.close();
-            throw t;
+        Tensor tensor = store.tensor(0);
+        if (tensor.rank() == 0 || tensor.byteSize() == 0) {
+            throw new BadInputException(path + ": found " + tensor + ", expected a tensor of rows", null);
         }
+        return TensorRows.of(UNNAMED_FIELD, store);
     }
 
     /** The batches that were asked for, from the place on that they were asked from. */

@@ -1,45 +1,56 @@
 package io.penstock.cli;
 
 import io.penstock.memory.DType;
-import io.penstock.store.TokenFormat;
-import io.penstock.store.TokenStore;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How to open a token store, where it is not to be recognised by looking. */
+/** How to open a store, where it is not to be recognised by looking. */
 final class StoreOptions {
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
     @Option(names = "--format", paramLabel = "NAME",
-            description = "Take the store for megatron, nanogpt, llmc or datatrove; default: look.")
+            description = "Take the store for megatron, npy, webdataset, raw, …; default: look.")
     private String format;
 
     @Option(names = "--dtype", paramLabel = "DTYPE",
-            description = "The tokens' dtype, for a --format that does not say it.")
+            description = "The elements' dtype, for a --format that does not say it.")
     private String dtype;
 
-    boolean isGiven() {
-        return format != null || dtype != null;
+    @Option(names = "--shape", paramLabel = "N,…", split = ",",
+            description = "The shape of raw data; a first dimension of -1 is as many rows as there are.")
+    private List<Long> shape;
+
+    @Option(names = "--member", paramLabel = "NAME",
+            description = "The part that is wanted of a store that has several: a database, a group.")
+    private String member;
+
+    /** The format that was told or is recognised. */
+    StoreFormat format(Path path) throws IOException {
+        try {
+            return format == null ? StoreFormat.recognize(path) : StoreFormat.of(format);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
     }
 
-    /** Opens a token store; the caller closes it. */
-    TokenStore open(Path path) throws IOException {
-        if (format == null) {
-            if (dtype != null) {
-                throw new ParameterException(spec.commandLine(), "--dtype needs --format");
-            }
-            return TokenStore.open(path);
+    /** Opens a store; the caller closes it. */
+    Store open(Path path) throws IOException {
+        if (format == null && dtype != null) {
+            throw new ParameterException(spec.commandLine(), "--dtype needs --format");
         }
         try {
-            TokenFormat tokenFormat = TokenFormat.of(format);
-            return dtype == null ? TokenStore.open(path, tokenFormat)
-                    : TokenStore.open(path, tokenFormat, DType.of(dtype));
+            return Store.open(path, new OpenOptions(format(path),
+                    dtype == null ? null : DType.of(dtype), shape, member));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }

@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.decode.Decoder;
 import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
@@ -29,15 +30,35 @@ public interface Dataset {
     List<TensorSpec> fields();
 
     /**
-     * Points at one field of one sample, without touching its bytes.
+     * Points at one field of one sample as it is stored, without touching its bytes unless they are stored compressed.
      *
      * @param sample the sample's index
      * @param field the field's position in {@link #fields}
-     * @param into set to the field's bytes, packed, row-major, little-endian; for a variable field their number says
-     *     how long this sample is
+     * @param into set to the field's bytes: where the field has no {@link #decoder}, packed, row-major, little-endian,
+     *     and for a variable field their number says how long this sample is; otherwise what the decoder takes
      * @throws IndexOutOfBoundsException if there is no such sample
      */
     void locate(long sample, int field, Span into);
+
+    /**
+     * What makes a field of its stored bytes.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return the decoder, or null if the bytes are stored as the field has them
+     */
+    default Decoder decoder(int field) {
+        return null;
+    }
+
+    /**
+     * What users call a sample, for messages.
+     *
+     * @param sample the sample's index
+     * @return for example {@code sample 17}; a store's own name for it, where it has one
+     */
+    default String name(long sample) {
+        return "sample " + sample;
+    }
 
     /**
      * A field of all samples as rows at equal distances, if that is how they lie: then sample {@code i} is row

@@ -1,11 +1,13 @@
 package io.penstock.dataset;
 
+import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
 import io.penstock.memory.TensorSpec;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
@@ -32,6 +34,13 @@ public final class SampleReader implements AutoCloseable {
     private final long[] fieldBytes;
     /** Each field as rows, where the dataset says so. */
     private final Rows[] rows;
+    /** This worker's decoder of each field; null where the stored bytes are the field's. */
+    private final Decoder.Session[] decoders;
+    /** What the decoder takes. */
+    private final Scratch stored = new Scratch();
+    /** What the decoder made, where it is not written into the batch. */
+    private final Scratch decoded = new Scratch();
+    private long storedBytes;
     private long sample = -1;
     private int field;
 
@@ -53,6 +62,11 @@ public final class SampleReader implements AutoCloseable {
             rows[f] = checked(dataset.rows(f), f);
         }
         this.reader = new SpanReader(mode);
+        this.decoders = new Decoder.Session[fields.length];
+        for (int f = 0; f < fields.length; f++) {
+            Decoder decoder = dataset.decoder(f);
+            decoders[f] = decoder == null ? null : decoder.open();
+        }
     }
 
     private Rows checked(Rows found, int f) {
@@ -82,23 +96,81 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Says where one field of one sample is, without reading it.
+     * Says where the bytes of one field of one sample are: without reading them, unless they must be decoded.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @return the bytes as the store has them; reused by the next call
+     * @return the bytes as the field has them; reused by the next call
      * @throws IllegalStateException if the dataset gives another number of bytes than the field has
+     * @throws UncheckedIOException if they are decoded, and malformed; names the sample
      */
     public Span locate(long sample, int field) {
         this.field = field;
-        locate(sample, field, span);
+        this.sample = sample;
+        if (decoders[field] == null) {
+            locate(sample, field, span);
+        } else {
+            long bytes = takeStored(sample, field);
+            decode(sample, field, bytes, decoded.of(bytes), 0);
+            span.set(decoded.of(bytes), 0, bytes);
+        }
         return span;
+    }
+
+    /**
+     * The bytes that one field of one sample has, without decoding it where its length can be told before.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in the dataset
+     * @return the size
+     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
+     * @throws UncheckedIOException if the value is malformed; names the sample
+     */
+    public long byteSize(long sample, int field) {
+        if (!fields[field].isVariable()) {
+            return fieldBytes[field];
+        }
+        if (decoders[field] == null) {
+            return locate(sample, field).byteSize();
+        }
+        this.sample = sample;
+        return takeStored(sample, field);
     }
 
     private void locate(long sample, int field, Span into) {
         this.sample = sample;
         dataset.locate(sample, field, into);
         checkSize(into.byteSize(), fields[field], fieldBytes[field]);
+    }
+
+    /** Copies the stored bytes to where a decoder may take them; returns the bytes that they decode to. */
+    private long takeStored(long sample, int field) {
+        dataset.locate(sample, field, span);
+        storedBytes = span.byteSize();
+        reader.copy(span, stored.of(storedBytes), 0);
+        if (!fields[field].isVariable()) {
+            return fieldBytes[field];
+        }
+        try {
+            long bytes = decoders[field].byteSize(stored.of(storedBytes), storedBytes);
+            checkSize(bytes, fields[field], fieldBytes[field]);
+            return bytes;
+        } catch (IOException e) {
+            throw undecodable(sample, field, e);
+        }
+    }
+
+    private void decode(long sample, int field, long bytes, MemorySegment target, long targetOffset) {
+        try {
+            decoders[field].decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
+        } catch (IOException e) {
+            throw undecodable(sample, field, e);
+        }
+    }
+
+    private UncheckedIOException undecodable(long sample, int field, IOException cause) {
+        return new UncheckedIOException(new IOException(dataset.name(sample) + ", field '" + fields[field].name()
+                + "': " + cause.getMessage(), cause));
     }
 
     /** A dataset may be anyone's: its mistake must not become another row's bytes. */
@@ -121,6 +193,12 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
+        if (decoders[field] != null) {
+            this.sample = sample;
+            long bytes = takeStored(sample, field);
+            decode(sample, field, bytes, target, targetOffset);
+            return bytes;
+        }
         locate(sample, field);
         reader.copy(span, target, targetOffset);
         return span.byteSize();
@@ -197,6 +275,9 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      */
     public void prefetch(long sample, int field) {
+        if (decoders[field] != null) {
+            return;
+        }
         locate(sample, field, ahead);
         reader.touch(ahead);
     }
@@ -223,6 +304,13 @@ public final class SampleReader implements AutoCloseable {
     /** Frees the reader's native memory. Calling it again does nothing. */
     @Override
     public void close() {
+        for (Decoder.Session decoder : decoders) {
+            if (decoder != null) {
+                decoder.close();
+            }
+        }
+        stored.close();
+        decoded.close();
         reader.close();
     }
 }

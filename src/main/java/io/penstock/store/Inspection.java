@@ -3,11 +3,11 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.mapped.Sha256;
-import io.penstock.store.npy.NpyStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,10 +17,11 @@ import java.util.stream.LongStream;
  * What a store is, its arrays, and on demand the digests of their content: data that outlives the store.
  *
  * @param path the path that was inspected
- * @param kind the format: {@code megatron}, {@code nanogpt}, {@code llmc}, {@code datatrove} or {@code npy}
+ * @param kind the format, as {@link StoreFormat} names it
  * @param files the files it is made of
- * @param details what the format says of the store, by name, in order: strings, numbers, truth values, lists of them
- * @param arrays its arrays, in the order of the files
+ * @param details what the format says of the store, by name, in order: strings, numbers, truth values, and lists and
+ *     maps of them; what is in a store of records, its digests included
+ * @param arrays its arrays, in the order of the files; null for a store of records
  */
 public record Inspection(Path path, String kind, List<Path> files, Map<String, Object> details, List<Array> arrays) {
 
@@ -65,75 +66,71 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
         }
     }
 
+    /** Copies. */
+    public Inspection {
+        files = List.copyOf(files);
+        details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
+        arrays = arrays == null ? null : List.copyOf(arrays);
+    }
+
+    /**
+     * What is not made of arrays.
+     *
+     * @param path the path of the store
+     * @param kind the format, as {@link StoreFormat} names it
+     * @param files the files it is made of
+     * @param details what there is to say
+     */
+    public Inspection(Path path, String kind, List<Path> files, Map<String, Object> details) {
+        this(path, kind, files, details, null);
+    }
+
     /**
      * Inspects a store of whatever format it is in.
      *
-     * @param path a file of the store, as for {@link TokenStore#open(Path)} and {@link TensorStore#open(Path)}
+     * @param path a file or a folder of the store, as for {@link Store#open(Path)}
      * @param digest whether to read all of it for the digests
      * @return what it is
      * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static Inspection of(Path path, boolean digest) throws IOException {
-        return of(path, digest, Progress.NONE);
-    }
-
-    /**
-     * Inspects a store of whatever format it is in, and tells how far it is.
-     *
-     * @param path a file of the store, as for {@link TokenStore#open(Path)} and {@link TensorStore#open(Path)}
-     * @param digest whether to read all of it for the digests
-     * @param progress told how much of the content is digested
-     * @return what it is
-     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
-     * @throws IOException if there is no such file, or it cannot be read
-     */
-    public static Inspection of(Path path, boolean digest, Progress progress) throws IOException {
-        if (Recognition.isNpy(path)) {
-            try (NpyStore store = NpyStore.open(path, null)) {
-                return of(path, store, digest, progress);
-            }
-        }
-        try (TokenStore store = TokenStore.open(path)) {
-            return of(path, store, digest, progress);
+        try (Store store = Store.open(path)) {
+            return of(path, store, digest, Progress.NONE);
         }
     }
 
     /**
-     * Inspects a token store that is open.
+     * Inspects a store that is open.
      *
      * @param path the path that it was opened by
-     * @param store the store, one that {@link TokenStore#open(Path)} or its like opened
+     * @param store the store
      * @param digest whether to read all of it for the digests
      * @param progress told how much of the content is digested
      * @return what it is
      * @throws IOException if it cannot be read
-     * @throws IllegalArgumentException if it is a store that cannot be inspected
+     * @throws UnsupportedOperationException if it is a store that cannot be inspected
      */
-    public static Inspection of(Path path, TokenStore store, boolean digest, Progress progress) throws IOException {
-        if (!(store instanceof StoreInfo.Source source)) {
-            throw new IllegalArgumentException(store + " cannot be inspected");
-        }
-        return of(path, source, digest, progress);
-    }
-
-    private static Inspection of(Path path, StoreInfo.Source store, boolean digest, Progress progress)
-            throws IOException {
+    public static Inspection of(Path path, Store store, boolean digest, Progress progress) throws IOException {
         try {
-            StoreInfo info = store.info();
-            long total = info.arrays().stream().mapToLong(array -> array.tensor().byteSize()).sum();
-            List<Array> arrays = new ArrayList<>();
-            long done = 0;
-            for (StoredArray array : info.arrays()) {
-                arrays.add(inspect(array, digest, done, total, progress));
-                done += array.tensor().byteSize();
-            }
-            return new Inspection(path, info.kind(), info.files(), info.details(), List.copyOf(arrays));
+            Inspection inspection = store.inspect(digest, progress);
+            return new Inspection(path, inspection.kind, inspection.files, inspection.details, inspection.arrays);
         } catch (InternalError fault) {
             throw new IOException(path + ": a file shrank while it was read", fault);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
+    }
+
+    static Inspection of(StoreInfo info, boolean digest, Progress progress) {
+        long total = info.arrays().stream().mapToLong(array -> array.tensor().byteSize()).sum();
+        List<Array> arrays = new ArrayList<>();
+        long done = 0;
+        for (StoredArray array : info.arrays()) {
+            arrays.add(inspect(array, digest, done, total, progress));
+            done += array.tensor().byteSize();
+        }
+        return new Inspection(info.files().getFirst(), info.kind(), info.files(), info.details(), arrays);
     }
 
     private static Array inspect(StoredArray array, boolean digest, long before, long total, Progress progress) {
@@ -155,7 +152,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
 
     /**
      * The inspection as JSON writers take it: {@code kind}, {@code path}, {@code files} where there are several, the
-     * format's own fields, {@code arrays}.
+     * format's own fields, {@code arrays} unless it is a store of records.
      *
      * @return its fields, in order: strings, numbers, truth values, lists and maps
      */
@@ -167,7 +164,9 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
             map.put("files", files.stream().map(Path::toString).toList());
         }
         map.putAll(details);
-        map.put("arrays", arrays.stream().map(Array::toMap).toList());
+        if (arrays != null) {
+            map.put("arrays", arrays.stream().map(Array::toMap).toList());
+        }
         return map;
     }
 }

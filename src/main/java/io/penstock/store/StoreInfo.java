@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a store is made of.
+ * What a store of arrays is made of.
  *
- * @param kind the format: {@code megatron}, {@code nanogpt}, {@code llmc}, {@code datatrove} or {@code npy}
+ * @param kind the format, as {@link StoreFormat} names it
  * @param files the files it is made of
- * @param details what the format says of the store, by name, in order: strings, numbers, truth values, lists of them
- * @param arrays its arrays, in the order of the files
+ * @param details what the format says of the store, by name, in order: as for {@link Inspection#details}
+ * @param arrays its arrays, in the order of the files; views, valid until the store is closed
  */
 public record StoreInfo(String kind, List<Path> files, Map<String, Object> details, List<StoredArray> arrays) {
 
@@ -23,7 +23,7 @@ public record StoreInfo(String kind, List<Path> files, Map<String, Object> detai
         arrays = List.copyOf(arrays);
     }
 
-    /** A store that can say what it is made of. */
+    /** A store of arrays: inspecting it is to describe and digest them. */
     @FunctionalInterface
     public interface Source {
 

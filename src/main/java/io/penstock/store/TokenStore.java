@@ -12,7 +12,7 @@ import java.nio.file.Path;
  * <p>A store is immutable and may be read by any number of threads. It owns the mappings of its files: whoever opened
  * it closes it, when nobody reads.
  */
-public interface TokenStore extends AutoCloseable {
+public non-sealed interface TokenStore extends Store {
 
     /**
      * Opens a store of whatever format it is in, and checks that it is whole.
@@ -20,11 +20,12 @@ public interface TokenStore extends AutoCloseable {
      * @param path a file of the store: Megatron's {@code .idx}, {@code .bin}, or both without the ending; an llm.c or
      *     raw {@code .bin}; datatrove's {@code .ds}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
+     * @throws MalformedStoreException if the format is not recognised or not one of tokens, or its files are not as it
+     *     says
      * @throws IOException if there is no such file, or it cannot be read
      */
     static TokenStore open(Path path) throws IOException {
-        return TokenFormat.recognize(path).open(path, null);
+        return open(path, OpenOptions.DEFAULT);
     }
 
     /**
@@ -35,9 +36,10 @@ public interface TokenStore extends AutoCloseable {
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if its files are not as the format says
      * @throws IOException if there is no such file, or it cannot be read
+     * @throws IllegalArgumentException if the format is not one of tokens
      */
-    static TokenStore open(Path path, TokenFormat format) throws IOException {
-        return format.open(path, null);
+    static TokenStore open(Path path, StoreFormat format) throws IOException {
+        return open(path, OpenOptions.as(format));
     }
 
     /**
@@ -49,18 +51,34 @@ public interface TokenStore extends AutoCloseable {
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if its files are not as the format says, or hold tokens of another type
      * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if tokens are never stored in that type
+     * @throws IllegalArgumentException if tokens are never stored in that type, or the format is not one of tokens
      */
-    static TokenStore open(Path path, TokenFormat format, DType dtype) throws IOException {
-        if (!dtype.isInteger() || dtype == DType.U64) {
-            throw new IllegalArgumentException("tokens are not stored as " + dtype);
+    static TokenStore open(Path path, StoreFormat format, DType dtype) throws IOException {
+        return open(path, OpenOptions.as(format).withDType(dtype));
+    }
+
+    /**
+     * Opens a store of which something is known that its files do not say.
+     *
+     * @param path a file of the store, as for {@link #open(Path)}
+     * @param options what is known
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the format is not recognised or not one of tokens, or its files are not as it
+     *     says or as was told
+     * @throws IOException if there is no such file, or it cannot be read
+     * @throws IllegalArgumentException if tokens are never stored in the type that was told, or the format that was
+     *     told is not one of tokens
+     */
+    static TokenStore open(Path path, OpenOptions options) throws IOException {
+        StoreFormat format = options.format() == null ? StoreFormat.recognize(path) : options.format();
+        if (!format.isTokens()) {
+            if (options.format() != null) {
+                throw new IllegalArgumentException(format + " is not a format of tokens");
+            }
+            throw new MalformedStoreException(path, "a store in the format " + format, "a store of tokens (this opens"
+                    + " by Store.open)");
         }
-        TokenStore store = format.open(path, dtype);
-        if (store.dtype() != dtype) {
-            store.close();
-            throw new MalformedStoreException(path, "tokens stored as " + store.dtype(), dtype + ", as was told");
-        }
-        return store;
+        return (TokenStore) Store.open(path, options.withFormat(format));
     }
 
     /**
@@ -104,15 +122,4 @@ public interface TokenStore extends AutoCloseable {
      * @throws IndexOutOfBoundsException if the run is not within the store; names the store and both ends
      */
     void locate(long firstToken, long tokens, Span into);
-
-    /**
-     * A short text that changes when the store's content does: what a saved state compares.
-     *
-     * @return the fingerprint; made from the sizes, the dtype and a sample of the content
-     */
-    String fingerprint();
-
-    /** Unmaps the files. Calling it again does nothing. */
-    @Override
-    void close();
 }

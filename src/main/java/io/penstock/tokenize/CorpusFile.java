@@ -1,5 +1,7 @@
 package io.penstock.tokenize;
 
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.codec.Zstd;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -151,10 +153,9 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
 
     private InputStream openZstd(InputStream in) throws IOException {
         try {
-            return ZstdFile.open(in);
-        } catch (NoClassDefFoundError e) {
-            throw new CorpusException(path,
-                    "reading .zst needs the library com.github.luben:zstd-jni on the class path", e);
+            return Zstd.open(in);
+        } catch (MissingLibraryException e) {
+            throw new CorpusException(path, e.getMessage(), e);
         }
     }
 

@@ -9,7 +9,7 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.ReadMode;
-import io.penstock.store.TokenFormat;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
@@ -47,7 +47,7 @@ class SteadyStateTest {
             throws IOException {
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
         String name = "steady-" + workers + "-" + transfer + "-" + read;
-        try (TokenStore store = TokenStore.open(file, TokenFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1).name(name)
                         .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).transfer(transfer)
                         .readMode(read).open()) {
@@ -119,7 +119,7 @@ class SteadyStateTest {
         Path file = Corpora.rawU16(folder, 100_000, 4);
         String name = "abandoned-" + transfer + "-" + byException;
         for (int round = 0; round < 20; round++) {
-            try (TokenStore store = TokenStore.open(file, TokenFormat.NANOGPT);
+            try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
                     DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(3).name(name)
                             .transfer(transfer).open()) {
                 for (Batch batch : loader.epoch()) {
@@ -145,7 +145,7 @@ class SteadyStateTest {
         for (ReadMode read : ReadMode.values()) {
             for (boolean widened : new boolean[] {false, true}) {
                 Path file = Corpora.rawU16(folder, 500_000, read.ordinal() + (widened ? 10 : 5));
-                try (TokenStore store = TokenStore.open(file, TokenFormat.NANOGPT);
+                try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
                         DataLoader loader = DataLoader.of(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
                                 .collator(widened ? CausalLm.widened(TokenWidth.I32) : CausalLm.narrow())
                                 .readMode(read).workers(2).open()) {

@@ -15,6 +15,9 @@ public final class Fixtures {
     private Fixtures() {
     }
 
+    /** The formats of token stores, and {@code .npy}. */
+    public static final String[] TOKENS_AND_NPY = {"npy", "megatron", "nanogpt", "llmc", "datatrove"};
+
     /** A fixture's entry in the manifest. */
     public record Entry(Map<String, Object> fields) {
 
@@ -53,9 +56,10 @@ public final class Fixtures {
         }
     }
 
-    /** All fixtures of our formats. */
-    public static Stream<Entry> entries() throws IOException {
+    /** The fixtures of some formats. */
+    public static Stream<Entry> entries(String... kinds) throws IOException {
         Object manifest = Json.parse(Files.readAllBytes(path("manifest.json")));
-        return Json.array(Json.object(manifest).get("entries")).stream().map(entry -> new Entry(Json.object(entry)));
+        return Json.array(Json.object(manifest).get("entries")).stream().map(entry -> new Entry(Json.object(entry)))
+                .filter(entry -> List.of(kinds).contains(entry.kind()));
     }
 }

@@ -55,20 +55,20 @@ class RawFormatsTest {
             assertThrows(IndexOutOfBoundsException.class, () -> store.documentStart(2));
         }
         Path six = write("six.bin", new byte[6]);
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(six, TokenFormat.NANOGPT, DType.U32));
-        TokenStore.open(six, TokenFormat.NANOGPT, DType.U8).close();
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(six, StoreFormat.NANOGPT, DType.U32));
+        TokenStore.open(six, StoreFormat.NANOGPT, DType.U8).close();
     }
 
     @Test
     void aFileOfNoFormatIsRefusedUnlessItsFormatIsTold() throws IOException {
         Path text = write("notes.txt", "some text".getBytes());
-        assertRefused(text, "notes.txt: no format recognised", "llm.c");
-        TokenStore.open(text, TokenFormat.NANOGPT, DType.U8).close();
+        assertRefused(text, "notes.txt: no format recognised", "llmc");
+        TokenStore.open(text, StoreFormat.NANOGPT, DType.U8).close();
     }
 
     @Test
     void anArrayOfNumpyIsNotReadAsRawTokensWhateverItsName() throws IOException {
-        assertRefused(write("tokens.bin", Files.readAllBytes(Fixtures.path("npy/tokens_u16.npy"))), ".npy");
+        assertRefused(write("tokens.bin", Files.readAllBytes(Fixtures.path("npy/tokens_u16.npy"))), "npy");
     }
 
     @Test
@@ -144,8 +144,8 @@ class RawFormatsTest {
             assertRefused(datatrove(15, metadata, 2, 5), "x.ds: at byte 10: a file of 15 bytes, expected 10");
         }
         Path told = datatrove(20, "gpt2|4", 2, 5);
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(told, TokenFormat.DATATROVE, DType.U16));
-        TokenStore.open(told, TokenFormat.DATATROVE, DType.U32).close();
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(told, StoreFormat.DATATROVE, DType.U16));
+        TokenStore.open(told, StoreFormat.DATATROVE, DType.U32).close();
     }
 
     @Test

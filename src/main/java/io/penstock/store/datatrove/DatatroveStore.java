@@ -6,9 +6,9 @@ import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
-import io.penstock.store.TokenFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.LittleEndian;
@@ -229,7 +229,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
             files.add(lossFile.path());
             arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokenCount())));
         }
-        return new StoreInfo(TokenFormat.DATATROVE.toString(), files, details, arrays);
+        return new StoreInfo(StoreFormat.DATATROVE.toString(), files, details, arrays);
     }
 
     @Override

@@ -4,9 +4,9 @@ import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
-import io.penstock.store.TokenFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.LittleEndian;
@@ -164,7 +164,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
         details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
                 .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());
         details.put("dtype", dtype().toString());
-        return new StoreInfo(TokenFormat.LLMC.toString(), List.of(tokens.file().path()), details,
+        return new StoreInfo(StoreFormat.LLMC.toString(), List.of(tokens.file().path()), details,
                 List.of(new StoredArray("tokens", tokens.tensor())));
     }
 

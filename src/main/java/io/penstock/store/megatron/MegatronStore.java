@@ -4,9 +4,9 @@ import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
-import io.penstock.store.TokenFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
@@ -156,7 +156,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (index.isMultimodal()) {
             arrays.add(new StoredArray("sequence_modes", index.modes()));
         }
-        return new StoreInfo(TokenFormat.MEGATRON.toString(), List.of(indexFile.path(), tokens.file().path()),
+        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.path(), tokens.file().path()),
                 details, arrays);
     }
 

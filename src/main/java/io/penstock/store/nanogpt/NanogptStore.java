@@ -5,9 +5,9 @@ import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
-import io.penstock.store.TokenFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
@@ -98,7 +98,7 @@ public final class NanogptStore implements TokenStore, StoreInfo.Source {
         details.put("first", LongStream.range(0, Math.min(count, FIRST_SHOWN)).map(all::getLong).boxed().toList());
         details.put("last", LongStream.range(Math.max(0, count - LAST_SHOWN), count).map(all::getLong).boxed()
                 .toList());
-        return new StoreInfo(TokenFormat.NANOGPT.toString(), List.of(tokens.file().path()), details,
+        return new StoreInfo(StoreFormat.NANOGPT.toString(), List.of(tokens.file().path()), details,
                 List.of(new StoredArray("tokens", all)));
     }
 

@@ -25,7 +25,7 @@ class NpyWriterTest {
     @Test
     void whatNumpyWroteIsWrittenByteForByteTheSame() throws IOException {
         int files = 0;
-        for (Fixtures.Entry entry : Fixtures.entries().filter(e -> e.kind().equals("npy")
+        for (Fixtures.Entry entry : Fixtures.entries(Fixtures.TOKENS_AND_NPY).filter(e -> e.kind().equals("npy")
                 && e.expect().equals("read")).toList()) {
             Map<String, Object> array = entry.arrays().getFirst();
             boolean numpysDefault = array.get("stored_order").equals("C")

@@ -1,0 +1,20 @@
+package io.penstock.codec;
+
+import java.io.IOException;
+import java.io.Serial;
+
+/** A compressed block is malformed, or has another size than was told. The message does not name the file. */
+public final class CodecException extends IOException {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    /**
+     * A block cannot be decoded.
+     *
+     * @param message what is wrong with it, for example {@code zstd: the block decodes to more than 1024 bytes}
+     */
+    public CodecException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Decompression of blocks in native memory, as the formats of stores use it: zstd, LZ4, Snappy, LZF, deflate.
+ *
+ * <p>Every decoder takes untrusted input: it writes within the target, reads within the source, and throws
+ * {@link io.penstock.codec.CodecException} for anything that is not a whole block of the size that was told.
+ */
+package io.penstock.codec;

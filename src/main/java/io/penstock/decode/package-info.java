@@ -1,0 +1,5 @@
+/**
+ * Decoders: from the stored bytes of a record's value to the tensor that a batch gets. Which one a column gets follows
+ * from its encoding, or from the user.
+ */
+package io.penstock.decode;

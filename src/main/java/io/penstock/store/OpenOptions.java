@@ -1,0 +1,75 @@
+package io.penstock.store;
+
+import io.penstock.memory.DType;
+import java.util.List;
+
+/**
+ * What is known of a store that its files do not say.
+ *
+ * @param format its format, whatever content and names look like; null to look
+ * @param dtype the type of its elements, for a format that does not say it; null for what the format says
+ * @param shape the shape of its elements, for a format that does not say it: {@code -1} as first dimension stands for
+ *     as many as there are; null for what the format says
+ * @param member the part that is wanted of a store that has several: LMDB's database, a HDF5 group; null for all, or
+ *     the only one
+ */
+public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, String member) {
+
+    /** Everything is as the files say. */
+    public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null);
+
+    /** Copies. */
+    public OpenOptions {
+        shape = shape == null ? null : List.copyOf(shape);
+    }
+
+    /**
+     * A format that is known.
+     *
+     * @param format the format
+     * @return the options
+     */
+    public static OpenOptions as(StoreFormat format) {
+        return DEFAULT.withFormat(format);
+    }
+
+    /**
+     * These options and a format.
+     *
+     * @param format the format
+     * @return the options
+     */
+    public OpenOptions withFormat(StoreFormat format) {
+        return new OpenOptions(format, dtype, shape, member);
+    }
+
+    /**
+     * These options and a type of elements.
+     *
+     * @param dtype the type
+     * @return the options
+     */
+    public OpenOptions withDType(DType dtype) {
+        return new OpenOptions(format, dtype, shape, member);
+    }
+
+    /**
+     * These options and a shape.
+     *
+     * @param shape the shape; its first dimension may be -1
+     * @return the options
+     */
+    public OpenOptions withShape(List<Long> shape) {
+        return new OpenOptions(format, dtype, shape, member);
+    }
+
+    /**
+     * These options and a part.
+     *
+     * @param member the part's name
+     * @return the options
+     */
+    public OpenOptions withMember(String member) {
+        return new OpenOptions(format, dtype, shape, member);
+    }
+}

@@ -1,0 +1,169 @@
+package io.penstock.store;
+
+import io.penstock.memory.DType;
+import io.penstock.store.datatrove.DatatroveStore;
+import io.penstock.store.llmc.LlmcStore;
+import io.penstock.store.megatron.MegatronStore;
+import io.penstock.store.nanogpt.NanogptStore;
+import io.penstock.store.npy.NpyStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * The formats of stores, in the order in which they are looked for: first by content, in all of them, then by the files
+ * beside it and its name.
+ */
+public enum StoreFormat {
+    /** Megatron-LM's indexed dataset: tokens in {@code .bin}, sequences and documents in {@code .idx}. */
+    MEGATRON(true) {
+        @Override
+        boolean matchesContent(Head head) throws IOException {
+            return MegatronStore.isIndex(head.bytes())
+                    || head.isFile() && MegatronStore.isIndex(Head.head(MegatronStore.indexOf(head.path())));
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return Files.isRegularFile(MegatronStore.indexOf(head.path())) && !head.isFolder()
+                    && !head.nameEndsWith(".ds");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return MegatronStore.open(path);
+        }
+    },
+    /** llm.c's data files: a header of 256 {@code i32}, then tokens, {@code u16} or {@code u32} by its version. */
+    LLMC(true) {
+        @Override
+        boolean matchesContent(Head head) {
+            return LlmcStore.isHeader(head.bytes());
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return LlmcStore.open(path);
+        }
+    },
+    /** numpy's array file. */
+    NPY(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return NpyStore.isNpy(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && head.nameEndsWith(".npy");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return NpyStore.open(path, options.dtype());
+        }
+    },
+    /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
+    DATATROVE(true) {
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && (Files.exists(DatatroveStore.indexOf(head.path())) || head.nameEndsWith(".ds")
+                    || DatatroveStore.isCompanion(head.path()));
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return DatatroveStore.open(path, options.dtype());
+        }
+    },
+    /** Raw little-endian tokens without a header, {@code u16} unless told otherwise, as nanoGPT prepares them. */
+    NANOGPT(true) {
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && head.nameEndsWith(".bin");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return NanogptStore.open(path, options.dtype() == null ? DType.U16 : options.dtype());
+        }
+    };
+
+    private final boolean tokens;
+
+    StoreFormat(boolean tokens) {
+        this.tokens = tokens;
+    }
+
+    /** Whether stores of this format are {@link TokenStore}s. */
+    boolean isTokens() {
+        return tokens;
+    }
+
+    /** Whether the first bytes say that it is this format. */
+    boolean matchesContent(Head head) throws IOException {
+        return false;
+    }
+
+    /** Whether the name, or the files beside it or in the folder, say so, where the bytes say nothing. */
+    boolean matchesName(Head head) throws IOException {
+        return false;
+    }
+
+    /** Opens a store of this format. */
+    abstract Store open(Path path, OpenOptions options) throws IOException;
+
+    /**
+     * The format that {@link #toString} names so.
+     *
+     * @param id a lower-case name, for example {@code megatron}
+     * @return the format
+     * @throws IllegalArgumentException if no format has that name; lists those that are
+     */
+    public static StoreFormat of(String id) {
+        for (StoreFormat format : values()) {
+            if (format.toString().equals(id)) {
+                return format;
+            }
+        }
+        throw new IllegalArgumentException("unknown format '" + id + "', expected one of "
+                + Arrays.toString(values()));
+    }
+
+    /**
+     * The format of a store by its content, and by its name where the content says nothing.
+     *
+     * @param path a file or a folder of the store, or the prefix of a Megatron store
+     * @return the format that {@link Store#open(Path)} reads it as; it may still turn out malformed
+     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if neither content nor name is that of a store
+     */
+    public static StoreFormat recognize(Path path) throws IOException {
+        Head head = Head.of(path);
+        for (StoreFormat format : values()) {
+            if (format.matchesContent(head)) {
+                return format;
+            }
+        }
+        for (StoreFormat format : values()) {
+            if (format.matchesName(head)) {
+                return format;
+            }
+        }
+        if (!Files.exists(path)) {
+            throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
+        }
+        throw new MalformedStoreException(path, head.isFile() ? "no format recognised"
+                : head.isFolder() ? "a folder in which no format is recognised" : "not a regular file",
+                "one of " + Arrays.toString(values()) + " (a format can be told)");
+    }
+
+    /** The name in lower case, as command line and JSON write it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
