@@ -1,0 +1,128 @@
+package io.penstock.collate;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.SlabTable;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Collates samples of several fields, each by its shape. A field of a fixed shape {@code [...]} is stacked to
+ * {@code [B, ...]}. One whose first dimension varies, {@code [*, ...]}, becomes two: itself as {@code [B, L, ...]},
+ * where L is the length of the batch's longest sample once cut to the limit, and zeros follow behind each shorter one;
+ * and {@code <name>_lengths}, {@code i32[B]}, right behind it.
+ *
+ * <p>Zeros are the bytes: 0, 0.0 and false. For token ids with an attention mask there is {@link Pad}.
+ *
+ * @param maxLength the longest that a sample of varying length may be; what is beyond is cut off. It bounds the slab,
+ *     which has room for a batch of the longest samples
+ */
+public record StackAndPad(long maxLength) implements Collator {
+
+    /** What the name of a field's lengths ends in. */
+    public static final String LENGTHS_SUFFIX = "_lengths";
+
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Cuts nothing. */
+    public StackAndPad() {
+        this(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if the limit is below 1 or beyond {@link Integer#MAX_VALUE}
+     */
+    public StackAndPad {
+        if (maxLength < 1 || maxLength > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("samples cut to " + maxLength + ": must be 1 to " + Integer.MAX_VALUE);
+        }
+    }
+
+    @Override
+    public SlabLayout layout(Dataset dataset, int batchSize) {
+        List<TensorSpec> batched = new ArrayList<>();
+        for (int f = 0; f < dataset.fields().size(); f++) {
+            TensorSpec field = dataset.fields().get(f);
+            if (field.isVariable()) {
+                long[] shape = shape(field, batchSize);
+                shape[1] = Math.min(maxLength, dataset.maxLength(f));
+                batched.add(new TensorSpec(field.name(), field.dtype(), shape));
+                batched.add(new TensorSpec(field.name() + LENGTHS_SUFFIX, DType.I32, batchSize));
+            } else {
+                batched.add(new TensorSpec(field.name(), field.dtype(), shape(field, batchSize)));
+            }
+        }
+        return new SlabLayout(batched);
+    }
+
+    private static long[] shape(TensorSpec field, int batchSize) {
+        long[] shape = new long[field.rank() + 1];
+        shape[0] = batchSize;
+        System.arraycopy(field.shape(), 0, shape, 1, field.rank());
+        return shape;
+    }
+
+    @Override
+    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        List<TensorSpec> fields = in.dataset().fields();
+        SlabTable table = out.table();
+        int b = 0;
+        for (int f = 0; f < fields.size(); f++, b++) {
+            table.setDim(b, 0, plan.count());
+            if (fields.get(f).isVariable()) {
+                table.setDim(b, 1, longest(in, plan, f, fields.get(f).rowBytes()));
+                table.setDim(++b, 0, plan.count());
+            }
+        }
+        table.layOut();
+        b = 0;
+        for (int f = 0; f < fields.size(); f++, b++) {
+            if (fields.get(f).isVariable()) {
+                pad(in, plan, f, out, b++);
+            } else {
+                in.copyAll(plan.samples(), plan.count(), f, out.segment(), table.offset(b));
+            }
+        }
+    }
+
+    private long longest(SampleReader in, BatchPlan plan, int f, long rowBytes) {
+        long longest = 0;
+        for (int i = 0; i < plan.count(); i++) {
+            longest = Math.max(longest, length(in, plan.sample(i), f, rowBytes));
+        }
+        return longest;
+    }
+
+    private long length(SampleReader in, long sample, int f, long rowBytes) {
+        return rowBytes == 0 ? 0 : Math.min(maxLength, in.byteSize(sample, f) / rowBytes);
+    }
+
+    private void pad(SampleReader in, BatchPlan plan, int f, Slab out, int b) {
+        long rowBytes = in.dataset().fields().get(f).rowBytes();
+        SlabTable table = out.table();
+        long sampleBytes = table.dim(b, 1) * rowBytes;
+        long at = table.offset(b);
+        long lengths = table.offset(b + 1);
+        for (int i = 0; i < plan.count(); i++, at += sampleBytes) {
+            long bytes = rowBytes == 0 ? 0
+                    : Math.min(sampleBytes, in.locate(plan.sample(i), f).byteSize() / rowBytes * rowBytes);
+            in.copyPart(0, bytes, out.segment(), at);
+            Integers.fill(out.segment(), at + bytes, DType.U8, sampleBytes - bytes, 0);
+            out.segment().set(I32, lengths + 4L * i, rowBytes == 0 ? 0 : (int) (bytes / rowBytes));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "stack and pad" + (maxLength == Integer.MAX_VALUE ? "" : " to at most " + maxLength);
+    }
+}

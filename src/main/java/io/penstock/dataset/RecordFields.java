@@ -1,0 +1,222 @@
+package io.penstock.dataset;
+
+import io.penstock.decode.Decoder;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * The records of a store as samples: each chosen column is a field, either as it is stored or through a
+ * {@link Decoder}.
+ *
+ * <pre>{@code
+ * Dataset samples = RecordFields.of(shards)                       // a WebDataset
+ *         .and("jpg", ImageDecoder.rgb(224, 224))                 // u8[224,224,3]
+ *         .and("cls", Decoders.integer());                        // i64[]
+ * }</pre>
+ *
+ * <p>A record that lacks one of the values cannot be a sample: reading it is an error that names the record, unless
+ * {@link #complete} left such records out.
+ */
+public final class RecordFields implements Dataset {
+
+    private record Field(int column, Decoder decoder, TensorSpec spec) {
+    }
+
+    private final RecordStore store;
+    private final List<Field> chosen;
+    private final List<TensorSpec> fields;
+    /** The records that are samples; null if all are. */
+    private final Selection selection;
+    private final long[] maxLengths;
+    private volatile String fingerprint;
+
+    private RecordFields(RecordStore store, List<Field> chosen, Selection selection) {
+        this.store = store;
+        this.chosen = List.copyOf(chosen);
+        this.fields = chosen.stream().map(Field::spec).toList();
+        this.selection = selection;
+        this.maxLengths = new long[chosen.size()];
+        Arrays.fill(maxLengths, -1);
+    }
+
+    /**
+     * Samples without a field yet; {@link #and} adds them.
+     *
+     * @param store the records; must stay open
+     * @return the dataset, which needs at least one field before it is read
+     */
+    public static RecordFields of(RecordStore store) {
+        return new RecordFields(store, List.of(), null);
+    }
+
+    /**
+     * These fields and a column as it is stored.
+     *
+     * @param column the column's name
+     * @return a dataset with one field more, of the same name
+     * @throws IllegalArgumentException if there is no such column, or it is a field already
+     */
+    public RecordFields and(String column) {
+        return and(column, null);
+    }
+
+    /**
+     * These fields and a column through a decoder.
+     *
+     * @param column the column's name
+     * @param decoder makes the field of the stored bytes; null for the stored bytes themselves
+     * @return a dataset with one field more, of the same name
+     * @throws IllegalArgumentException if there is no such column, it is a field already, or the decoder cannot take it
+     */
+    public RecordFields and(String column, Decoder decoder) {
+        int index = indexOf(column);
+        if (chosen.stream().anyMatch(field -> field.column == index)) {
+            throw new IllegalArgumentException("two fields are named '" + column + "'");
+        }
+        Column stored = store.columns().get(index);
+        List<Field> more = new ArrayList<>(chosen);
+        more.add(new Field(index, decoder, decoder == null ? stored.spec() : decoder.field(stored)));
+        return new RecordFields(store, more, null);
+    }
+
+    /**
+     * The same fields of those records alone that have all of them. Takes a pass over the store's records, in which
+     * nothing is read but what says whether a value is there; keeps a bit a record.
+     *
+     * @return the dataset; this one if every record is complete
+     */
+    public RecordFields complete() {
+        Selection.Builder builder = new Selection.Builder(store.size());
+        for (long record = 0; record < store.size(); record++) {
+            if (isComplete(record)) {
+                builder.add(record);
+            }
+        }
+        Selection found = builder.build();
+        return found.size() == store.size() ? this : new RecordFields(store, chosen, found);
+    }
+
+    private boolean isComplete(long record) {
+        for (Field field : chosen) {
+            if (!store.isPresent(record, field.column)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int indexOf(String column) {
+        List<String> names = store.columns().stream().map(Column::name).toList();
+        int index = names.indexOf(column);
+        if (index < 0) {
+            throw new IllegalArgumentException("no column '" + column + "', the store has " + names);
+        }
+        return index;
+    }
+
+    /**
+     * The record that a sample is.
+     *
+     * @param sample the sample's index
+     * @return the record's index in the store; the same, unless {@link #complete} left records out
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    public long record(long sample) {
+        return selection == null ? Objects.checkIndex(sample, store.size()) : selection.get(sample);
+    }
+
+    @Override
+    public long size() {
+        return selection == null ? store.size() : selection.size();
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        if (fields.isEmpty()) {
+            throw new IllegalStateException("no column was chosen of those the store has");
+        }
+        return fields;
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        store.locate(record(sample), chosen.get(field).column, into);
+    }
+
+    @Override
+    public Decoder decoder(int field) {
+        return chosen.get(field).decoder;
+    }
+
+    @Override
+    public String name(long sample) {
+        return store.name(record(sample));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Where the store does not know it, this is a pass over all samples, made once: over their places if the field
+     * is as it is stored, and over their content if it is decoded.
+     *
+     * @throws UncheckedIOException if a sample lacks the value or it is malformed; names it
+     */
+    @Override
+    public long maxLength(int field) {
+        TensorSpec spec = fields().get(field);
+        if (!spec.isVariable()) {
+            return spec.rank() == 0 ? 1 : spec.dim(0);
+        }
+        synchronized (maxLengths) {
+            if (maxLengths[field] < 0) {
+                maxLengths[field] = findMaxLength(field, spec);
+            }
+            return maxLengths[field];
+        }
+    }
+
+    private long findMaxLength(int field, TensorSpec spec) {
+        boolean stored = chosen.get(field).decoder == null;
+        long known = stored ? store.maxLength(chosen.get(field).column) : -1;
+        if (known >= 0) {
+            return known;
+        }
+        long rowBytes = Math.max(1, spec.rowBytes());
+        long max = 0;
+        try (SampleReader reader = new SampleReader(this, ReadMode.AUTO)) {
+            for (long sample = 0; sample < size(); sample++) {
+                max = Math.max(max, reader.byteSize(sample, field) / rowBytes);
+            }
+        }
+        return max;
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            StringBuilder text = new StringBuilder("records:samples=").append(size())
+                    .append(selection == null ? "" : ":complete");
+            for (Field field : chosen) {
+                text.append(',').append(field.spec);
+                if (field.decoder != null) {
+                    text.append(':').append(field.decoder);
+                }
+            }
+            fingerprint = text.append(" of ").append(store.fingerprint()).toString();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public String toString() {
+        return size() + " records of " + fields;
+    }
+}

@@ -1,0 +1,78 @@
+package io.penstock.dataset;
+
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * An ascending choice of indices, kept as a bit for each that could be chosen and a count for each {@value #BLOCK_BITS}
+ * bits: the n-th is found by a binary search and a scan of one block.
+ */
+final class Selection {
+
+    private static final int BLOCK_WORDS = 64;
+    static final int BLOCK_BITS = BLOCK_WORDS * Long.SIZE;
+
+    private final long[] words;
+    /** How many are chosen before each block, and in all. */
+    private final long[] before;
+
+    private Selection(long[] words) {
+        this.words = words;
+        this.before = new long[Math.ceilDiv(words.length, BLOCK_WORDS) + 1];
+        for (int block = 0; block + 1 < before.length; block++) {
+            long count = 0;
+            for (int w = block * BLOCK_WORDS; w < Math.min(words.length, (block + 1) * BLOCK_WORDS); w++) {
+                count += Long.bitCount(words[w]);
+            }
+            before[block + 1] = before[block] + count;
+        }
+    }
+
+    /** Takes what is chosen. */
+    static final class Builder {
+
+        private final long[] words;
+
+        /** Nothing yet of indices below {@code limit}. */
+        Builder(long limit) {
+            words = new long[Math.toIntExact(Math.ceilDiv(limit, Long.SIZE))];
+        }
+
+        void add(long index) {
+            words[(int) (index / Long.SIZE)] |= 1L << index;
+        }
+
+        Selection build() {
+            return new Selection(words);
+        }
+    }
+
+    /** How many are chosen. */
+    long size() {
+        return before[before.length - 1];
+    }
+
+    /** The n-th that is chosen. */
+    long get(long n) {
+        Objects.checkIndex(n, size());
+        int block = Arrays.binarySearch(before, n);
+        if (block < 0) {
+            block = -block - 2;
+        } else {
+            // Of equal counts the last begins the block in which the n-th is.
+            while (before[block + 1] == n) {
+                block++;
+            }
+        }
+        long rest = n - before[block];
+        int word = block * BLOCK_WORDS;
+        while (rest >= Long.bitCount(words[word])) {
+            rest -= Long.bitCount(words[word++]);
+        }
+        long bits = words[word];
+        for (; rest > 0; rest--) {
+            bits &= bits - 1;
+        }
+        return (long) word * Long.SIZE + Long.numberOfTrailingZeros(bits);
+    }
+}
