@@ -31,6 +31,13 @@ public final class Fixtures {
             return Fixtures.path((String) fields.get("path"));
         }
 
+        /** The files that are there of those that it is made of: the file itself if the manifest lists none. */
+        public List<Path> files() {
+            return fields.get("files") instanceof List<?> names
+                    ? names.stream().map(name -> Fixtures.path(name.toString())).filter(Files::exists).toList()
+                    : List.of(path());
+        }
+
         /** {@code read}, {@code reject} or {@code read-or-reject}. */
         public String expect() {
             return (String) fields.get("expect");

@@ -41,7 +41,7 @@ class StoreFuzzTest {
     private static void fuzz(Entry entry) throws IOException {
         SplittableRandom random = new SplittableRandom(SEED ^ entry.toString().hashCode());
         Path home = Files.createDirectories(folder.resolve(entry.toString().replace('/', '_')));
-        List<Path> files = filesOf(entry);
+        List<Path> files = entry.files();
         for (Path file : files) {
             Files.copy(file, home.resolve(file.getFileName()));
         }
@@ -61,13 +61,6 @@ class StoreFuzzTest {
             }
             Files.write(target, bytes);
         }
-    }
-
-    private static List<Path> filesOf(Entry entry) {
-        Object files = entry.fields().get("files");
-        return files instanceof List<?> names
-                ? names.stream().map(name -> Fixtures.path(name.toString())).filter(Files::exists).toList()
-                : List.of(entry.path());
     }
 
     private static void use(Path path, String kind) throws IOException {
