@@ -24,7 +24,7 @@ public final class FuzzDriver {
     /**
      * Called once.
      *
-     * @param arguments the target's name
+     * @param arguments the name of the target's class
      */
     public static void fuzzerInitialize(String[] arguments) {
         target = FuzzTarget.of(arguments[0]);

@@ -26,13 +26,13 @@ interface FuzzTarget {
      */
     void run(byte[] input, Path folder) throws IOException;
 
-    /** The target of a class of this package by its name without {@code Fuzz}, for example {@code Npy}. */
-    static FuzzTarget of(String name) {
+    /** The target of a class of this package. */
+    static FuzzTarget of(String simpleName) {
         try {
-            return (FuzzTarget) Class.forName(FuzzTarget.class.getPackageName() + "." + name + "Fuzz")
+            return (FuzzTarget) Class.forName(FuzzTarget.class.getPackageName() + "." + simpleName)
                     .getDeclaredField("TARGET").get(null);
         } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException("no class " + name + "Fuzz with a constant TARGET", e);
+            throw new IllegalArgumentException("no class " + simpleName + " with a constant TARGET", e);
         }
     }
 }

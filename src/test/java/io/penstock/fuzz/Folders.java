@@ -1,0 +1,43 @@
+package io.penstock.fuzz;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The folders that fuzzing needs. */
+final class Folders {
+
+    private Folders() {
+    }
+
+    /** A new folder in memory, where the system has one: millions of files are written there. */
+    static Path inMemory() throws IOException {
+        Path memory = Path.of("/dev/shm");
+        return Files.isWritable(memory) ? Files.createTempDirectory(memory, "penstock-fuzz-")
+                : Files.createTempDirectory("penstock-fuzz-");
+    }
+
+    /** The files in a folder, sorted; none if there is no such folder. */
+    static List<Path> files(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.sorted().toList();
+        }
+    }
+
+    /** Deletes a folder and all in it, if it is there. */
+    static void delete(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.penstock.fuzz;
+
+import io.penstock.store.mapped.Sha256;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One target under Jazzer's own driver, in a process of its own: what takes its memory or its time, or ends it, does so
+ * without the tests.
+ *
+ * @param targetClass the simple name of the target's class
+ * @param home where seeds and log are put
+ * @param corpus inputs that reached something new, of earlier runs and of this one
+ * @param findings where an input that is a finding is written
+ * @param seconds how long it runs
+ * @param arguments further options of Jazzer or libFuzzer
+ */
+record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long seconds, List<String> arguments) {
+
+    /** What an input may take. */
+    static final int INPUT_SECONDS = 5;
+
+    private static final int START_SECONDS = 60;
+    private static final Pattern STATS = Pattern.compile("(?m)^stat::number_of_executed_units:\\s+(\\d+)$");
+
+    /**
+     * How a run ended.
+     *
+     * @param exitCode 0 if nothing was found
+     * @param log all that it printed
+     */
+    record Result(int exitCode, Path log) {
+
+        String output() throws IOException {
+            return Files.readString(log);
+        }
+
+        /** The inputs that were run; 0 if it did not come to its end. */
+        long inputs() throws IOException {
+            Matcher stats = STATS.matcher(output());
+            return stats.find() ? Long.parseLong(stats.group(1)) : 0;
+        }
+    }
+
+    /** Runs it to its end. */
+    Result run(List<byte[]> seeds) throws IOException, InterruptedException {
+        Files.createDirectories(corpus);
+        Files.createDirectories(findings);
+        Path seedFolder = home.resolve("seeds");
+        Folders.delete(seedFolder);
+        Files.createDirectories(seedFolder);
+        for (byte[] seed : seeds) {
+            Files.write(seedFolder.resolve(Sha256.hex(MemorySegment.ofArray(seed), _ -> { })), seed);
+        }
+        Path log = home.resolve("log");
+        Path inputs = Folders.inMemory();
+        Process jazzer = new ProcessBuilder(command(inputs, seedFolder)).redirectErrorStream(true)
+                .redirectOutput(log.toFile()).start();
+        try {
+            if (!jazzer.waitFor(seconds + START_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError(targetClass + " still runs after " + (seconds + START_SECONDS) + " s");
+            }
+            return new Result(jazzer.exitValue(), log);
+        } finally {
+            jazzer.destroyForcibly().waitFor();
+            Folders.delete(inputs);
+        }
+    }
+
+    private List<String> command(Path inputs, Path seeds) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+EnableDynamicAgentLoading", "-Xmx512m",
+                "-D" + FuzzDriver.FOLDER_PROPERTY + "=" + inputs, "-cp", System.getProperty("java.class.path"),
+                "com.code_intelligence.jazzer.Jazzer", "--target_class=" + FuzzDriver.class.getName(),
+                "--target_args=" + targetClass, "--instrumentation_includes=io.penstock.**",
+                "--instrumentation_excludes=" + FuzzDriver.class.getName() + ":" + StoreOracle.class.getName(),
+                "--custom_hook_includes=io.penstock.**", "--reproducer_path=" + home,
+                "-artifact_prefix=" + findings + "/", "-max_len=" + FuzzTarget.of(targetClass).maxBytes(),
+                "-len_control=0", "-timeout=" + INPUT_SECONDS, "-rss_limit_mb=2048", "-use_value_profile=1",
+                "-print_final_stats=1", "-max_total_time=" + seconds));
+        command.addAll(arguments);
+        command.addAll(List.of(corpus.toString(), seeds.toString()));
+        return command;
+    }
+}
