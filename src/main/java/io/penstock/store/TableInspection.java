@@ -1,0 +1,238 @@
+package io.penstock.store;
+
+import io.penstock.memory.Span;
+import io.penstock.store.mapped.LittleEndian;
+import io.penstock.store.mapped.Sha256;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What {@code inspect} says of a store whose records are the rows of a table: for each column how many values it has,
+ * and the digests of its values as one array, which do not depend on how the file cuts rows into batches or groups,
+ * compresses or encodes them.
+ *
+ * <p>A column of numbers is one array of the values of all rows; one of lists is two, {@code .lengths} and
+ * {@code .values}; one of bytes or text is a count and a digest over, for each value, an empty key and the value, each
+ * with its length before it as a little-endian {@code u32}. Rows that are null have no values; a column that has any
+ * has one more array, {@code .valid}, of a byte a row, and the length -1 stands for them.
+ */
+public final class TableInspection {
+
+    private static final int BUFFER_BYTES = 1 << 16;
+    private static final int PROGRESS_MASK = (1 << 10) - 1;
+    private static final int SHORT_DIGEST_DIGITS = 16;
+
+    private final RecordStore store;
+    private final Progress progress;
+    private final long totalBytes;
+    private long valuesDone;
+
+    private TableInspection(RecordStore store, Progress progress, long totalBytes) {
+        this.store = store;
+        this.progress = progress;
+        this.totalBytes = totalBytes;
+    }
+
+    /**
+     * Inspects a table.
+     *
+     * @param store its rows
+     * @param schema a line a column of the file, in the words of its format; null if it is not part of the table
+     * @param storedTypes for each column of the store what the format calls the type of its numbers, or of the items of
+     *     its lists
+     * @param digest whether to read all values
+     * @param progress told how much is digested
+     * @param totalBytes the bytes of the files, which progress is counted in
+     * @return {@code rows}, {@code schema} and {@code columns}
+     */
+    public static Map<String, Object> of(RecordStore store, List<String> schema, List<String> storedTypes,
+            boolean digest, Progress progress, long totalBytes) {
+        Map<String, Object> table = new LinkedHashMap<>();
+        table.put("rows", store.size());
+        if (schema != null) {
+            table.put("schema", schema);
+        }
+        TableInspection inspection = new TableInspection(store, progress, totalBytes);
+        List<Map<String, Object>> columns = new ArrayList<>();
+        for (int c = 0; c < store.columns().size(); c++) {
+            columns.addAll(digest ? inspection.digest(c, storedTypes.get(c))
+                    : List.of(describe(store.columns().get(c), storedTypes.get(c))));
+        }
+        table.put("columns", columns);
+        return table;
+    }
+
+    private static Map<String, Object> describe(Column column, String storedType) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", column.name());
+        map.put("dtype", column.spec().dtype().toString());
+        map.put("stored_dtype", storedType);
+        List<Object> shape = new ArrayList<>();
+        for (long dim : column.spec().shape()) {
+            shape.add(dim < 0 ? "*" : dim);
+        }
+        map.put("value_shape", shape);
+        return map;
+    }
+
+    private List<Map<String, Object>> digest(int c, String storedType) {
+        Column column = store.columns().get(c);
+        Feed valid = new Feed();
+        List<Map<String, Object>> found = column.kind() == Column.Kind.NUMBERS
+                ? digestNumbers(c, column, storedType, valid) : List.of(digestBytes(c, column, valid));
+        long nulls = store.size() - valid.ones;
+        List<Map<String, Object>> all = new ArrayList<>();
+        if (nulls > 0) {
+            all.add(array(column.name() + ".valid", "|b1", List.of(store.size()), store.size(), valid));
+        }
+        all.addAll(found);
+        return all;
+    }
+
+    private List<Map<String, Object>> digestNumbers(int c, Column column, String storedType, Feed valid) {
+        boolean list = column.spec().rank() > 0;
+        long rowBytes = column.spec().rowBytes();
+        Feed lengths = new Feed();
+        Feed values = new Feed();
+        Span span = new Span();
+        long rows = 0;
+        for (long record = 0; record < store.size(); record++, tell()) {
+            if (!store.isPresent(record, c)) {
+                valid.add((byte) 0);
+                lengths.add(-1);
+                continue;
+            }
+            store.locate(record, c, span);
+            long length = rowBytes > 0 ? span.byteSize() / rowBytes : column.spec().isVariable() ? 0
+                    : list ? column.spec().dim(0) : 1;
+            valid.add((byte) 1);
+            lengths.add((int) length);
+            values.add(span);
+            rows += length;
+        }
+        List<Object> shape = new ArrayList<>(List.of(rows));
+        for (int d = 1; d < column.spec().rank(); d++) {
+            shape.add(column.spec().dim(d));
+        }
+        if (!list) {
+            return List.of(array(column.name(), storedType, shape, values.bytes, values));
+        }
+        return List.of(array(column.name() + ".lengths", "<i4", List.of(store.size()), lengths.bytes, lengths),
+                array(column.name() + ".values", storedType, shape, values.bytes, values));
+    }
+
+    private Map<String, Object> digestBytes(int c, Column column, Feed valid) {
+        Feed records = new Feed();
+        Span span = new Span();
+        String first = null;
+        long last = -1;
+        long values = 0;
+        long bytes = 0;
+        for (long record = 0; record < store.size(); record++, tell()) {
+            boolean present = store.isPresent(record, c);
+            valid.add((byte) (present ? 1 : 0));
+            if (!present) {
+                continue;
+            }
+            store.locate(record, c, span);
+            records.add(0);
+            records.add((int) span.byteSize());
+            records.add(span);
+            if (values++ == 0) {
+                first = digestOf(span);
+            }
+            last = record;
+            bytes += span.byteSize();
+        }
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", column.name());
+        map.put(column.kind() == Column.Kind.TEXT ? "strings" : "binaries", values);
+        map.put("record_digest", records.hex());
+        map.put("bytes_total", bytes);
+        if (values > 0) {
+            store.locate(last, c, span);
+            map.put("first", first);
+            map.put("last", digestOf(span));
+        }
+        return map;
+    }
+
+    private static String digestOf(Span span) {
+        return Sha256.hex(span.segment().asSlice(span.byteOffset(), span.byteSize()), _ -> { })
+                .substring(0, SHORT_DIGEST_DIGITS);
+    }
+
+    private static Map<String, Object> array(String name, String storedType, List<?> shape, long byteSize, Feed feed) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", name);
+        map.put("stored_dtype", storedType);
+        map.put("shape", shape);
+        map.put("nbytes", byteSize);
+        map.put("sha256", feed.hex());
+        return map;
+    }
+
+    private void tell() {
+        if ((++valuesDone & PROGRESS_MASK) == 0) {
+            double share = (double) valuesDone / store.size() / store.columns().size();
+            progress.update((long) (share * totalBytes), totalBytes);
+        }
+    }
+
+    /** A digest that takes small values by way of a buffer. */
+    private static final class Feed {
+
+        private final MessageDigest sha256 = Sha256.digest();
+        private final byte[] buffer = new byte[BUFFER_BYTES];
+        private final MemorySegment segment = MemorySegment.ofArray(buffer);
+        private int filled;
+        private long bytes;
+        /** How many bytes were added of value 1 by {@link #add(byte)}. */
+        private long ones;
+
+        void add(byte value) {
+            room(Byte.BYTES);
+            buffer[filled++] = value;
+            bytes++;
+            ones += value;
+        }
+
+        void add(int value) {
+            room(Integer.BYTES);
+            segment.set(LittleEndian.I32, filled, value);
+            filled += Integer.BYTES;
+            bytes += Integer.BYTES;
+        }
+
+        void add(Span span) {
+            for (long at = 0; at < span.byteSize();) {
+                room(1);
+                int length = (int) Math.min(buffer.length - filled, span.byteSize() - at);
+                MemorySegment.copy(span.segment(), ValueLayout.JAVA_BYTE, span.byteOffset() + at, buffer, filled,
+                        length);
+                filled += length;
+                at += length;
+            }
+            bytes += span.byteSize();
+        }
+
+        private void room(int wanted) {
+            if (buffer.length - filled < wanted) {
+                sha256.update(buffer, 0, filled);
+                filled = 0;
+            }
+        }
+
+        String hex() {
+            sha256.update(buffer, 0, filled);
+            filled = 0;
+            return HexFormat.of().formatHex(sha256.digest());
+        }
+    }
+}
