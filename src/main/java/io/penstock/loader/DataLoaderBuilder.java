@@ -69,14 +69,14 @@ public final class DataLoaderBuilder {
     /**
      * The order of samples.
      *
-     * @param sampler a sampler of the dataset's size
+     * @param sampler a sampler of so many samples as the dataset has
      * @return this
      * @throws IllegalArgumentException if the sizes differ
      */
     public DataLoaderBuilder sampler(Sampler sampler) {
-        if (sampler.size() != dataset.size()) {
-            throw new IllegalArgumentException("the sampler orders " + sampler.size() + " samples, the dataset has "
-                    + dataset.size());
+        if (sampler.datasetSize() != dataset.size()) {
+            throw new IllegalArgumentException("the sampler orders " + sampler.datasetSize()
+                    + " samples, the dataset has " + dataset.size());
         }
         this.sampler = sampler;
         return this;

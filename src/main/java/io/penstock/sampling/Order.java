@@ -1,7 +1,8 @@
 package io.penstock.sampling;
 
 /**
- * The order of one epoch: a one-to-one mapping from the positions {@code 0 … size()-1} to samples.
+ * The order of one epoch: a mapping from the positions {@code 0 … size()-1} to samples, one-to-one unless the sampler
+ * says that samples repeat or are left out.
  *
  * <p>An order is immutable and safe for use by any number of threads. Every position is answered on its own, at a cost
  * that does not depend on the position: nothing is replayed.
@@ -9,7 +10,7 @@ package io.penstock.sampling;
 public interface Order {
 
     /**
-     * The number of positions, which is also the number of samples.
+     * The number of positions.
      *
      * @return at least 1
      */

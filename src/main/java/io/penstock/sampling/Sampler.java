@@ -10,11 +10,20 @@ package io.penstock.sampling;
 public interface Sampler {
 
     /**
-     * How many samples an epoch has.
+     * How many samples an epoch has, each counted as often as it comes.
      *
      * @return at least 1
      */
     long size();
+
+    /**
+     * How many samples the dataset has that is ordered: what orders give is below this.
+     *
+     * @return at least 1; {@link #size} for a sampler that gives each sample once
+     */
+    default long datasetSize() {
+        return size();
+    }
 
     /**
      * The order of an epoch. Cheap: no sample is visited.
@@ -62,5 +71,105 @@ public interface Sampler {
      */
     static Sampler shuffled(long size, long seed) {
         return new ShuffledSampler(size, seed);
+    }
+
+    /**
+     * Every sample once an epoch, blocks of neighbours near each other: for storage that reads neighbours faster. The
+     * blocks are shuffled, and then the samples within windows of that order, as they would be in a shuffle buffer of
+     * the window's size; but any position is answered on its own, and a state is a position.
+     *
+     * <p>A position costs a binary search among the blocks, of which an epoch keeps 12 bytes each.
+     *
+     * @param blockStarts where each block begins, ascending from 0, and the dataset's size at the end: the shards of a
+     *     WebDataset, for example
+     * @param window samples that are shuffled among each other, 1 or more; what is at least the size shuffles all
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a block is empty or a number is outside its range
+     */
+    static Sampler blockShuffled(long[] blockStarts, long window, long seed) {
+        return new BlockShuffledSampler(blockStarts, window, seed);
+    }
+
+    /**
+     * Chosen samples only.
+     *
+     * @param samples the choice; a sample may be in it more than once
+     * @param datasetSize how many samples the dataset has
+     * @param order the order of the choice: a sampler of as many samples, for example shuffled
+     * @return the sampler
+     * @throws IllegalArgumentException if the order is of another number of samples
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    static Sampler subset(long[] samples, long datasetSize, Sampler order) {
+        return new SubsetSampler(samples, datasetSize, order);
+    }
+
+    /**
+     * Draws with replacement, every sample as probable as any other.
+     *
+     * @param datasetSize how many samples the dataset has, 1 to 2^62
+     * @param size draws of an epoch, 1 to 2^62
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a size is outside its range
+     */
+    static Sampler withReplacement(long datasetSize, long size, long seed) {
+        return new UniformSampler(datasetSize, size, seed);
+    }
+
+    /**
+     * Draws with replacement, each sample with a probability in proportion to its weight. Keeps 12 bytes a sample.
+     *
+     * @param weights one a sample: finite, not negative, not all 0
+     * @param size draws of an epoch, 1 to 2^62
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a weight or the size is outside its range
+     */
+    static Sampler weighted(double[] weights, long size, long seed) {
+        return new WeightedSampler(weights, size, seed);
+    }
+
+    /**
+     * Draws without replacement: each sample at most once an epoch, and the next one always with a probability in
+     * proportion to its weight among those that are left. An epoch is sorted when it begins, and keeps 4 bytes a
+     * sample.
+     *
+     * @param weights one a sample: finite, not negative; one of weight 0 is never drawn
+     * @param size draws of an epoch, at most as many as there are samples of a positive weight
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a weight or the size is outside its range
+     */
+    static Sampler weightedWithoutReplacement(double[] weights, long size, long seed) {
+        return new WeightedOnceSampler(weights, size, seed);
+    }
+
+    /**
+     * Every sample once an epoch, shuffled within its class, with each class spread evenly over the epoch: any stretch
+     * of it has the classes in the dataset's proportions. Keeps 12 bytes a sample.
+     *
+     * @param classes the class of each sample: numbers from 0, none without a sample
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a class is negative or has no sample
+     */
+    static Sampler stratified(int[] classes, long seed) {
+        return new StratifiedSampler(classes, seed);
+    }
+
+    /**
+     * Every class as often as any other, however many samples it has: those of a small class come more often. Keeps 4
+     * bytes a sample.
+     *
+     * @param classes the class of each sample: numbers from 0, none without a sample
+     * @param size draws of an epoch, 1 to 2^62
+     * @param seed any 64 bits
+     * @return the sampler
+     * @throws IllegalArgumentException if a class is negative or has no sample, or the size is outside its range
+     */
+    static Sampler balanced(int[] classes, long size, long seed) {
+        return new BalancedSampler(classes, size, seed);
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.sampling;
 
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -10,6 +11,10 @@ import java.util.Objects;
  * @param tail what becomes of the end of an epoch that they do not divide
  */
 public record Shard(int rank, int worldSize, TailPolicy tail) {
+
+    /** Where launchers leave rank and world size. */
+    private static final String[][] RANK_AND_SIZE = {{"RANK", "WORLD_SIZE"},
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}};
 
     /**
      * Checks the ranges.
@@ -33,6 +38,36 @@ public record Shard(int rank, int worldSize, TailPolicy tail) {
      */
     public static Shard whole() {
         return new Shard(0, 1, TailPolicy.EXACT);
+    }
+
+    /**
+     * This process's part, as whatever started it says in the environment: {@code RANK} and {@code WORLD_SIZE}
+     * (torchrun and most launchers), {@code OMPI_COMM_WORLD_RANK} and {@code OMPI_COMM_WORLD_SIZE} (Open MPI),
+     * {@code PMI_RANK} and {@code PMI_SIZE} (MPICH and its kin), {@code SLURM_PROCID} and {@code SLURM_NTASKS} (Slurm);
+     * the first pair of which both are there.
+     *
+     * @param tail what becomes of the end of an epoch that the ranks do not divide
+     * @return the shard; rank 0 of 1 where none of them is set
+     * @throws IllegalArgumentException if a pair is not a rank and a world size; names the variables
+     */
+    public static Shard fromEnvironment(TailPolicy tail) {
+        return fromEnvironment(System.getenv(), tail);
+    }
+
+    static Shard fromEnvironment(Map<String, String> environment, TailPolicy tail) {
+        for (String[] pair : RANK_AND_SIZE) {
+            String rank = environment.get(pair[0]);
+            String size = environment.get(pair[1]);
+            if (rank != null && size != null) {
+                try {
+                    return new Shard(Integer.parseInt(rank.strip()), Integer.parseInt(size.strip()), tail);
+                } catch (IllegalArgumentException e) {
+                    throw new IllegalArgumentException("environment: " + pair[0] + "=" + rank + " and " + pair[1] + "="
+                            + size + ", expected a rank below a world size", e);
+                }
+            }
+        }
+        return new Shard(0, 1, tail);
     }
 
     /** Samples that each rank takes of {@code remaining} positions: the same number on every rank. */

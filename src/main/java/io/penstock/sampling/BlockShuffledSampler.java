@@ -1,0 +1,102 @@
+package io.penstock.sampling;
+
+import java.util.Arrays;
+
+/** Blocks in a shuffled order, and what is in them shuffled within windows of that order. */
+final class BlockShuffledSampler implements Sampler {
+
+    /** Keep the order of blocks and that of a window apart from each other and from any other permutation. */
+    private static final long BLOCK_TAG = 0x424C4F434B53L;
+    private static final long WINDOW_TAG = 0x57494E444F57L;
+
+    /** Where each block begins, and the size. */
+    private final long[] starts;
+    private final long window;
+    private final long seed;
+
+    BlockShuffledSampler(long[] starts, long window, long seed) {
+        if (starts.length < 2 || starts[0] != 0) {
+            throw new IllegalArgumentException("blocks from " + (starts.length == 0 ? "none" : starts[0])
+                    + " on, expected the first to begin at 0, and the size at the end");
+        }
+        for (int b = 1; b < starts.length; b++) {
+            if (starts[b] <= starts[b - 1]) {
+                throw new IllegalArgumentException("block " + b + " begins at " + starts[b] + ", the one before it at "
+                        + starts[b - 1] + ": expected none to be empty");
+            }
+        }
+        if (window < 1) {
+            throw new IllegalArgumentException("window of " + window + " samples, expected 1 or more");
+        }
+        this.starts = starts.clone();
+        this.window = window;
+        this.seed = seed;
+        Positions.checkSize(size());
+    }
+
+    @Override
+    public long size() {
+        return starts[starts.length - 1];
+    }
+
+    @Override
+    public long seed() {
+        return seed;
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        return new Blocks(epoch);
+    }
+
+    @Override
+    public String fingerprint() {
+        return "blocks size=" + size() + " blocks=" + (starts.length - 1) + ":"
+                + ContentDigest.of(starts.length, i -> starts[i]) + " window=" + window + " seed=" + seed;
+    }
+
+    private final class Blocks implements Order {
+
+        /** The block that is at each place of the epoch, and where in the epoch it begins. */
+        private final int[] blocks;
+        private final long[] begins;
+        private final OrderCache windows;
+        private final Order lastWindow;
+
+        Blocks(long epoch) {
+            int count = starts.length - 1;
+            long key = SplitMix64.first(SplitMix64.first(seed) + epoch);
+            Permutation order = new Permutation(count, SplitMix64.first(key + BLOCK_TAG), 0);
+            blocks = new int[count];
+            begins = new long[count + 1];
+            for (int i = 0; i < count; i++) {
+                blocks[i] = (int) order.at(i);
+                begins[i + 1] = begins[i] + starts[blocks[i] + 1] - starts[blocks[i]];
+            }
+            long windowKey = SplitMix64.first(key + WINDOW_TAG);
+            long span = Math.min(window, BlockShuffledSampler.this.size());
+            windows = new OrderCache(Sampler.shuffled(span, windowKey));
+            long rest = BlockShuffledSampler.this.size() % span;
+            lastWindow = rest == 0 ? null
+                    : new Permutation(rest, windowKey, BlockShuffledSampler.this.size() / span);
+        }
+
+        @Override
+        public long size() {
+            return BlockShuffledSampler.this.size();
+        }
+
+        @Override
+        public long at(long position) {
+            Positions.check(position, size());
+            long span = Math.min(window, size());
+            long number = position / span;
+            long first = number * span;
+            Order order = size() - first < span ? lastWindow : windows.of(number);
+            long place = first + order.at(position - first);
+            int found = Arrays.binarySearch(begins, place);
+            int i = found >= 0 ? found : -found - 2;
+            return starts[blocks[i]] + place - begins[i];
+        }
+    }
+}

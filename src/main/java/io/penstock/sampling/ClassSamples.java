@@ -1,0 +1,71 @@
+package io.penstock.sampling;
+
+/** The samples of each class, one class behind the other. */
+final class ClassSamples {
+
+    private final int[] samples;
+    private final int[] starts;
+    private final String digest;
+
+    /** By the class of each sample: numbers from 0, none without a sample. */
+    ClassSamples(int[] classes) {
+        int count = 0;
+        for (int each : classes) {
+            if (each < 0) {
+                throw new IllegalArgumentException("class " + each + ", expected 0 or more");
+            }
+            count = Math.max(count, each + 1);
+        }
+        if (count > classes.length || count == 0) {
+            throw new IllegalArgumentException("classes up to " + (count - 1) + " of " + classes.length
+                    + " samples, expected each class to have one at least");
+        }
+        starts = new int[count + 1];
+        for (int each : classes) {
+            starts[each + 1]++;
+        }
+        for (int c = 0; c < count; c++) {
+            if (starts[c + 1] == 0) {
+                throw new IllegalArgumentException("class " + c + " has no sample, expected one at least of each of "
+                        + count + " classes");
+            }
+            starts[c + 1] += starts[c];
+        }
+        samples = new int[classes.length];
+        int[] next = starts.clone();
+        for (int i = 0; i < classes.length; i++) {
+            samples[next[classes[i]]++] = i;
+        }
+        digest = ContentDigest.of(classes.length, i -> classes[i]);
+    }
+
+    int classes() {
+        return starts.length - 1;
+    }
+
+    int total() {
+        return samples.length;
+    }
+
+    int size(int c) {
+        return starts[c + 1] - starts[c];
+    }
+
+    long sample(int c, long index) {
+        return samples[starts[c] + (int) index];
+    }
+
+    /** The shuffled order of each class, in any of its epochs. */
+    OrderCache[] shuffled(long seed) {
+        OrderCache[] orders = new OrderCache[classes()];
+        for (int c = 0; c < orders.length; c++) {
+            orders[c] = new OrderCache(Sampler.shuffled(size(c), SplitMix64.first(SplitMix64.first(seed) + c)));
+        }
+        return orders;
+    }
+
+    @Override
+    public String toString() {
+        return total() + " samples of " + classes() + " classes:" + digest;
+    }
+}

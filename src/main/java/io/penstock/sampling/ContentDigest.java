@@ -1,0 +1,41 @@
+package io.penstock.sampling;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** What tells one list of numbers from another in a fingerprint: 16 hexadecimal digits. */
+final class ContentDigest {
+
+    private static final int CHUNK = 8192;
+    private static final int HEX_DIGITS = 16;
+
+    private ContentDigest() {
+    }
+
+    /** The numbers of a list, by index. */
+    @FunctionalInterface
+    interface Numbers {
+        long at(int index);
+    }
+
+    /** The first digits of the SHA-256 of all numbers, each as 8 bytes, least significant first. */
+    static String of(int count, Numbers numbers) {
+        try {
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            ByteBuffer bytes = ByteBuffer.allocate(CHUNK * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            for (int i = 0; i < count; i++) {
+                bytes.putLong(numbers.at(i));
+                if (!bytes.hasRemaining() || i == count - 1) {
+                    sha256.update(bytes.flip());
+                    bytes.clear();
+                }
+            }
+            return HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+package io.penstock.sampling;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * Several datasets mixed in given proportions, each in its own sampler's order: an epoch of the mixture is so many
+ * draws as it was told, and each draw is the next sample of one source. A source that is drawn to its end begins its
+ * next epoch; what an epoch of the mixture has not reached, the next one goes on with. So no source repeats or loses a
+ * sample before all of it was given.
+ *
+ * <p>The samples are those of the sources side by side: sample {@code i} of the second source is the size of the first
+ * plus {@code i}, as {@code io.penstock.dataset.Concatenated} numbers them.
+ *
+ * <p>Any draw is worked out on its own in constant time: nothing is replayed, and nothing is kept that grows with the
+ * sources. {@code docs/spec/mixtures.md} fixes all of it for ports.
+ *
+ * {@snippet :
+ * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web, 1), 0.7),
+ *         new Mixture.Source(Sampler.shuffled(books, 1), 0.2), new Mixture.Source(Sampler.shuffled(code, 1), 0.1))
+ *         .then(600_000, 0.4, 0.3, 0.3);            // from draw 600,000 of each epoch on
+ * }
+ */
+public final class Mixture implements Sampler {
+
+    /** Draws are shuffled among so many at least, where they are: fewer would not look random. */
+    private static final int MIN_BLOCK = 1 << 16;
+
+    /** Keeps the order of draws apart from the sources' own orders. */
+    private static final long TAG = 0x4D49585455524553L;
+
+    /**
+     * A source and its share.
+     *
+     * @param sampler the source's order
+     * @param weight its share of the draws, in proportion to the others': finite, not negative; the decimal number that
+     *     it prints as is taken exactly
+     */
+    public record Source(Sampler sampler, double weight) {
+
+        /** Checks. */
+        public Source {
+            Objects.requireNonNull(sampler, "sampler");
+            if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
+                throw new IllegalArgumentException("weight " + weight + ", expected a finite number from 0");
+            }
+        }
+    }
+
+    /** Proportions from a draw of each epoch on, and how much of each source was drawn before it in the epoch. */
+    private record Phase(long firstDraw, Proportions proportions, long[] drawnBefore) {
+    }
+
+    private final long size;
+    private final List<Sampler> samplers;
+    private final List<Phase> phases;
+    /** Whether the order of draws is shuffled, and by which seed. */
+    private final boolean shuffled;
+    private final long seed;
+
+    private final OrderCache[] orders;
+    /** Where each source's samples begin among all, and their number. */
+    private final long[] firstSamples;
+    /** What an epoch draws of each source. */
+    private final long[] drawsPerEpoch;
+
+    private Mixture(long size, List<Sampler> samplers, List<Phase> phases, boolean shuffled, long seed) {
+        this.size = Positions.checkSize(size);
+        this.samplers = samplers;
+        this.phases = phases;
+        this.shuffled = shuffled;
+        this.seed = seed;
+        this.orders = samplers.stream().map(OrderCache::new).toArray(OrderCache[]::new);
+        this.firstSamples = new long[samplers.size() + 1];
+        for (int s = 0; s < samplers.size(); s++) {
+            firstSamples[s + 1] = Positions.checkSize(firstSamples[s] + samplers.get(s).datasetSize());
+        }
+        this.drawsPerEpoch = drawnBy(phases.getLast(), size);
+    }
+
+    /**
+     * A mixture in which at every draw the proportions are as near to the weights as they can be: each draw is from the
+     * source that is furthest behind its share, as Megatron-LM blends datasets.
+     *
+     * @param size draws of an epoch, 1 to 2^62
+     * @param sources the sources, 1 to 32,767
+     * @return the sampler
+     * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
+     */
+    public static Mixture of(long size, Source... sources) {
+        return of(size, List.of(sources));
+    }
+
+    /**
+     * The same of a list.
+     *
+     * @param size draws of an epoch, 1 to 2^62
+     * @param sources the sources, 1 to 32,767
+     * @return the sampler
+     * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
+     */
+    public static Mixture of(long size, List<Source> sources) {
+        Proportions proportions = Proportions.of(sources.stream().mapToDouble(Source::weight).toArray());
+        return new Mixture(size, sources.stream().map(Source::sampler).toList(),
+                List.of(new Phase(0, proportions, new long[sources.size()])), false, 0);
+    }
+
+    /**
+     * A mixture by epochs: so many draws of each source as the given number of its epochs has, evenly spread.
+     *
+     * @param sources the sources, the weight of each being epochs of it: 2 gives every sample twice, 0.5 half of them
+     * @return the sampler; its size is the sum, rounded to a whole number of draws
+     * @throws IllegalArgumentException if nothing would be drawn, or more than 2^62
+     */
+    public static Mixture ofEpochs(Source... sources) {
+        List<Source> byDraws = new ArrayList<>();
+        double size = 0;
+        for (Source source : sources) {
+            double draws = source.weight * source.sampler.size();
+            byDraws.add(new Source(source.sampler, draws));
+            size += draws;
+        }
+        return of(Math.round(size), byDraws);
+    }
+
+    /**
+     * The same mixture with other proportions from a draw on: a curriculum. The sources go on where they are.
+     *
+     * @param firstDraw the draw of each epoch from which on they hold; after those of earlier calls
+     * @param weights one a source
+     * @return the sampler
+     * @throws IllegalArgumentException if the draw is not within the epoch or not after the earlier ones, or the number
+     *     of weights is not that of the sources
+     */
+    public Mixture then(long firstDraw, double... weights) {
+        Phase last = phases.getLast();
+        if (firstDraw <= last.firstDraw || firstDraw >= size) {
+            throw new IllegalArgumentException("weights from draw " + firstDraw + " on, expected "
+                    + (last.firstDraw + 1) + " to " + (size - 1));
+        }
+        if (weights.length != samplers.size()) {
+            throw new IllegalArgumentException(weights.length + " weights, expected one for each of the "
+                    + samplers.size() + " sources");
+        }
+        List<Phase> more = new ArrayList<>(phases);
+        more.add(new Phase(firstDraw, Proportions.of(weights), drawnBy(last, firstDraw)));
+        return new Mixture(size, samplers, List.copyOf(more), shuffled, seed);
+    }
+
+    /**
+     * The same mixture with the order of the draws shuffled, so that the source of each is random: within blocks of
+     * draws, in each of which the proportions are exact. Blocks are whole periods of the proportions, of at least
+     * 65,536 draws; what is left behind the last of them is a block of its own.
+     *
+     * @param seed any 64 bits
+     * @return the sampler
+     */
+    public Mixture byChance(long seed) {
+        return new Mixture(size, samplers, phases, true, seed);
+    }
+
+    /** What is drawn of each source in an epoch up to a draw that is in a phase or at its end. */
+    private static long[] drawnBy(Phase phase, long draw) {
+        long[] drawn = phase.proportions.counts(draw - phase.firstDraw);
+        for (int s = 0; s < drawn.length; s++) {
+            drawn[s] += phase.drawnBefore[s];
+        }
+        return drawn;
+    }
+
+    /**
+     * How many draws of an epoch are from a source.
+     *
+     * @param source its position in the list of sources
+     * @return the count, the same for every epoch
+     */
+    public long drawsPerEpoch(int source) {
+        return drawsPerEpoch[source];
+    }
+
+    /**
+     * The source that a sample is of.
+     *
+     * @param sample an index that an order gave
+     * @return the source's position in the list of sources
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    public int sourceOf(long sample) {
+        Positions.check(sample, datasetSize());
+        int found = Arrays.binarySearch(firstSamples, sample);
+        return found >= 0 ? found : -found - 2;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public long datasetSize() {
+        return firstSamples[samplers.size()];
+    }
+
+    @Override
+    public long seed() {
+        return shuffled ? seed : 0;
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        return new Draws(epoch);
+    }
+
+    @Override
+    public String fingerprint() {
+        return "mixture size=" + size
+                + phases.stream().map(phase -> " from=" + phase.firstDraw + " weights=" + phase.proportions)
+                        .collect(Collectors.joining())
+                + (shuffled ? " by chance seed=" + seed : "")
+                + samplers.stream().map(Sampler::fingerprint).collect(Collectors.joining("; ", " of [", "]"));
+    }
+
+    @Override
+    public String toString() {
+        return fingerprint();
+    }
+
+    /** An epoch. */
+    private final class Draws implements Order {
+
+        private final long epoch;
+        private final DrawOrder[] drawOrders;
+
+        Draws(long epoch) {
+            this.epoch = epoch;
+            this.drawOrders = new DrawOrder[phases.size()];
+            for (int p = 0; p < drawOrders.length && shuffled; p++) {
+                long end = p + 1 < phases.size() ? phases.get(p + 1).firstDraw : size;
+                long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG) + p;
+                drawOrders[p] = new DrawOrder(end - phases.get(p).firstDraw, phases.get(p).proportions.period(), key);
+            }
+        }
+
+        @Override
+        public long size() {
+            return size;
+        }
+
+        @Override
+        public long at(long position) {
+            Positions.check(position, size);
+            int p = phases.size() - 1;
+            while (phases.get(p).firstDraw > position) {
+                p--;
+            }
+            Phase phase = phases.get(p);
+            long draw = position - phase.firstDraw;
+            if (shuffled) {
+                draw = drawOrders[p].at(draw);
+            }
+            int source = phase.proportions.source(draw);
+            long drawn = Math.addExact(Math.multiplyExact(epoch, drawsPerEpoch[source]),
+                    phase.drawnBefore[source] + phase.proportions.rank(draw));
+            long epochSize = samplers.get(source).size();
+            return firstSamples[source] + orders[source].of(drawn / epochSize).at(drawn % epochSize);
+        }
+    }
+
+    /** The order of a phase's draws where it is shuffled: within each block, and within what is left behind them. */
+    private static final class DrawOrder {
+
+        private final long wholeBlocks;
+        private final long block;
+        private final OrderCache blocks;
+        private final Order rest;
+
+        DrawOrder(long draws, int period, long key) {
+            block = Math.ceilDiv(MIN_BLOCK, period) * (long) period;
+            wholeBlocks = draws / block * block;
+            blocks = new OrderCache(Sampler.shuffled(block, key));
+            rest = wholeBlocks == draws ? null : new Permutation(draws - wholeBlocks, key, draws / block);
+        }
+
+        long at(long draw) {
+            if (draw >= wholeBlocks) {
+                return wholeBlocks + rest.at(draw - wholeBlocks);
+            }
+            long number = draw / block;
+            return number * block + blocks.of(number).at(draw - number * block);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package io.penstock.sampling;
+
+
+/** Chosen samples, in an order of another sampler over the choice. */
+final class SubsetSampler implements Sampler {
+
+    private final long[] samples;
+    private final long datasetSize;
+    private final Sampler order;
+
+    SubsetSampler(long[] samples, long datasetSize, Sampler order) {
+        if (order.datasetSize() != samples.length) {
+            throw new IllegalArgumentException("the order is of " + order.datasetSize() + " samples, expected the "
+                    + samples.length + " that are chosen");
+        }
+        for (long sample : samples) {
+            Positions.check(sample, datasetSize);
+        }
+        this.samples = samples.clone();
+        this.datasetSize = Positions.checkSize(datasetSize);
+        this.order = order;
+    }
+
+    @Override
+    public long size() {
+        return order.size();
+    }
+
+    @Override
+    public long datasetSize() {
+        return datasetSize;
+    }
+
+    @Override
+    public long seed() {
+        return order.seed();
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        Order places = order.epoch(epoch);
+        return new Order() {
+            @Override
+            public long size() {
+                return places.size();
+            }
+
+            @Override
+            public long at(long position) {
+                return samples[(int) places.at(position)];
+            }
+        };
+    }
+
+    @Override
+    public String fingerprint() {
+        return "subset of " + datasetSize + ":" + ContentDigest.of(samples.length, i -> samples[i]) + " by ["
+                + order.fingerprint() + "]";
+    }
+}

@@ -1,0 +1,34 @@
+package io.penstock.sampling;
+
+/** Draws with replacement, every sample as probable as any other. */
+record UniformSampler(long datasetSize, long size, long seed) implements Sampler {
+
+    private static final long TAG = 0x554E49464F524DL;
+
+    UniformSampler {
+        Positions.checkSize(datasetSize);
+        Positions.checkSize(size);
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+        return new Order() {
+            @Override
+            public long size() {
+                return size;
+            }
+
+            @Override
+            public long at(long position) {
+                Positions.check(position, size);
+                return Math.unsignedMultiplyHigh(SplitMix64.first(key + position), datasetSize);
+            }
+        };
+    }
+
+    @Override
+    public String fingerprint() {
+        return "with replacement size=" + size + " of " + datasetSize + " seed=" + seed;
+    }
+}

@@ -1,0 +1,128 @@
+package io.penstock.sampling;
+
+/**
+ * Draws without replacement, each the next with a probability in proportion to its weight among those that are left:
+ * the samples in the order of {@code -log(u) / weight}, u uniform (Efraimidis and Spirakis, "Weighted random sampling
+ * with a reservoir", 2006). The logarithm is one of whole numbers, so that the order is the same everywhere.
+ */
+final class WeightedOnceSampler implements Sampler {
+
+    private static final long TAG = 0x574F4E4345L;
+    private static final int FRACTION_BITS = 40;
+
+    private final double[] weights;
+    private final long size;
+    private final long seed;
+    private final String weightsDigest;
+
+    WeightedOnceSampler(double[] weights, long size, long seed) {
+        WeightedSampler.wholeWeights(weights);
+        int positive = 0;
+        for (double weight : weights) {
+            positive += weight > 0 ? 1 : 0;
+        }
+        if (size < 1 || size > positive) {
+            throw new IllegalArgumentException(size + " draws without replacement, expected 1 to the " + positive
+                    + " samples of a positive weight");
+        }
+        this.weights = weights.clone();
+        this.size = size;
+        this.seed = seed;
+        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[i]));
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public long datasetSize() {
+        return weights.length;
+    }
+
+    @Override
+    public long seed() {
+        return seed;
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+        double[] keys = new double[weights.length];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = weights[i] == 0 ? Double.POSITIVE_INFINITY
+                    : (double) minusLog2(SplitMix64.first(key + i)) / weights[i];
+        }
+        int[] samples = sorted(keys);
+        return new Order() {
+            @Override
+            public long size() {
+                return size;
+            }
+
+            @Override
+            public long at(long position) {
+                Positions.check(position, size);
+                return samples[(int) position];
+            }
+        };
+    }
+
+    /**
+     * {@code -log2((word + 1) / 2^64)} times 2^40, rounded down from a logarithm whose bits are found one by one: the
+     * number, as a fraction of 64 bits from 1 to 2, is squared, and each time it reaches 2 the bit is 1.
+     */
+    static long minusLog2(long word) {
+        if (word == -1) {
+            return 0;
+        }
+        long number = word + 1;
+        int exponent = 63 - Long.numberOfLeadingZeros(number);
+        long mantissa = number << 63 - exponent;
+        long fraction = 0;
+        for (int bit = 0; bit < FRACTION_BITS; bit++) {
+            long high = Math.unsignedMultiplyHigh(mantissa, mantissa);
+            fraction <<= 1;
+            if (high < 0) {
+                fraction |= 1;
+                mantissa = high;
+            } else {
+                mantissa = high << 1;
+            }
+        }
+        return ((long) (64 - exponent) << FRACTION_BITS) - fraction;
+    }
+
+    /** The indices in the order of their keys, of equal keys the lower index first: merge sort, bottom up. */
+    private static int[] sorted(double[] keys) {
+        int n = keys.length;
+        int[] from = new int[n];
+        int[] to = new int[n];
+        for (int i = 0; i < n; i++) {
+            from[i] = i;
+        }
+        for (long width = 1; width < n; width *= 2) {
+            for (long begin = 0; begin < n; begin += 2 * width) {
+                int middle = (int) Math.min(n, begin + width);
+                int end = (int) Math.min(n, begin + 2 * width);
+                int left = (int) begin;
+                int right = middle;
+                for (int i = (int) begin; i < end; i++) {
+                    boolean takeLeft = left < middle && (right == end || keys[from[left]] <= keys[from[right]]);
+                    to[i] = takeLeft ? from[left++] : from[right++];
+                }
+            }
+            int[] swap = from;
+            from = to;
+            to = swap;
+        }
+        return from;
+    }
+
+    @Override
+    public String fingerprint() {
+        return "weighted without replacement size=" + size + " of " + weights.length + ":" + weightsDigest + " seed="
+                + seed;
+    }
+}
