@@ -6,6 +6,7 @@
  */
 module io.penstock {
     requires jdk.management;
+    requires static java.desktop;
     requires static com.github.luben.zstd_jni;
     requires static info.picocli;
     requires static jtokkit;
@@ -16,6 +17,7 @@ module io.penstock {
     exports io.penstock.decode;
     exports io.penstock.device;
     exports io.penstock.dlpack;
+    exports io.penstock.image;
     exports io.penstock.loader;
     exports io.penstock.memory;
     exports io.penstock.sampling;

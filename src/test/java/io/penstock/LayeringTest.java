@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 class LayeringTest {
 
     /** Each package depends on those before it, its own sub-packages included. */
-    private static final List<String> LAYERS = List.of("json", "memory", "codec", "store", "decode",
+    private static final List<String> LAYERS = List.of("json", "memory", "codec", "image", "store", "decode",
             "dataset", "sampling", "collate", "device", "transform", "dlpack", "loader", "diagnose", "tokenize", "cli");
 
     /** Packages outside of java.base, and the layers that may use them. */
@@ -45,6 +45,8 @@ class LayeringTest {
             "jdk.jfr", Set.of("loader", "diagnose", "cli"),
             "com.knuddels.jtokkit", Set.of("tokenize"),
             "com.github.luben.zstd", Set.of("codec"),
+            "java.awt", Set.of("image"),
+            "javax.imageio", Set.of("image"),
             "picocli", Set.of("cli"));
 
     private static final String BINDINGS = "io.penstock.cuda.bindings";

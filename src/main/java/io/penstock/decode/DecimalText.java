@@ -1,0 +1,117 @@
+package io.penstock.decode;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * An integer written in decimal digits, such as a WebDataset's {@code cls}: an optional sign, digits, and white space
+ * around them, as Python's {@code int} takes it.
+ */
+public final class DecimalText implements Decoder {
+
+    /** The decoder to {@code i64[]}, which is the usual one. */
+    public static final DecimalText I64 = new DecimalText(DType.I64);
+
+    private static final int MAX_SHOWN_BYTES = 64;
+
+    private final DType dtype;
+
+    private DecimalText(DType dtype) {
+        this.dtype = dtype;
+    }
+
+    /**
+     * A decoder to an integer type.
+     *
+     * @param dtype the type; a number that it does not hold is an error
+     * @return a decoder to a scalar
+     * @throws IllegalArgumentException if the type is not one of integers
+     */
+    public static DecimalText of(DType dtype) {
+        if (!dtype.isInteger()) {
+            throw new IllegalArgumentException("decimal digits to " + dtype + ", expected integers");
+        }
+        return new DecimalText(dtype);
+    }
+
+    @Override
+    public TensorSpec field(Column column) {
+        Decoders.requireBytes(column, "a text");
+        return new TensorSpec(column.name(), dtype);
+    }
+
+    @Override
+    public Session open() {
+        return new Digits(dtype);
+    }
+
+    private record Digits(DType dtype) implements Session {
+
+        @Override
+        public long byteSize(MemorySegment stored, long storedBytes) {
+            return dtype.byteSize();
+        }
+
+        @Override
+        public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                long targetBytes) throws IOException {
+            DecodeException.checkSize(dtype.byteSize(), targetBytes);
+            long from = 0;
+            long to = storedBytes;
+            while (from < to && isSpace(stored.get(JAVA_BYTE, from))) {
+                from++;
+            }
+            while (to > from && isSpace(stored.get(JAVA_BYTE, to - 1))) {
+                to--;
+            }
+            long digits = from;
+            boolean negative = false;
+            if (digits < to && (stored.get(JAVA_BYTE, digits) == '-' || stored.get(JAVA_BYTE, digits) == '+')) {
+                negative = stored.get(JAVA_BYTE, digits) == '-';
+                digits++;
+            }
+            if (digits == to) {
+                throw refused(stored, storedBytes);
+            }
+            // Counted down from zero: the negative range is the larger one.
+            long value = 0;
+            for (long i = digits; i < to; i++) {
+                int digit = stored.get(JAVA_BYTE, i) - '0';
+                if (digit < 0 || digit > 9 || value < (Long.MIN_VALUE + digit) / 10) {
+                    throw refused(stored, storedBytes);
+                }
+                value = value * 10 - digit;
+            }
+            if (!negative && value == Long.MIN_VALUE || !Scalars.holds(dtype, negative ? value : -value)) {
+                throw refused(stored, storedBytes);
+            }
+            Scalars.put(dtype, negative ? value : -value, target, targetOffset);
+        }
+
+        private static boolean isSpace(byte c) {
+            return c == ' ' || c >= '\t' && c <= '\r';
+        }
+
+        private DecodeException refused(MemorySegment stored, long storedBytes) {
+            byte[] text = stored.asSlice(0, Math.min(storedBytes, MAX_SHOWN_BYTES)).toArray(JAVA_BYTE);
+            return new DecodeException(DecodeException.shown(new String(text, StandardCharsets.UTF_8)),
+                    "an integer in decimal digits that " + dtype + " holds");
+        }
+
+        @Override
+        public void close() {
+            // Holds nothing.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "decimal digits to " + dtype;
+    }
+}

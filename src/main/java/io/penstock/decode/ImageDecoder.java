@@ -1,0 +1,169 @@
+package io.penstock.decode;
+
+import io.penstock.image.ImageException;
+import io.penstock.image.ImageFit;
+import io.penstock.image.ImageFitter;
+import io.penstock.image.ImageReader;
+import io.penstock.image.JpegLibrary;
+import io.penstock.image.PixelFormat;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Decodes JPEG and PNG to {@code u8[height, width, channels]}, whichever of the two the bytes are.
+ *
+ * <pre>{@code
+ * ImageDecoder.rgb(224, 224)                                      // stretched to 224x224
+ * ImageDecoder.rgb(ImageFit.shorterSide(256, 224, 224))           // as torchvision's Resize(256), CenterCrop(224)
+ * ImageDecoder.gray(ImageFit.exactly(28, 28))                     // another size is an error
+ * ImageDecoder.rgb(ImageFit.stretch(224, 224).upright())          // turned by the Exif orientation first
+ * }</pre>
+ *
+ * <p>Pixels are as {@link PixelFormat} has them: {@code u8}, not normalised; a transform on the device makes floats of
+ * them.
+ */
+public final class ImageDecoder implements Decoder {
+
+    private static final Set<String> READ = Set.of("jpg", "jpeg", "jfif", "png", "img", "image", "image/jpeg",
+            "image/png", "");
+    private static final Set<String> NOT_READ = Set.of("ppm", "pgm", "pbm", "pnm", "webp", "gif", "bmp", "tif", "tiff",
+            "avif", "heic", "jxl", "jp2");
+
+    private final PixelFormat format;
+    private final ImageFit fit;
+    private final JpegLibrary jpegLibrary;
+    private final long maxPixels;
+
+    private ImageDecoder(PixelFormat format, ImageFit fit, JpegLibrary jpegLibrary, long maxPixels) {
+        this.format = Objects.requireNonNull(format, "format");
+        this.fit = Objects.requireNonNull(fit, "fit");
+        this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
+        this.maxPixels = maxPixels;
+    }
+
+    /**
+     * Decodes to RGB of one size, to which images are stretched.
+     *
+     * @param height rows
+     * @param width pixels of a row
+     * @return a decoder to {@code u8[height, width, 3]}
+     */
+    public static ImageDecoder rgb(int height, int width) {
+        return rgb(ImageFit.stretch(height, width));
+    }
+
+    /**
+     * Decodes to RGB.
+     *
+     * @param fit how images become one size
+     * @return a decoder to {@code u8[height, width, 3]}
+     */
+    public static ImageDecoder rgb(ImageFit fit) {
+        return of(PixelFormat.RGB, fit);
+    }
+
+    /**
+     * Decodes to gray of one size, to which images are stretched.
+     *
+     * @param height rows
+     * @param width pixels of a row
+     * @return a decoder to {@code u8[height, width, 1]}
+     */
+    public static ImageDecoder gray(int height, int width) {
+        return gray(ImageFit.stretch(height, width));
+    }
+
+    /**
+     * Decodes to gray.
+     *
+     * @param fit how images become one size
+     * @return a decoder to {@code u8[height, width, 1]}
+     */
+    public static ImageDecoder gray(ImageFit fit) {
+        return of(PixelFormat.GRAY, fit);
+    }
+
+    /**
+     * Decodes to pixels of a format.
+     *
+     * @param format of the pixels
+     * @param fit how images become one size
+     * @return a decoder to {@code u8[height, width, channels]}
+     */
+    public static ImageDecoder of(PixelFormat format, ImageFit fit) {
+        return new ImageDecoder(format, fit, JpegLibrary.preferred(), ImageReader.DEFAULT_MAX_PIXELS);
+    }
+
+    /**
+     * The same decoder with a library for JPEG.
+     *
+     * @param library the library
+     * @return the decoder
+     */
+    public ImageDecoder with(JpegLibrary library) {
+        return new ImageDecoder(format, fit, library, maxPixels);
+    }
+
+    /**
+     * The same decoder with another limit.
+     *
+     * @param pixels width by height of the largest image that is read, before it is resized
+     * @return the decoder
+     */
+    public ImageDecoder maxPixels(long pixels) {
+        if (pixels < 1) {
+            throw new IllegalArgumentException("at most " + pixels + " pixels, expected 1 or more");
+        }
+        return new ImageDecoder(format, fit, jpegLibrary, pixels);
+    }
+
+    @Override
+    public TensorSpec field(Column column) {
+        String encoding = Decoders.encoding(column);
+        if (NOT_READ.contains(encoding)) {
+            throw new IllegalArgumentException(column + ": images in " + encoding + " are not read, JPEG and PNG are");
+        }
+        if (column.kind() != Column.Kind.BYTES || !READ.contains(encoding)) {
+            throw new IllegalArgumentException(column + ": not images, expected the bytes of JPEG or PNG files");
+        }
+        return new TensorSpec(column.name(), DType.U8, fit.height(), fit.width(), format.channels());
+    }
+
+    @Override
+    public Session open() {
+        return new Images(new ImageFitter(fit, format, new ImageReader(jpegLibrary, maxPixels)),
+                (long) fit.height() * fit.width() * format.channels());
+    }
+
+    private record Images(ImageFitter fitter, long byteSize) implements Session {
+
+        @Override
+        public long byteSize(MemorySegment stored, long storedBytes) {
+            return byteSize;
+        }
+
+        @Override
+        public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                long targetBytes) throws IOException {
+            if (targetBytes != byteSize) {
+                throw new ImageException("pixels of " + byteSize + " bytes", targetBytes + " bytes");
+            }
+            fitter.read(stored, storedBytes, target, targetOffset);
+        }
+
+        @Override
+        public void close() {
+            fitter.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return format + " images, " + fit;
+    }
+}

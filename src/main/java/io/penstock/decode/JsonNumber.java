@@ -1,0 +1,146 @@
+package io.penstock.decode;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.math.BigInteger;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A number, or a truth value, within a JSON text. Where it is, is said by the names on the way to it, with dots between
+ * them; an array's elements are named by their index:
+ *
+ * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64)}</pre>
+ *
+ * <p>The whole text is parsed, on the heap.
+ */
+public final class JsonNumber implements Decoder {
+
+    private static final long MAX_BYTES = 64 << 20;
+
+    private final String path;
+    private final List<String> names;
+    private final DType dtype;
+
+    private JsonNumber(String path, DType dtype) {
+        this.path = path;
+        this.names = path.isEmpty() ? List.of() : List.of(path.split("\\.", -1));
+        this.dtype = dtype;
+    }
+
+    /**
+     * A decoder.
+     *
+     * @param path the names on the way to the number; {@code ""} if the text is the number
+     * @param dtype what it becomes: integers, {@code f16}, {@code f32}, {@code f64}, or {@code bool} for a truth value.
+     *     A number that a type of integers does not hold is an error
+     * @return a decoder to a scalar
+     * @throws IllegalArgumentException if the type is another one
+     */
+    public static JsonNumber of(String path, DType dtype) {
+        if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
+            throw new IllegalArgumentException("JSON numbers to " + dtype + ", expected integers, f16, f32, f64 or "
+                    + "bool (a transform casts)");
+        }
+        return new JsonNumber(path, dtype);
+    }
+
+    @Override
+    public TensorSpec field(Column column) {
+        Decoders.requireBytes(column, "JSON");
+        return new TensorSpec(column.name(), dtype);
+    }
+
+    @Override
+    public Session open() {
+        return new Texts(this);
+    }
+
+    private long bits(Object value) throws DecodeException {
+        switch (value) {
+            case Boolean truth when dtype == DType.BOOL -> {
+                return truth ? 1 : 0;
+            }
+            case Long number when dtype.isInteger() -> {
+                if (Scalars.holds(dtype, number)) {
+                    return number;
+                }
+            }
+            case BigInteger number when dtype == DType.U64 && number.signum() >= 0 && number.bitLength() <= 64 -> {
+                return number.longValue();
+            }
+            case Number number when dtype.isFloat() -> {
+                return Scalars.bits(dtype, number.doubleValue());
+            }
+            case null, default -> { }
+        }
+        throw new DecodeException(where() + (value instanceof Map ? "an object" : value instanceof List ? "an array"
+                : DecodeException.shown(String.valueOf(value))), dtype == DType.BOOL ? "true or false"
+                : "a number that " + dtype + " holds");
+    }
+
+    private Object find(Object text) throws DecodeException {
+        Object value = text;
+        for (String name : names) {
+            Object next = null;
+            if (value instanceof Map<?, ?> map) {
+                next = map.get(name);
+            } else if (value instanceof List<?> list && name.matches("\\d{1,9}")
+                    && Integer.parseInt(name) < list.size()) {
+                next = list.get(Integer.parseInt(name));
+            }
+            if (next == null) {
+                throw new DecodeException(where() + "nothing at " + DecodeException.shown(name), "a value");
+            }
+            value = next;
+        }
+        return value;
+    }
+
+    private String where() {
+        return names.isEmpty() ? "" : "JSON value " + path + ": ";
+    }
+
+    private record Texts(JsonNumber number) implements Session {
+
+        @Override
+        public long byteSize(MemorySegment stored, long storedBytes) {
+            return number.dtype.byteSize();
+        }
+
+        @Override
+        public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                long targetBytes) throws IOException {
+            DecodeException.checkSize(number.dtype.byteSize(), targetBytes);
+            if (storedBytes > MAX_BYTES) {
+                throw new DecodeException("a JSON text of " + storedBytes + " bytes", "at most " + MAX_BYTES);
+            }
+            byte[] utf8 = new byte[(int) storedBytes];
+            MemorySegment.copy(stored, JAVA_BYTE, 0, utf8, 0, utf8.length);
+            Object text;
+            try {
+                text = Json.parse(utf8);
+            } catch (JsonException e) {
+                throw new DecodeException("JSON that does not parse", e.getMessage());
+            }
+            Scalars.put(number.dtype, number.bits(number.find(text)), target, targetOffset);
+        }
+
+        @Override
+        public void close() {
+            // Holds nothing.
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "JSON's " + path + " to " + dtype;
+    }
+}

@@ -1,0 +1,47 @@
+package io.penstock.decode;
+
+import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Single numbers into memory, little-endian. */
+final class Scalars {
+
+    private static final ValueLayout.OfShort I16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private Scalars() {
+    }
+
+    /** Whether an integer type has a number. Numbers of {@code u64} from 2^63 on are not given as such. */
+    static boolean holds(DType dtype, long value) {
+        int bits = 8 * dtype.byteSize();
+        if (dtype.isUnsigned()) {
+            return value >= 0 && (bits == 64 || value < 1L << bits);
+        }
+        return bits == 64 || value >= -1L << bits - 1 && value < 1L << bits - 1;
+    }
+
+    /** Writes the lower bytes of a number as an element of that size. */
+    static void put(DType dtype, long bits, MemorySegment target, long offset) {
+        switch (dtype.byteSize()) {
+            case 1 -> target.set(ValueLayout.JAVA_BYTE, offset, (byte) bits);
+            case 2 -> target.set(I16, offset, (short) bits);
+            case 4 -> target.set(I32, offset, (int) bits);
+            default -> target.set(I64, offset, bits);
+        }
+    }
+
+    /** The bits of a number in a type of floats. */
+    static long bits(DType dtype, double value) {
+        return switch (dtype) {
+            case F64 -> Double.doubleToRawLongBits(value);
+            case F32 -> Float.floatToRawIntBits((float) value);
+            case F16 -> Float.floatToFloat16((float) value);
+            default -> throw new IllegalArgumentException("numbers to " + dtype);
+        };
+    }
+}

@@ -1,0 +1,111 @@
+package io.penstock.image;
+
+import io.penstock.codec.MissingLibraryException;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * Reads images of whatever size into pixels of one size; for one thread at a time. It keeps its buffers, as
+ * {@link ImageReader} does.
+ */
+public final class ImageFitter implements AutoCloseable {
+
+    private final ImageFit fit;
+    private final PixelFormat format;
+    private final ImageReader reader;
+    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
+    private final Scratch decoded = new Scratch();
+    private final Scratch turned = new Scratch();
+
+    /**
+     * A fitter.
+     *
+     * @param fit what becomes of the size
+     * @param format of the pixels
+     * @param reader reads the images; closed with this
+     */
+    public ImageFitter(ImageFit fit, PixelFormat format, ImageReader reader) {
+        this.fit = Objects.requireNonNull(fit, "fit");
+        this.format = Objects.requireNonNull(format, "format");
+        this.reader = Objects.requireNonNull(reader, "reader");
+    }
+
+    /**
+     * Reads an image.
+     *
+     * @param image memory that starts with the image; native, no mapping of a file, which might shrink
+     * @param imageBytes the image's length
+     * @param target where to: height by width by channels, {@code u8}; native memory, with anything in it
+     * @param targetOffset the first byte to write
+     * @throws ImageException if the image is malformed, too large, or of another size where that is asked for
+     * @throws MissingLibraryException if it is a JPEG, and the library to read it with is not there
+     */
+    public void read(MemorySegment image, long imageBytes, MemorySegment target, long targetOffset)
+            throws ImageException, MissingLibraryException {
+        ImageHeader header = reader.read(image, imageBytes);
+        int orientation = fit.upright ? Math.max(header.orientation, Orientation.UPRIGHT) : Orientation.UPRIGHT;
+        boolean transposed = Orientation.isTransposed(orientation);
+        int width = transposed ? header.height : header.width;
+        int height = transposed ? header.width : header.height;
+        int resizedWidth = fit.width;
+        int resizedHeight = fit.height;
+        if (fit.mode == ImageFit.Mode.EXACT && (width != fit.width || height != fit.height)) {
+            throw new ImageException("an image of " + width + "x" + height + " pixels" + (orientation > 1
+                    ? " upright" : ""), fit.width + "x" + fit.height);
+        }
+        if (fit.mode == ImageFit.Mode.SHORTER_SIDE) {
+            resizedWidth = resized(width, height);
+            resizedHeight = resized(height, width);
+        }
+        if (width == fit.width && height == fit.height && resizedWidth == width && resizedHeight == height
+                && orientation == Orientation.UPRIGHT) {
+            reader.decode(format, 1, target, targetOffset);
+            return;
+        }
+        int denominator = header.format == ImageFormat.JPEG
+                ? fit.denominator(width, height, resizedWidth, resizedHeight) : 1;
+        int decodedWidth = ImageReader.scaled(header.width, denominator);
+        int decodedHeight = ImageReader.scaled(header.height, denominator);
+        long bytes = (long) decodedWidth * decodedHeight * format.channels();
+        MemorySegment pixels = atLeast(decoded, bytes);
+        reader.decode(format, denominator, pixels, 0);
+        if (orientation != Orientation.UPRIGHT) {
+            MemorySegment upright = atLeast(turned, bytes);
+            Orientation.turn(orientation, pixels, decodedWidth, decodedHeight, format.channels(), upright, 0);
+            pixels = upright;
+        }
+        resizer.resize(pixels, transposed ? decodedHeight : decodedWidth, transposed ? decodedWidth : decodedHeight,
+                format.channels(), resizedWidth, resizedHeight, margin(resizedWidth, fit.width),
+                margin(resizedHeight, fit.height), fit.width, fit.height, target, targetOffset);
+    }
+
+    /** What a side becomes when the shorter one becomes what it should. */
+    private int resized(int side, int other) throws ImageException {
+        long pixels = side <= other ? fit.shorterSide : (long) fit.shorterSide * side / other;
+        if (pixels > Integer.MAX_VALUE) {
+            throw new ImageException("an image of " + side + " by " + other + " pixels", "one that is less narrow");
+        }
+        return (int) pixels;
+    }
+
+    /** Half of what is cut off, to the even number if it is between two. */
+    private static int margin(int resized, int part) {
+        return (int) Math.rint((resized - part) / 2.0);
+    }
+
+    private static MemorySegment atLeast(Scratch scratch, long bytes) throws ImageException {
+        try {
+            return scratch.atLeast(bytes);
+        } catch (OutOfMemoryError _) {
+            throw new ImageException("pixels of " + bytes + " bytes", "no more than there is memory for");
+        }
+    }
+
+    /** Frees what it holds, the reader too. Calling it again does nothing. */
+    @Override
+    public void close() {
+        reader.close();
+        decoded.close();
+        turned.close();
+    }
+}

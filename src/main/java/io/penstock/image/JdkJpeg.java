@@ -1,0 +1,178 @@
+package io.penstock.image;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.awt.image.DataBuffer;
+import java.awt.image.DataBufferByte;
+import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Iterator;
+import javax.imageio.ImageIO;
+import javax.imageio.ImageReader;
+import javax.imageio.event.IIOReadWarningListener;
+import javax.imageio.stream.MemoryCacheImageInputStream;
+
+/**
+ * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colours
+ * depends on profiles and on guesses that differ from libjpeg's. The only class that touches {@code java.desktop}.
+ */
+final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
+
+    private static final String PACKAGE = "com.sun.imageio.plugins.jpeg.";
+    private static final int MAX_SCANS = 500;
+
+    private final ImageReader reader;
+    private final Scratch pixels = new Scratch();
+    private String warning;
+
+    JdkJpeg() {
+        reader = jdkReader();
+        reader.addIIOReadWarningListener(this);
+    }
+
+    private static ImageReader jdkReader() {
+        for (Iterator<ImageReader> readers = ImageIO.getImageReadersByFormatName("jpeg"); readers.hasNext();) {
+            ImageReader reader = readers.next();
+            if (reader.getClass().getName().startsWith(PACKAGE)) {
+                return reader;
+            }
+        }
+        throw new NoClassDefFoundError("a reader for JPEG in " + PACKAGE);
+    }
+
+    @Override
+    public void warningOccurred(ImageReader source, String message) {
+        if (warning == null) {
+            warning = message;
+        }
+    }
+
+    @Override
+    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
+            int denominator, MemorySegment target, long targetOffset) throws ImageException {
+        if (jpeg.arithmetic) {
+            throw new ImageException("arithmetic coding", "Huffman coding (libturbojpeg reads both)");
+        }
+        if (storedBytes > Integer.MAX_VALUE - 8) {
+            throw new ImageException(storedBytes + " bytes", "less than 2 GiB");
+        }
+        if (jpeg.progressive && jpeg.countScans(MAX_SCANS) > MAX_SCANS) {
+            throw new ImageException("over " + MAX_SCANS + " scans", "at most that");
+        }
+        byte[] components = components(jpeg, header, stored, (int) storedBytes);
+        if (denominator == 1) {
+            convert(jpeg.coding, components, (long) header.width * header.height, format, target, targetOffset);
+            return;
+        }
+        int channels = format == null ? header.layout.channels() : format.channels();
+        MemorySegment whole = pixels.atLeast((long) header.width * header.height * channels);
+        convert(jpeg.coding, components, (long) header.width * header.height, format, whole, 0);
+        shrink(whole, header.width, header.height, channels, denominator, target, targetOffset);
+    }
+
+    /** All components of all pixels, interleaved. */
+    private byte[] components(JpegHeader jpeg, ImageHeader header, MemorySegment stored, int storedBytes)
+            throws ImageException {
+        byte[] bytes = new byte[storedBytes];
+        int length = jpeg.copyNeeded(bytes);
+        warning = null;
+        Raster raster;
+        try (var in = new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes, 0, length))) {
+            reader.setInput(in, true, true);
+            raster = reader.readRaster(0, null);
+        } catch (IOException | RuntimeException e) {
+            throw refused(String.valueOf(e.getMessage()));
+        } finally {
+            reader.setInput(null);
+        }
+        if (warning != null) {
+            throw refused(warning);
+        }
+        int channels = header.layout.channels();
+        if (raster.getWidth() != header.width || raster.getHeight() != header.height
+                || raster.getNumBands() != channels) {
+            throw refused("another size than the header");
+        }
+        DataBuffer data = raster.getDataBuffer();
+        if (data instanceof DataBufferByte buffer && buffer.getData().length == header.storedByteSize()) {
+            return buffer.getData();
+        }
+        throw refused(data + " in place of bytes");
+    }
+
+    private static ImageException refused(String message) {
+        return new ImageException("the JDK's decoder says '" + message + "'", "a whole and undamaged JPEG");
+    }
+
+    private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, PixelFormat format,
+            MemorySegment target, long targetOffset) {
+        switch (coding) {
+            case CMYK -> Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);
+            case YCCK -> {
+                Chroma.toInks(components);
+                Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);
+            }
+            case GRAY -> {
+                if (format == null || format == PixelFormat.GRAY) {
+                    MemorySegment.copy(components, 0, target, JAVA_BYTE, targetOffset, components.length);
+                    return;
+                }
+                for (int i = 0; i < components.length; i++) {
+                    int gray = components[i] & 0xFF;
+                    Colors.put(format, gray, gray, gray, 255, target, targetOffset + (long) i * format.channels());
+                }
+            }
+            case RGB, YCBCR -> {
+                if (format == PixelFormat.GRAY && coding == JpegHeader.Coding.YCBCR) {
+                    for (int i = 0; i < components.length; i += 3) {
+                        target.set(JAVA_BYTE, targetOffset + i / 3, components[i]);
+                    }
+                    return;
+                }
+                if (coding == JpegHeader.Coding.YCBCR) {
+                    Chroma.toRgb(components);
+                }
+                if (format == null || format == PixelFormat.RGB) {
+                    MemorySegment.copy(components, 0, target, JAVA_BYTE, targetOffset, components.length);
+                    return;
+                }
+                long to = targetOffset;
+                for (int i = 0; i < components.length; i += 3) {
+                    Colors.put(format, components[i] & 0xFF, components[i + 1] & 0xFF, components[i + 2] & 0xFF, 255,
+                            target, to);
+                    to += format.channels();
+                }
+            }
+        }
+    }
+
+    /** The mean of each square of pixels, rounded; the last ones may be narrower. */
+    private static void shrink(MemorySegment whole, int width, int height, int channels, int denominator,
+            MemorySegment target, long targetOffset) {
+        long to = targetOffset;
+        for (int top = 0; top < height; top += denominator) {
+            int bottom = Math.min(top + denominator, height);
+            for (int left = 0; left < width; left += denominator) {
+                int right = Math.min(left + denominator, width);
+                int count = (bottom - top) * (right - left);
+                for (int channel = 0; channel < channels; channel++) {
+                    int sum = count / 2;
+                    for (int y = top; y < bottom; y++) {
+                        for (int x = left; x < right; x++) {
+                            sum += whole.get(JAVA_BYTE, ((long) y * width + x) * channels + channel) & 0xFF;
+                        }
+                    }
+                    target.set(JAVA_BYTE, to++, (byte) (sum / count));
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        reader.dispose();
+        pixels.close();
+    }
+}

@@ -1,0 +1,116 @@
+package io.penstock.image;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Exif's orientation: the tag, and turning pixels upright by it. */
+public final class Orientation {
+
+    /** Pixels are stored as they are seen. */
+    public static final int UPRIGHT = 1;
+
+    private static final int TAG = 0x0112;
+    private static final int TYPE_SHORT = 3;
+    private static final int TIFF_HEADER_BYTES = 8;
+    private static final int TIFF_MAGIC = 42;
+    private static final int ENTRY_BYTES = 12;
+
+    private static final ValueLayout.OfShort LITTLE_U16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort BIG_U16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt LITTLE_U32 =
+            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt BIG_U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private Orientation() {
+    }
+
+    /**
+     * Whether height and width change places when an image is turned upright.
+     *
+     * @param orientation 0 to 8
+     * @return true for 5 to 8
+     */
+    public static boolean isTransposed(int orientation) {
+        return orientation >= 5;
+    }
+
+    /**
+     * Turns pixels upright.
+     *
+     * @param orientation how they are stored, 0 to 8
+     * @param source the pixels as stored
+     * @param width pixels of a stored row
+     * @param height stored rows
+     * @param pixelBytes bytes of a pixel
+     * @param target where to, from its first byte on; other memory than the source
+     * @param targetOffset the first byte to write
+     */
+    public static void turn(int orientation, MemorySegment source, int width, int height, int pixelBytes,
+            MemorySegment target, long targetOffset) {
+        boolean transposed = isTransposed(orientation);
+        int rows = transposed ? width : height;
+        int columns = transposed ? height : width;
+        // Where the first upright pixel is stored, and how far its neighbours to the right and below are from it.
+        boolean fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+        boolean fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+        long right = fromRight ? -pixelBytes : pixelBytes;
+        long down = (long) width * (fromBottom ? -pixelBytes : pixelBytes);
+        long first = (fromRight ? width - 1L : 0) * pixelBytes
+                + (fromBottom ? height - 1L : 0) * width * pixelBytes;
+        long columnStep = transposed ? down : right;
+        long rowStep = transposed ? right : down;
+        long to = targetOffset;
+        for (int row = 0; row < rows; row++) {
+            long from = first + row * rowStep;
+            for (int column = 0; column < columns; column++) {
+                for (int b = 0; b < pixelBytes; b++) {
+                    target.set(JAVA_BYTE, to++, source.get(JAVA_BYTE, from + b));
+                }
+                from += columnStep;
+            }
+        }
+    }
+
+    /**
+     * The orientation that a TIFF structure says, as Exif has it. What is malformed says nothing: an image is not
+     * refused for its annotations.
+     *
+     * @return 1 to 8, or 0 if there is none
+     */
+    static int ofTiff(MemorySegment stored, long offset, long bytes) {
+        if (bytes < TIFF_HEADER_BYTES + Short.BYTES) {
+            return 0;
+        }
+        boolean little = stored.get(JAVA_BYTE, offset) == 'I';
+        if (stored.get(JAVA_BYTE, offset) != stored.get(JAVA_BYTE, offset + 1)
+                || !little && stored.get(JAVA_BYTE, offset) != 'M' || u16(stored, offset + 2, little) != TIFF_MAGIC) {
+            return 0;
+        }
+        long directory = (little ? stored.get(LITTLE_U32, offset + 4) : stored.get(BIG_U32, offset + 4)) & 0xFFFF_FFFFL;
+        if (directory > bytes - Short.BYTES) {
+            return 0;
+        }
+        int entries = u16(stored, offset + directory, little);
+        for (int i = 0; i < entries; i++) {
+            long entry = directory + Short.BYTES + (long) i * ENTRY_BYTES;
+            if (entry > bytes - ENTRY_BYTES) {
+                return 0;
+            }
+            if (u16(stored, offset + entry, little) == TAG) {
+                int value = u16(stored, offset + entry + 8, little);
+                boolean isShort = u16(stored, offset + entry + 2, little) == TYPE_SHORT;
+                return isShort && value >= 1 && value <= 8 ? value : 0;
+            }
+        }
+        return 0;
+    }
+
+    private static int u16(MemorySegment stored, long offset, boolean little) {
+        return (little ? stored.get(LITTLE_U16, offset) : stored.get(BIG_U16, offset)) & 0xFFFF;
+    }
+}

@@ -1,0 +1,201 @@
+package io.penstock.decode;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.Fixtures;
+import io.penstock.store.TensorStore;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** Values of records become the numbers that they stand for, and what stands for none is refused. */
+class DecodersTest {
+
+    private static final Column CLS = Column.bytes("cls", "cls");
+    private static final Column JSON = Column.text("meta", "json");
+    private static final Column NPY = Column.bytes("x.npy", "x.npy");
+
+    @Test
+    void theEncodingBehindTheLastDotChoosesTheDecoder() {
+        for (String encoding : List.of("cls", "cls2", "class", "count", "index", "inx", "id", "CLS", "left.cls")) {
+            assertEquals(new TensorSpec("c", DType.I64), Decoders.of(Column.bytes("c", encoding))
+                    .field(Column.bytes("c", encoding)), encoding);
+        }
+        for (String encoding : List.of("txt", "text", "transcript", "json", "", "jpg", "seg.png", "cls.txt", "npy",
+                "unheard-of")) {
+            assertSame(StoredBytes.INSTANCE, Decoders.of(Column.bytes("c", encoding)), encoding);
+        }
+    }
+
+    @Test
+    void picklesAreRefusedByNameWhateverTheDecoder() {
+        for (String encoding : List.of("pyd", "pickle", "pkl", "pth", "pt", "state.PTH")) {
+            Column column = Column.bytes("c", encoding);
+            for (org.junit.jupiter.api.function.Executable use : List.<org.junit.jupiter.api.function.Executable>of(
+                    () -> Decoders.of(column), () -> DecimalText.I64.field(column),
+                    () -> NpyDecoder.of(DType.F32, 1).field(column), () -> Numbers.of(DType.F32).field(column),
+                    () -> JsonNumber.of("a", DType.F32).field(column))) {
+                String message = assertThrows(IllegalArgumentException.class, use).getMessage();
+                assertTrue(message.contains("pickle") && message.contains(encoding), message);
+            }
+        }
+    }
+
+    @Test
+    void numbersNeedNoDecoder() {
+        Column numbers = Column.numbers("n", DType.F32, 3);
+        for (Decoder decoder : List.of(StoredBytes.INSTANCE, DecimalText.I64, Numbers.of(DType.F32, 3),
+                NpyDecoder.of(DType.F32, 3), JsonNumber.of("a", DType.F32), ImageDecoder.rgb(2, 2))) {
+            assertThrows(IllegalArgumentException.class, () -> decoder.field(numbers), decoder.toString());
+        }
+        assertThrows(IllegalArgumentException.class, () -> Decoders.of(numbers));
+    }
+
+    @Test
+    void bytesComeAsTheyAreStored() throws IOException {
+        byte[] text = "Grüße, 世界".getBytes(StandardCharsets.UTF_8);
+        assertArrayEquals(text, Decoding.decode(StoredBytes.INSTANCE, Column.text("t", "txt"), text));
+        assertArrayEquals(new byte[0], Decoding.decode(StoredBytes.INSTANCE, Column.text("t", "txt"), new byte[0]));
+        assertEquals("t: u8[*]", StoredBytes.INSTANCE.field(Column.text("t", "txt")).toString());
+    }
+
+    @Test
+    void decimalDigitsAreReadAsPythonReadsThem() throws IOException {
+        assertEquals(7, decimal("7"));
+        assertEquals(-12, decimal(" \t-12\r\n"));
+        assertEquals(5, decimal("+0005\n"));
+        assertEquals(0, decimal("-0"));
+        assertEquals(Long.MAX_VALUE, decimal("9223372036854775807"));
+        assertEquals(Long.MIN_VALUE, decimal("-9223372036854775808"));
+        for (String wrong : List.of("", " ", "-", "1.0", "1 2", "0x10", "9223372036854775808",
+                "-9223372036854775809", "99999999999999999999", "abc\n\u0000", "1e3", "--1")) {
+            String message = Decoding.refusal(DecimalText.I64, CLS, wrong.getBytes(StandardCharsets.UTF_8));
+            assertTrue(message.contains("an integer in decimal digits that i64 holds"), message);
+        }
+    }
+
+    @Test
+    void decimalDigitsAgreeWithTheJdkOnRandomNumbersOfEveryIntegerType() throws IOException {
+        long seed = 20261121;
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32, DType.I64)) {
+            int bits = 8 * dtype.byteSize();
+            BigInteger least = dtype.isUnsigned() ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
+            BigInteger most = BigInteger.ONE.shiftLeft(dtype.isUnsigned() ? bits : bits - 1).subtract(BigInteger.ONE);
+            for (int i = 0; i < 200; i++) {
+                BigInteger value = i == 0 ? least : i == 1 ? most : i == 2 ? most.add(BigInteger.ONE)
+                        : i == 3 ? least.subtract(BigInteger.ONE)
+                        : BigInteger.valueOf(random.nextLong()).shiftRight(random.nextInt(64));
+                byte[] text = value.toString().getBytes(StandardCharsets.US_ASCII);
+                if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+                    Decoding.refusal(DecimalText.of(dtype), CLS, text);
+                    continue;
+                }
+                byte[] decoded = Decoding.decode(DecimalText.of(dtype), CLS, text);
+                for (int b = 0; b < decoded.length; b++) {
+                    assertEquals(value.shiftRight(8 * b).byteValue(), decoded[b], dtype + " " + value);
+                }
+            }
+        }
+    }
+
+    private static long decimal(String text) throws IOException {
+        return little(Decoding.decode(DecimalText.I64, CLS, text.getBytes(StandardCharsets.UTF_8))).getLong();
+    }
+
+    private static ByteBuffer little(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Test
+    void aNumberWithinJsonIsFoundByTheNamesOnTheWayToIt() throws IOException {
+        byte[] text = """
+                {"label": 3, "boxes": [{"x": -0.5}, {"x": 1e3}], "ok": true, "big": 18446744073709551615,
+                 "name": "n", "a.b": 1, "": {"": 9}}""".getBytes(StandardCharsets.UTF_8);
+        assertEquals(3, little(Decoding.decode(JsonNumber.of("label", DType.I64), JSON, text)).getLong());
+        assertEquals(3, Decoding.decode(JsonNumber.of("label", DType.U8), JSON, text)[0]);
+        assertEquals(3f, little(Decoding.decode(JsonNumber.of("label", DType.F32), JSON, text)).getFloat());
+        assertEquals(-0.5, little(Decoding.decode(JsonNumber.of("boxes.0.x", DType.F64), JSON, text)).getDouble());
+        assertEquals(Float.floatToFloat16(1000), little(Decoding.decode(
+                JsonNumber.of("boxes.1.x", DType.F16), JSON, text)).getShort());
+        assertEquals(-1, little(Decoding.decode(JsonNumber.of("big", DType.U64), JSON, text)).getLong());
+        assertEquals(1, Decoding.decode(JsonNumber.of("ok", DType.BOOL), JSON, text)[0]);
+        assertEquals(9, Decoding.decode(JsonNumber.of(".", DType.I8), JSON, text)[0]);
+        assertEquals(12, Decoding.decode(JsonNumber.of("", DType.I8), JSON, "12".getBytes(StandardCharsets.UTF_8))[0]);
+        for (JsonNumber wrong : List.of(JsonNumber.of("none", DType.I64), JsonNumber.of("boxes", DType.I64),
+                JsonNumber.of("boxes.2.x", DType.I64), JsonNumber.of("boxes.-1", DType.I64),
+                JsonNumber.of("boxes.0.x", DType.I64), JsonNumber.of("name", DType.F32),
+                JsonNumber.of("ok", DType.I64), JsonNumber.of("label", DType.BOOL), JsonNumber.of("big", DType.I64),
+                JsonNumber.of("label.x", DType.I64), JsonNumber.of("", DType.I64))) {
+            assertTrue(Decoding.refusal(wrong, JSON, text).contains(", expected "), wrong.toString());
+        }
+        assertTrue(Decoding.refusal(JsonNumber.of("a", DType.I8), JSON, "{\"a\"".getBytes(StandardCharsets.UTF_8))
+                .contains("does not parse"));
+        assertThrows(IllegalArgumentException.class, () -> JsonNumber.of("a", DType.BF16));
+    }
+
+    @Test
+    void rawNumbersMustFitTheirShape() throws IOException {
+        byte[] value = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+        Column raw = Column.bytes("r", "bin");
+        assertArrayEquals(value, Decoding.decode(Numbers.of(DType.U16, 3, 2), raw, value));
+        assertArrayEquals(value, Decoding.decode(Numbers.of(DType.U16, TensorSpec.VARIABLE, 3), raw, value));
+        assertEquals("r: u16[*,3]", Numbers.of(DType.U16, TensorSpec.VARIABLE, 3).field(raw).toString());
+        assertTrue(Decoding.refusal(Numbers.of(DType.U16, 7), raw, value).contains("12 bytes of numbers"));
+        assertTrue(Decoding.refusal(Numbers.of(DType.F64, TensorSpec.VARIABLE), raw, value).contains("multiple of 8"));
+        assertThrows(IllegalArgumentException.class, () -> Numbers.of(DType.U8, TensorSpec.VARIABLE, 0));
+    }
+
+    @Test
+    void everyNpyThatTheStoreReadsDecodesToTheSameElements() throws IOException {
+        int read = 0;
+        for (Fixtures.Entry entry : Fixtures.entries("npy").filter(e -> e.expect().equals("read")).toList()) {
+            byte[] npy = Files.readAllBytes(entry.path());
+            NpyDecoder decoder = NpyDecoder.like(npy);
+            try (TensorStore store = TensorStore.open(entry.path())) {
+                TensorSpec spec = store.tensors().getFirst();
+                assertEquals(new TensorSpec("x.npy", spec.dtype(), spec.shape()), decoder.field(NPY));
+                byte[] elements = store.tensor(0).segment().toArray(ValueLayout.JAVA_BYTE);
+                assertArrayEquals(elements, Decoding.decode(decoder, NPY, npy), entry.toString());
+                if (spec.rank() > 0) {
+                    long[] rows = spec.shape();
+                    rows[0] = TensorSpec.VARIABLE;
+                    assertArrayEquals(elements, Decoding.decode(NpyDecoder.of(spec.dtype(), rows), NPY, npy));
+                }
+                DType other = spec.dtype() == DType.F32 ? DType.F64 : DType.F32;
+                assertTrue(Decoding.refusal(NpyDecoder.of(other, spec.shape()), NPY, npy).contains("expected"));
+                assertTrue(Decoding.refusal(NpyDecoder.of(spec.dtype(), 1, 2, 3, 4, 5), NPY, npy)
+                        .contains("an array: "));
+            }
+            read++;
+        }
+        assertTrue(read > 10, read + " fixtures");
+    }
+
+    @Test
+    void aMalformedNpyIsRefused() throws IOException {
+        int refused = 0;
+        for (Fixtures.Entry entry : Fixtures.entries("npy").filter(e -> e.expect().equals("reject")).toList()) {
+            byte[] npy = Files.readAllBytes(entry.path());
+            assertTrue(Decoding.refusal(NpyDecoder.of(DType.F32, TensorSpec.VARIABLE), NPY, npy).startsWith(".npy: "));
+            assertThrows(IOException.class, () -> NpyDecoder.like(npy));
+            refused++;
+        }
+        assertTrue(refused > 5, refused + " fixtures");
+    }
+}
