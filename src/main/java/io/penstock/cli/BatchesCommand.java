@@ -43,6 +43,9 @@ final class BatchesCommand implements Callable<Integer> {
     private Path path;
 
     @Mixin
+    private SampleOptions samples;
+
+    @Mixin
     private PlanOptions plan;
 
     @Option(names = "--limit", paramLabel = "BATCHES",
@@ -60,7 +63,7 @@ final class BatchesCommand implements Callable<Integer> {
         if (limit != null) {
             plan.check("--limit", limit, 0);
         }
-        try (SampleSource source = plan.open(path, storeOptions)) {
+        try (SampleSource source = samples.open(path, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = plan.valid(plan.loader(source, batches)::open)) {

@@ -61,8 +61,7 @@ final class InspectCommand implements Callable<Integer> {
     static String text(Inspection inspection) {
         StringBuilder text = new StringBuilder();
         text.append(inspection.path()).append(": ").append(inspection.kind()).append('\n');
-        inspection.details().forEach((name, value) ->
-                text.append("  ").append(name).append(": ").append(value).append('\n'));
+        inspection.details().forEach((name, value) -> DetailText.append(text, 1, name, value));
         if (inspection.arrays() == null) {
             return text.toString();
         }

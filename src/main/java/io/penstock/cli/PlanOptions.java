@@ -1,26 +1,12 @@
 package io.penstock.cli;
 
-import io.penstock.collate.CausalLm;
-import io.penstock.collate.Stack;
-import io.penstock.collate.TokenWidth;
-import io.penstock.dataset.Dataset;
-import io.penstock.dataset.DocumentWindows;
-import io.penstock.dataset.TensorRows;
-import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.ReadMode;
-import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
-import io.penstock.store.RecordStore;
-import io.penstock.store.Store;
-import io.penstock.store.TensorStore;
-import io.penstock.store.TokenStore;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -30,31 +16,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Which batches a store gives: how it is cut into samples, their order, this rank's part, and who makes them. */
+/** Which batches of samples: their order, this rank's part, and who makes them. */
 final class PlanOptions {
-
-    /** The field's name where a tensor store names none. */
-    static final String UNNAMED_FIELD = "array";
 
     private static final long DEFAULT_SEED = 42;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
-
-    @Option(names = "--window", paramLabel = "TOKENS",
-            description = "Input tokens of a sample; its label is one token more. Token stores need it.")
-    private Long window;
-
-    @Option(names = "--stride", paramLabel = "TOKENS",
-            description = "From one window's start to the next one's; default: --window.")
-    private Long stride;
-
-    @Option(names = "--within-documents", description = "Cut windows that keep within a document; default: across.")
-    private boolean withinDocuments;
-
-    @Option(names = "--tokens-as", defaultValue = "store", paramLabel = "WIDTH",
-            description = "store: one field, as the store holds them (default). i32, i64: inputs and labels, widened.")
-    private TokenWidth tokenWidth;
 
     @Option(names = "--batch", defaultValue = "32", paramLabel = "SAMPLES",
             description = "Samples in a batch; default: ${DEFAULT-VALUE}.")
@@ -108,57 +76,11 @@ final class PlanOptions {
             description = "mmap, pread or auto (default): how bytes of files are brought in.")
     private ReadMode readMode;
 
-    /** Opens a store as samples; the caller closes it. */
-    SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
+    /** The batches that were asked for, from the place on that they were asked from. */
+    BatchSampler batches(SampleSource source) {
         check("--batch", batch, 1);
         check("--epoch", epoch, 0);
         check("--skip", skip, 0);
-        Store store = storeOptions.open(path);
-        try {
-            String kind = storeOptions.format(path).toString();
-            return switch (store) {
-                case TokenStore tokens -> new SampleSource(path, kind, store, windows(path, tokens),
-                        tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth), window);
-                case TensorStore tensors -> new SampleSource(path, kind, store, rows(path, tensors), new Stack(), 0);
-                case RecordStore _ -> throw new UnsupportedOperationException("records");
-            };
-        } catch (Throwable t) {
-            store.close();
-            throw t;
-        }
-    }
-
-    private Dataset windows(Path path, TokenStore store) {
-        if (window == null) {
-            throw wrong("--window: missing, expected the tokens of a sample, as " + path + " is a token store");
-        }
-        check("--window", window, 1);
-        long step = stride == null ? window : stride;
-        check("--stride", step, 1);
-        Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step, true)
-                : TokenWindows.of(store, window, step, true));
-        if (dataset.size() == 0) {
-            throw wrong("--window: " + window + " tokens and a label do not fit into "
-                    + (withinDocuments ? "any document of " : "") + path + ", which has "
-                    + Quantity.count(store.tokenCount(), "token"));
-        }
-        return dataset;
-    }
-
-    private Dataset rows(Path path, TensorStore store) throws BadInputException {
-        if (window != null || stride != null || withinDocuments || tokenWidth != TokenWidth.STORE) {
-            throw wrong("--window, --stride, --within-documents and --tokens-as are for token stores, " + path
-                    + " holds a tensor");
-        }
-        Tensor tensor = store.tensor(0);
-        if (tensor.rank() == 0 || tensor.byteSize() == 0) {
-            throw new BadInputException(path + ": found " + tensor + ", expected a tensor of rows", null);
-        }
-        return TensorRows.of(UNNAMED_FIELD, store);
-    }
-
-    /** The batches that were asked for, from the place on that they were asked from. */
-    BatchSampler batches(SampleSource source) {
         long size = source.dataset().size();
         Sampler sampler = order.sequential ? Sampler.sequential(size) : Sampler.shuffled(size, order.seed);
         return valid(() -> {
@@ -225,11 +147,7 @@ final class PlanOptions {
         fields.put("store", source.path().toString());
         fields.put("kind", source.kind());
         fields.put("samples_in_epoch", source.dataset().size());
-        if (source.hasTokens()) {
-            fields.put("window", window);
-            fields.put("stride", stride == null ? window : stride);
-            fields.put("within_documents", withinDocuments);
-        }
+        fields.putAll(source.cut());
         fields.put("batch", batch);
         fields.put("batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1));
         fields.put("shuffled", !order.sequential);
@@ -242,11 +160,7 @@ final class PlanOptions {
 
     /** The same for people. */
     String text(SampleSource source, BatchSampler batches) {
-        String samples = !source.hasTokens() ? Quantity.count(source.dataset().size(), "row")
-                : Quantity.count(source.dataset().size(), "window") + " of " + window + "+1 tokens"
-                        + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
-                        + (withinDocuments ? ", within documents" : "");
-        return "store    " + source.path() + " (" + source.kind() + "): " + samples + ", "
+        return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + (order.sequential ? "in order" : "shuffled with seed " + order.seed) + "\n"
                 + "batch    " + Quantity.count(batch, "sample") + ", "
                 + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")

@@ -40,6 +40,9 @@ final class StreamCommand implements Callable<Integer> {
     private Path path;
 
     @Mixin
+    private SampleOptions samples;
+
+    @Mixin
     private PlanOptions plan;
 
     @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
@@ -74,7 +77,7 @@ final class StreamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        try (SampleSource source = plan.open(path, storeOptions);
+        try (SampleSource source = samples.open(path, storeOptions);
                 ChosenDevice device = plan.valid(() -> ChosenDevice.of(deviceName))) {
             BatchSampler batches = start(plan.batches(source));
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);

@@ -41,6 +41,42 @@ public interface Dataset {
     void locate(long sample, int field, Span into);
 
     /**
+     * Whether a field's value may lie in several runs of bytes, which {@link #parts} counts and {@link #locatePart}
+     * points at; {@link #locate} is then for those of one run alone.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return true if so, for whatever sample
+     */
+    default boolean hasParts(int field) {
+        return false;
+    }
+
+    /**
+     * The runs of bytes that a field's value lies in.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in {@link #fields}
+     * @return the count; 1 unless {@link #hasParts}
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    default int parts(long sample, int field) {
+        return 1;
+    }
+
+    /**
+     * Points at one run of the bytes that a field's value lies in, one behind the other.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in {@link #fields}
+     * @param part from 0 up to, not including, {@link #parts}
+     * @param into set to the run
+     * @throws IndexOutOfBoundsException if there is no such sample or part
+     */
+    default void locatePart(long sample, int field, int part, Span into) {
+        locate(sample, field, into);
+    }
+
+    /**
      * What makes a field of its stored bytes.
      *
      * @param field the field's position in {@link #fields}

@@ -36,6 +36,8 @@ public final class SampleReader implements AutoCloseable {
     private final Rows[] rows;
     /** This worker's decoder of each field; null where the stored bytes are the field's. */
     private final Decoder.Session[] decoders;
+    /** Whether a field's value may lie in several runs of bytes. */
+    private final boolean[] inParts;
     /** What the decoder takes. */
     private final Scratch stored = new Scratch();
     /** What the decoder made, where it is not written into the batch. */
@@ -62,8 +64,10 @@ public final class SampleReader implements AutoCloseable {
             rows[f] = checked(dataset.rows(f), f);
         }
         this.reader = new SpanReader(mode);
+        this.inParts = new boolean[fields.length];
         this.decoders = new Decoder.Session[fields.length];
         for (int f = 0; f < fields.length; f++) {
+            inParts[f] = dataset.hasParts(f);
             Decoder decoder = dataset.decoder(f);
             decoders[f] = decoder == null ? null : decoder.open();
         }
@@ -107,7 +111,11 @@ public final class SampleReader implements AutoCloseable {
     public Span locate(long sample, int field) {
         this.field = field;
         this.sample = sample;
-        if (decoders[field] == null) {
+        if (inParts[field]) {
+            long bytes = partBytes(sample, field);
+            gather(sample, field, decoded.of(bytes), 0);
+            span.set(decoded.of(bytes), 0, bytes);
+        } else if (decoders[field] == null) {
             locate(sample, field, span);
         } else {
             long bytes = takeStored(sample, field);
@@ -130,17 +138,40 @@ public final class SampleReader implements AutoCloseable {
         if (!fields[field].isVariable()) {
             return fieldBytes[field];
         }
-        if (decoders[field] == null) {
-            return locate(sample, field).byteSize();
-        }
         this.sample = sample;
-        return takeStored(sample, field);
+        if (inParts[field]) {
+            return partBytes(sample, field);
+        }
+        return decoders[field] == null ? locate(sample, field).byteSize() : takeStored(sample, field);
     }
 
     private void locate(long sample, int field, Span into) {
         this.sample = sample;
         dataset.locate(sample, field, into);
         checkSize(into.byteSize(), fields[field], fieldBytes[field]);
+    }
+
+    private long partBytes(long sample, int field) {
+        long bytes = 0;
+        int parts = dataset.parts(sample, field);
+        for (int p = 0; p < parts; p++) {
+            dataset.locatePart(sample, field, p, part);
+            bytes += part.byteSize();
+        }
+        checkSize(bytes, fields[field], fieldBytes[field]);
+        return bytes;
+    }
+
+    private long gather(long sample, int field, MemorySegment target, long targetOffset) {
+        long at = targetOffset;
+        int parts = dataset.parts(sample, field);
+        for (int p = 0; p < parts; p++) {
+            dataset.locatePart(sample, field, p, part);
+            reader.copy(part, target, at);
+            at += part.byteSize();
+        }
+        checkSize(at - targetOffset, fields[field], fieldBytes[field]);
+        return at - targetOffset;
     }
 
     /** Copies the stored bytes to where a decoder may take them; returns the bytes that they decode to. */
@@ -198,6 +229,10 @@ public final class SampleReader implements AutoCloseable {
             long bytes = takeStored(sample, field);
             decode(sample, field, bytes, target, targetOffset);
             return bytes;
+        }
+        if (inParts[field]) {
+            this.sample = sample;
+            return gather(sample, field, target, targetOffset);
         }
         locate(sample, field);
         reader.copy(span, target, targetOffset);
@@ -258,8 +293,22 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public int[] readIntegers(int count) {
-        DType dtype = fields[field].dtype();
-        part.setPart(span, 0, (long) count * dtype.byteSize());
+        return readIntegers(span, count, fields[field].dtype());
+    }
+
+    /**
+     * Reads the first elements of bytes that the dataset located: integers of at most 32 bits.
+     *
+     * @param from the bytes
+     * @param count how many elements, at most {@link #MAX_INTEGERS}
+     * @param dtype their type
+     * @return the values, as {@link #readIntegers(int)} gives them; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
+     * @throws IllegalArgumentException if the dtype does not fit
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public int[] readIntegers(Span from, int count, DType dtype) {
+        part.setPart(from, 0, (long) count * dtype.byteSize());
         try {
             return integers.read(reader.local(part), dtype);
         } catch (InternalError fault) {
@@ -275,7 +324,7 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      */
     public void prefetch(long sample, int field) {
-        if (decoders[field] != null) {
+        if (decoders[field] != null || inParts[field]) {
             return;
         }
         locate(sample, field, ahead);

@@ -1,0 +1,99 @@
+package io.penstock.cli;
+
+import io.penstock.decode.Decoder;
+import io.penstock.decode.Decoders;
+import io.penstock.decode.DecimalText;
+import io.penstock.decode.ImageDecoder;
+import io.penstock.decode.JsonNumber;
+import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.Numbers;
+import io.penstock.decode.StoredBytes;
+import io.penstock.image.ImageFit;
+import io.penstock.image.PixelFormat;
+import io.penstock.memory.DType;
+import io.penstock.store.Column;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Decoders as the command line writes them. */
+final class DecoderText {
+
+    /** What {@link #parse} takes, for the help. */
+    static final String FORMS = "bytes (as stored), int[:DTYPE], rgb:HxW[:crop[N]|:exact], gray:HxW[…],"
+            + " npy:DTYPE:SHAPE, numbers:DTYPE:SHAPE, json:DTYPE:PATH";
+
+    private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "img", "image", "pil");
+    private static final Pattern IMAGE = Pattern.compile("(rgb|gray):(\\d{1,5})x(\\d{1,5})(:crop(\\d{1,5})?|:exact)?");
+    private static final Pattern ARRAY = Pattern.compile("(npy|numbers):(\\w+):([\\dx*]*)");
+    private static final Pattern SCALAR = Pattern.compile("int(?::(\\w+))?");
+    private static final Pattern JSON = Pattern.compile("json:(\\w+):(.+)");
+
+    private DecoderText() {
+    }
+
+    /** Throws an {@link IllegalArgumentException} for what is no decoder. */
+    static Decoder parse(String text) {
+        Matcher matcher = IMAGE.matcher(text);
+        if (matcher.matches()) {
+            return image(matcher);
+        }
+        matcher = ARRAY.matcher(text);
+        if (matcher.matches()) {
+            DType dtype = DType.of(matcher.group(2));
+            long[] shape = shape(matcher.group(3));
+            return matcher.group(1).equals("npy") ? NpyDecoder.of(dtype, shape) : Numbers.of(dtype, shape);
+        }
+        matcher = SCALAR.matcher(text);
+        if (matcher.matches()) {
+            return matcher.group(1) == null ? DecimalText.I64 : DecimalText.of(DType.of(matcher.group(1)));
+        }
+        matcher = JSON.matcher(text);
+        if (matcher.matches()) {
+            return JsonNumber.of(matcher.group(2), DType.of(matcher.group(1)));
+        }
+        if (text.equals("bytes")) {
+            return StoredBytes.INSTANCE;
+        }
+        throw new IllegalArgumentException("unknown decoder '" + text + "', expected " + FORMS);
+    }
+
+    /** {@code 3x*x4}, of which {@code *} is a dimension that varies; nothing is a scalar. */
+    private static long[] shape(String text) {
+        return text.isEmpty() ? new long[0]
+                : Arrays.stream(text.split("x")).mapToLong(dim -> dim.equals("*") ? -1 : Long.parseLong(dim)).toArray();
+    }
+
+    private static Decoder image(Matcher text) {
+        int height = Integer.parseInt(text.group(2));
+        int width = Integer.parseInt(text.group(3));
+        String how = text.group(4) == null ? "" : text.group(4);
+        ImageFit fit = switch (how) {
+            case "" -> ImageFit.stretch(height, width);
+            case ":exact" -> ImageFit.exactly(height, width);
+            default -> ImageFit.shorterSide(text.group(5) == null ? Math.max(height, width)
+                    : Integer.parseInt(text.group(5)), height, width);
+        };
+        return ImageDecoder.of(text.group(1).equals("rgb") ? PixelFormat.RGB : PixelFormat.GRAY, fit);
+    }
+
+    /** The decoder that a column's encoding asks for, where none is told; null for numbers. */
+    static Decoder byEncoding(Column column, String imageSize) {
+        if (column.kind() == Column.Kind.NUMBERS) {
+            return null;
+        }
+        if (imageSize != null && isImage(column)) {
+            return parse("rgb:" + imageSize + ":crop");
+        }
+        return Decoders.of(column);
+    }
+
+    /** Whether a column is of images by its encoding, or by its name where it has none, as a table's. */
+    private static boolean isImage(Column column) {
+        String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
+        String last = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
+        return column.kind() == Column.Kind.BYTES && (IMAGES.contains(last) || column.name().equals("image.bytes"));
+    }
+}

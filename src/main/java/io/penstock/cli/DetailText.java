@@ -1,0 +1,62 @@
+package io.penstock.cli;
+
+import java.util.List;
+import java.util.Map;
+
+/** What JSON writers take, as people read it: a line a value, what is in it indented, long lists shortened. */
+final class DetailText {
+
+    private static final int SHOWN = 12;
+    private static final int LINE_CHARS = 100;
+    private static final String INDENT = "  ";
+
+    private DetailText() {
+    }
+
+    static void append(StringBuilder text, int depth, String name, Object value) {
+        text.repeat(INDENT, depth).append(name).append(':');
+        String line = inLine(value);
+        if (line != null) {
+            text.append(' ').append(line).append('\n');
+            return;
+        }
+        text.append('\n');
+        if (value instanceof Map<?, ?> map) {
+            map.forEach((key, each) -> append(text, depth + 1, String.valueOf(key), each));
+            return;
+        }
+        List<?> list = (List<?>) value;
+        for (Object each : list.subList(0, Math.min(list.size(), SHOWN))) {
+            appendItem(text, depth + 1, each);
+        }
+        if (list.size() > SHOWN) {
+            text.repeat(INDENT, depth + 1).append("… and ").append(list.size() - SHOWN).append(" more\n");
+        }
+    }
+
+    private static void appendItem(StringBuilder text, int depth, Object item) {
+        String line = inLine(item);
+        if (line != null || !(item instanceof Map<?, ?> map)) {
+            text.repeat(INDENT, depth).append("- ").append(line == null ? item : line).append('\n');
+            return;
+        }
+        String first = "- ";
+        for (Map.Entry<?, ?> entry : map.entrySet()) {
+            int start = text.length();
+            append(text, depth + 1, String.valueOf(entry.getKey()), entry.getValue());
+            text.replace(start, start + INDENT.length() * (depth + 1), INDENT.repeat(depth) + first);
+            first = INDENT;
+        }
+    }
+
+    /** A value that fits one line; null if it takes several. */
+    private static String inLine(Object value) {
+        boolean nested = value instanceof Map<?, ?> map && !map.isEmpty()
+                || value instanceof List<?> list && list.stream().anyMatch(e -> e instanceof Map || e instanceof List);
+        String line = nested && value.toString().length() > LINE_CHARS ? null : String.valueOf(value);
+        if (line != null && line.length() > LINE_CHARS && value instanceof List<?> list && list.size() > SHOWN) {
+            return list.subList(0, SHOWN).toString().replaceAll("]$", "") + ", … " + list.size() + " in all]";
+        }
+        return line;
+    }
+}

@@ -1,0 +1,267 @@
+package io.penstock.cli;
+
+import io.penstock.collate.CausalLm;
+import io.penstock.collate.Collator;
+import io.penstock.collate.Pad;
+import io.penstock.collate.StackAndPad;
+import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.DocumentWindows;
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.decode.Decoder;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
+import io.penstock.store.TensorStore;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How a store is cut into samples, and what becomes of their fields in a batch. */
+final class SampleOptions {
+
+    /** The field's name where a tensor store names none. */
+    static final String UNNAMED_FIELD = "array";
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(names = "--window", paramLabel = "TOKENS",
+            description = "Input tokens of a sample; its label is one token more. Token stores need it.")
+    private Long window;
+
+    @Option(names = "--stride", paramLabel = "TOKENS",
+            description = "From one window's start to the next one's; default: --window.")
+    private Long stride;
+
+    @Option(names = "--within-documents", description = "Cut windows that keep within a document; default: across.")
+    private boolean withinDocuments;
+
+    @Option(names = "--tokens-as", paramLabel = "WIDTH",
+            description = "store: one field, as the store holds them (default). i32, i64: inputs and labels, widened."
+                    + " Of records with one field of integers: a window if all are of one length, otherwise padded.")
+    private TokenWidth tokenWidth;
+
+    @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
+            description = "Which tensors, or columns of records, samples have; default: all that can be given.")
+    private List<String> names;
+
+    @Option(names = "--decode", paramLabel = "NAME=DECODER",
+            description = "How a column of records is decoded: " + DecoderText.FORMS
+                    + ". Default: by what it encodes.")
+    private Map<String, String> decoders = new LinkedHashMap<>();
+
+    @Option(names = "--image", paramLabel = "HxW",
+            description = "Decode images to u8[H,W,3]: their shorter side is resized, then the middle cut out."
+                    + " Default: their files as bytes.")
+    private String image;
+
+    @Option(names = "--skip-incomplete", description = "Leave out records that lack one of the fields.")
+    private boolean skipIncomplete;
+
+    @Option(names = "--max-length", paramLabel = "N",
+            description = "Cut a field of varying length, such as text, to so many elements; default: not.")
+    private Long maxLength;
+
+    /** Opens a store as samples; the caller closes it. */
+    SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
+        Store store = storeOptions.open(path);
+        try {
+            String kind = storeOptions.format(path).toString();
+            return switch (store) {
+                case TokenStore tokens -> windows(path, kind, tokens);
+                case TensorStore tensors -> rows(path, kind, tensors);
+                case RecordStore records -> records(path, kind, records);
+            };
+        } catch (Throwable t) {
+            store.close();
+            throw t;
+        }
+    }
+
+    private SampleSource windows(Path path, String kind, TokenStore store) {
+        if (names != null || !decoders.isEmpty() || image != null || skipIncomplete || maxLength != null) {
+            throw wrong("--fields, --decode, --image, --skip-incomplete and --max-length are not for token stores, "
+                    + path + " is one");
+        }
+        if (window == null) {
+            throw wrong("--window: missing, expected the tokens of a sample, as " + path + " is a token store");
+        }
+        check("--window", window, 1);
+        long step = stride == null ? window : stride;
+        check("--stride", step, 1);
+        Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step, true)
+                : TokenWindows.of(store, window, step, true));
+        if (dataset.size() == 0) {
+            throw wrong("--window: " + window + " tokens and a label do not fit into "
+                    + (withinDocuments ? "any document of " : "") + path + ", which has "
+                    + Quantity.count(store.tokenCount(), "token"));
+        }
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("window", window);
+        cut.put("stride", step);
+        cut.put("within_documents", withinDocuments);
+        return new SampleSource(path, kind, store, dataset, windowCollator(), window, cut,
+                Quantity.count(dataset.size(), "window") + " of " + window + "+1 tokens"
+                        + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
+                        + (withinDocuments ? ", within documents" : ""));
+    }
+
+    private Collator windowCollator() {
+        return tokenWidth == null || tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth);
+    }
+
+    private SampleSource rows(Path path, String kind, TensorStore store) throws BadInputException {
+        checkNoWindows(path);
+        if (!decoders.isEmpty() || image != null || skipIncomplete) {
+            throw wrong("--decode, --image and --skip-incomplete are for stores of records, " + path
+                    + " holds tensors");
+        }
+        TensorRows dataset = null;
+        for (String name : names == null ? rowsOfOneCount(path, store) : names) {
+            int tensor = store.tensors().stream().map(TensorSpec::name).toList().indexOf(name);
+            if (tensor < 0) {
+                throw wrong("--fields: found '" + name + "', " + path + " has "
+                        + store.tensors().stream().map(TensorSpec::name).toList());
+            }
+            checkRows(path, store.tensors().get(tensor));
+            String field = name.isEmpty() ? UNNAMED_FIELD : name;
+            TensorRows before = dataset;
+            dataset = valid(() -> before == null ? TensorRows.of(field, store, tensor)
+                    : before.and(field, store, tensor));
+        }
+        return source(path, kind, store, dataset, "row");
+    }
+
+    /** All tensors, if they have equally many rows. */
+    private List<String> rowsOfOneCount(Path path, TensorStore store) throws BadInputException {
+        List<TensorSpec> tensors = store.tensors();
+        if (tensors.isEmpty()) {
+            throw new BadInputException(path + ": found no tensor, expected tensors of rows", null);
+        }
+        for (TensorSpec spec : tensors) {
+            checkRows(path, spec);
+            if (spec.dim(0) != tensors.getFirst().dim(0)) {
+                throw wrong("--fields: missing, expected tensors of equally many rows; " + path + " has "
+                        + shortened(tensors));
+            }
+        }
+        return tensors.stream().map(TensorSpec::name).toList();
+    }
+
+    private static String shortened(List<TensorSpec> tensors) {
+        return tensors.size() <= 8 ? tensors.toString() : tensors.subList(0, 8) + " and " + (tensors.size() - 8)
+                + " more";
+    }
+
+    private static void checkRows(Path path, TensorSpec spec) throws BadInputException {
+        if (spec.rank() == 0 || spec.byteSize() == 0) {
+            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows", null);
+        }
+    }
+
+    private SampleSource records(Path path, String kind, RecordStore store) throws BadInputException {
+        checkNoWindows(path);
+        if (store.size() == 0) {
+            throw new BadInputException(path + ": found no records, expected one or more", null);
+        }
+        RecordFields fields = RecordFields.of(store);
+        List<String> unknown = new ArrayList<>(decoders.keySet());
+        for (Column column : store.columns()) {
+            unknown.remove(column.name());
+            if (names != null ? names.contains(column.name()) : isReadable(column)) {
+                fields = and(fields, column);
+            }
+        }
+        List<String> missing = names == null ? List.of() : names.stream()
+                .filter(name -> store.columns().stream().noneMatch(column -> column.name().equals(name))).toList();
+        if (!missing.isEmpty() || !unknown.isEmpty()) {
+            throw wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, " + path
+                    + " has " + store.columns().stream().map(Column::name).toList());
+        }
+        RecordFields chosen = skipIncomplete ? fields.complete() : fields;
+        if (chosen.size() == 0) {
+            throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
+        }
+        return source(path, kind, store, chosen, "record");
+    }
+
+    /** Of what was not asked for, a pickle is left out rather than refused. */
+    private boolean isReadable(Column column) {
+        try {
+            if (!decoders.containsKey(column.name())) {
+                DecoderText.byEncoding(column, null);
+            }
+            return true;
+        } catch (IllegalArgumentException _) {
+            return false;
+        }
+    }
+
+    private RecordFields and(RecordFields fields, Column column) {
+        return valid(() -> {
+            String told = decoders.get(column.name());
+            Decoder decoder = told != null ? DecoderText.parse(told) : DecoderText.byEncoding(column, image);
+            return fields.and(column.name(), decoder);
+        });
+    }
+
+    private SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
+        return new SampleSource(path, kind, store, dataset, collator(dataset), 0, cut,
+                Quantity.count(dataset.size(), noun) + " of " + dataset.fields());
+    }
+
+    private Collator collator(Dataset dataset) {
+        if (tokenWidth == null) {
+            return maxLength == null ? new StackAndPad() : valid(() -> new StackAndPad(maxLength));
+        }
+        TensorSpec only = dataset.fields().getFirst();
+        if (dataset.fields().size() != 1 || only.rank() != 1 || !only.dtype().isInteger()) {
+            throw wrong("--tokens-as is for one field of integers, found " + dataset.fields());
+        }
+        if (!only.isVariable()) {
+            return windowCollator();
+        }
+        Pad pad = Pad.toLongest(tokenWidth, 0);
+        return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
+    }
+
+    private void checkNoWindows(Path path) {
+        if (window != null || stride != null || withinDocuments) {
+            throw wrong("--window, --stride and --within-documents are for token stores, " + path + " is none");
+        }
+    }
+
+    /** What the options describe; that they contradict each other or the store is wrong usage. */
+    <T> T valid(Supplier<T> opener) {
+        try {
+            return opener.get();
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private void check(String option, long found, long least) {
+        if (found < least) {
+            throw wrong(option + ": found " + found + ", expected at least " + least);
+        }
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}
