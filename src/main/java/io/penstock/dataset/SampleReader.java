@@ -28,6 +28,7 @@ public final class SampleReader implements AutoCloseable {
     private final Span span = new Span();
     private final Span part = new Span();
     private final Span ahead = new Span();
+    private final Span own = new Span();
     private final IntegerArray integers = new IntegerArray();
     private final TensorSpec[] fields;
     /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
@@ -278,8 +279,7 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public void copyPart(long skipBytes, long bytes, MemorySegment target, long targetOffset) {
-        part.setPart(span, skipBytes, bytes);
-        reader.copy(part, target, targetOffset);
+        copyPart(span, skipBytes, bytes, target, targetOffset);
     }
 
     /**
@@ -294,6 +294,40 @@ public final class SampleReader implements AutoCloseable {
      */
     public int[] readIntegers(int count) {
         return readIntegers(span, count, fields[field].dtype());
+    }
+
+    /**
+     * Says which sample a collator is at that locates by itself: the one that {@link #sample} names from now on.
+     *
+     * @param sample the sample's index
+     */
+    public void about(long sample) {
+        this.sample = sample;
+    }
+
+    /**
+     * A span for a collator that locates by itself: one of this reader, which nothing else uses.
+     *
+     * @return the same at every call
+     */
+    public Span ownSpan() {
+        return own;
+    }
+
+    /**
+     * Copies bytes that the dataset located.
+     *
+     * @param from the bytes
+     * @param skipBytes bytes to leave out at their start
+     * @param bytes bytes to copy
+     * @param target where to; native memory
+     * @param targetOffset the first byte to write
+     * @throws IndexOutOfBoundsException if the part is not within them
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public void copyPart(Span from, long skipBytes, long bytes, MemorySegment target, long targetOffset) {
+        part.setPart(from, skipBytes, bytes);
+        reader.copy(part, target, targetOffset);
     }
 
     /**
