@@ -2,11 +2,15 @@ package io.penstock.cli;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
+import io.penstock.collate.PackedLm;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.PackedSequences;
+import io.penstock.dataset.Packing;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
@@ -24,10 +28,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** How a store is cut into samples, and what becomes of their fields in a batch. */
 final class SampleOptions {
@@ -48,6 +54,20 @@ final class SampleOptions {
 
     @Option(names = "--within-documents", description = "Cut windows that keep within a document; default: across.")
     private boolean withinDocuments;
+
+    @Option(names = "--pack", paramLabel = "TOKENS",
+            description = "Instead of --window: pack whole documents into sequences of so many tokens, with positions,"
+                    + " document ids, loss mask and cu_seqlens; labels with --tokens-as i32 or i64.")
+    private Integer pack;
+
+    @Option(names = "--pack-by", defaultValue = "best-fit", paramLabel = "METHOD",
+            description = "best-fit (default) wastes least, first-fit keeps neighbouring documents near.",
+            converter = PackMethod.class)
+    private Packing.Method packMethod;
+
+    @Option(names = "--pack-window", paramLabel = "DOCUMENTS",
+            description = "How many documents are packed together; default: all.")
+    private Long packWindow;
 
     @Option(names = "--tokens-as", paramLabel = "WIDTH",
             description = "store: one field, as the store holds them (default). i32, i64: inputs and labels, widened."
@@ -96,8 +116,12 @@ final class SampleOptions {
             throw wrong("--fields, --decode, --image, --skip-incomplete and --max-length are not for token stores, "
                     + path + " is one");
         }
+        if (pack != null) {
+            return packed(path, kind, store);
+        }
         if (window == null) {
-            throw wrong("--window: missing, expected the tokens of a sample, as " + path + " is a token store");
+            throw wrong("--window: missing, expected the tokens of a sample, as " + path
+                    + " is a token store (or --pack)");
         }
         check("--window", window, 1);
         long step = stride == null ? window : stride;
@@ -113,10 +137,33 @@ final class SampleOptions {
         cut.put("window", window);
         cut.put("stride", step);
         cut.put("within_documents", withinDocuments);
-        return new SampleSource(path, kind, store, dataset, windowCollator(), window, cut,
+        return new SampleSource(path, kind, store::close, dataset, windowCollator(), window, cut,
                 Quantity.count(dataset.size(), "window") + " of " + window + "+1 tokens"
                         + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
                         + (withinDocuments ? ", within documents" : ""));
+    }
+
+    private SampleSource packed(Path path, String kind, TokenStore store) {
+        if (window != null || stride != null || withinDocuments) {
+            throw wrong("--pack: found beside --window, --stride or --within-documents, expected one or the other");
+        }
+        check("--pack", pack, 1);
+        long together = packWindow == null ? Long.MAX_VALUE : packWindow;
+        check("--pack-window", together, 1);
+        PackedSequences sequences = valid(() -> new Packing(Documents.of(store), pack, packMethod, together).pack());
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("pack", pack);
+        cut.put("pack_by", packMethod.toString());
+        cut.put("pieces", sequences.pieceCount());
+        cut.put("padding_share", sequences.paddingShare());
+        return new SampleSource(path, kind, () -> {
+            sequences.close();
+            store.close();
+        }, sequences,
+                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, cut,
+                Quantity.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
+                        + Quantity.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
+                        + Quantity.percent(sequences.paddingShare()) + " padding");
     }
 
     private Collator windowCollator() {
@@ -221,7 +268,7 @@ final class SampleOptions {
     private SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
-        return new SampleSource(path, kind, store, dataset, collator(dataset), 0, cut,
+        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0, cut,
                 Quantity.count(dataset.size(), noun) + " of " + dataset.fields());
     }
 
@@ -241,8 +288,9 @@ final class SampleOptions {
     }
 
     private void checkNoWindows(Path path) {
-        if (window != null || stride != null || withinDocuments) {
-            throw wrong("--window, --stride and --within-documents are for token stores, " + path + " is none");
+        if (window != null || stride != null || withinDocuments || pack != null) {
+            throw wrong("--window, --stride, --within-documents and --pack are for token stores, " + path
+                    + " is none");
         }
     }
 
@@ -252,6 +300,19 @@ final class SampleOptions {
             return opener.get();
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Takes {@code best-fit}. */
+    private static final class PackMethod implements ITypeConverter<Packing.Method> {
+        @Override
+        public Packing.Method convert(String value) {
+            for (Packing.Method method : Packing.Method.values()) {
+                if (method.toString().equals(value)) {
+                    return method;
+                }
+            }
+            throw new TypeConversionException("found '" + value + "', expected best-fit or first-fit");
         }
     }
 

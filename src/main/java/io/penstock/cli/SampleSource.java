@@ -2,7 +2,6 @@ package io.penstock.cli;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.store.Store;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -11,18 +10,18 @@ import java.util.Map;
  *
  * @param path where it is
  * @param kind its format
- * @param store what to close
+ * @param closer closes the store and what was made of it
  * @param dataset its samples
  * @param collator what makes batches of them
- * @param windowTokens the input tokens of a sample; 0 if samples are not windows of tokens
+ * @param windowTokens the input tokens of a sample, padding included; 0 if samples are not of tokens
  * @param cut how samples are cut out of the store, as JSON writers take it
  * @param text the same for people, for example {@code 80 windows of 128+1 tokens}
  */
-record SampleSource(Path path, String kind, Store store, Dataset dataset, Collator collator, long windowTokens,
+record SampleSource(Path path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
         Map<String, Object> cut, String text) implements AutoCloseable {
 
     @Override
     public void close() {
-        store.close();
+        closer.run();
     }
 }
