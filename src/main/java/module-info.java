@@ -28,4 +28,5 @@ module io.penstock {
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.megatron;
     exports io.penstock.store.npy;
+    exports io.penstock.store.safetensors;
 }

@@ -6,6 +6,9 @@ import io.penstock.store.llmc.LlmcStore;
 import io.penstock.store.megatron.MegatronStore;
 import io.penstock.store.nanogpt.NanogptStore;
 import io.penstock.store.npy.NpyStore;
+import io.penstock.store.npz.NpzStore;
+import io.penstock.store.raw.RawStore;
+import io.penstock.store.safetensors.SafetensorsStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -66,6 +69,42 @@ public enum StoreFormat {
             return NpyStore.open(path, options.dtype());
         }
     },
+    /** numpy's archive of arrays. */
+    NPZ(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return head.startsWith("PK\3\4") || head.startsWith("PK\5\6");
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && head.nameEndsWith(".npz");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return NpzStore.open(path, options.dtype());
+        }
+    },
+    /** Hugging Face's tensor files, and the index of several of them. */
+    SAFETENSORS(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return SafetensorsStore.isSafetensors(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.isFile() && SafetensorsStore.isNamedSo(head.name())
+                    || !head.filesEnding(".safetensors.index.json").isEmpty()
+                    || !head.filesEnding(".safetensors").isEmpty();
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return SafetensorsStore.open(path);
+        }
+    },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
     DATATROVE(true) {
         @Override
@@ -89,6 +128,13 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return NanogptStore.open(path, options.dtype() == null ? DType.U16 : options.dtype());
+        }
+    },
+    /** Rows of numbers without a header, of a dtype and a shape that are told; never recognised. */
+    RAW(false) {
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return RawStore.open(path, options.dtype(), options.shape());
         }
     };
 

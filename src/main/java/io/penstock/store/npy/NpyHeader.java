@@ -44,9 +44,25 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
     static final int MAX_TEXT_CHARS = 10_000;
     /** numpy's own limit. */
     static final int MAX_RANK = 64;
+    /** Magic, version, length, and the longest text: characters of UTF-8 take up to 4 bytes. */
+    static final int MAX_HEADER_BYTES = LENGTH_OFFSET + Integer.BYTES + 4 * MAX_TEXT_CHARS;
 
     private static final byte[] MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
     private static final Set<String> KEYS = Set.of("descr", "fortran_order", "shape");
+
+    /**
+     * What has a header, for messages.
+     *
+     * @param file the file that it is in
+     * @param part which part of the file it is, for example {@code member 'x.npy'}; empty if it is the file
+     */
+    record Place(Path file, String part) {
+
+        MalformedStoreException malformed(long offset, String found, String expected) {
+            return part.isEmpty() ? new MalformedStoreException(file, offset, found, expected)
+                    : new MalformedStoreException(file, part + ": at byte " + offset + " of it: " + found, expected);
+        }
+    }
 
     static byte[] magic() {
         return MAGIC.clone();
@@ -57,57 +73,61 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
     }
 
     /**
-     * Reads and checks a header, and that the file has the data for it.
+     * Reads and checks a header, and that there is the data for it.
      *
-     * @param told the dtype of elements that the file has as uninterpreted bytes, or null
+     * @param place what has it
+     * @param head its first bytes: all of it, or at least {@link #MAX_HEADER_BYTES}
+     * @param byteSize the bytes of all of it
+     * @param told the dtype of elements that the file has as uninterpreted bytes, or null; a part of a file may be of
+     *     another type, for it is one of several
      */
-    static NpyHeader read(Path path, MemorySegment file, DType told) throws MalformedStoreException {
-        int major = readVersion(path, file);
+    static NpyHeader read(Place place, MemorySegment head, long byteSize, DType told) throws MalformedStoreException {
+        int major = readVersion(place, head);
         int lengthBytes = major == 1 ? Short.BYTES : Integer.BYTES;
         int textOffset = LENGTH_OFFSET + lengthBytes;
-        if (file.byteSize() < textOffset) {
-            throw new MalformedStoreException(path, file.byteSize(), "the file ends inside its header",
+        if (byteSize < textOffset) {
+            throw place.malformed(byteSize, "the file ends inside its header",
                     textOffset + " bytes and the header's text");
         }
-        long textBytes = major == 1 ? file.get(LittleEndian.I16, LENGTH_OFFSET) & 0xFFFF
-                : file.get(LittleEndian.I32, LENGTH_OFFSET) & 0xFFFF_FFFFL;
+        long textBytes = major == 1 ? head.get(LittleEndian.I16, LENGTH_OFFSET) & 0xFFFF
+                : head.get(LittleEndian.I32, LENGTH_OFFSET) & 0xFFFF_FFFFL;
         int maxCharBytes = major < 3 ? 1 : 4;
         if (textBytes > (long) MAX_TEXT_CHARS * maxCharBytes) {
-            throw new MalformedStoreException(path, LENGTH_OFFSET, "a header of " + textBytes + " bytes",
+            throw place.malformed(LENGTH_OFFSET, "a header of " + textBytes + " bytes",
                     "at most " + MAX_TEXT_CHARS + " characters");
         }
-        if (file.byteSize() < textOffset + textBytes) {
-            throw new MalformedStoreException(path, file.byteSize(), "the file ends inside its header",
+        if (byteSize < textOffset + textBytes) {
+            throw place.malformed(byteSize, "the file ends inside its header",
                     (textOffset + textBytes) + " bytes of it");
         }
-        byte[] text = file.asSlice(textOffset, textBytes).toArray(JAVA_BYTE);
-        return new Text(path, file.byteSize(), major, textOffset, text, told).header();
+        byte[] text = head.asSlice(textOffset, textBytes).toArray(JAVA_BYTE);
+        return new Text(place, byteSize, major, textOffset, text, told).header();
     }
 
-    private static int readVersion(Path path, MemorySegment file) throws MalformedStoreException {
+    private static int readVersion(Place place, MemorySegment file) throws MalformedStoreException {
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(path, 0, "the file is empty", "the header of a .npy");
+            throw place.malformed(0, "the file is empty", "the header of a .npy");
         }
         byte[] head = file.asSlice(0, Math.min(MAGIC.length, file.byteSize())).toArray(JAVA_BYTE);
         if (!Arrays.equals(head, Arrays.copyOf(MAGIC, head.length))) {
-            throw new MalformedStoreException(path, 0, "magic " + HexFormat.of().formatHex(head),
+            throw place.malformed(0, "magic " + HexFormat.of().formatHex(head),
                     HexFormat.of().formatHex(MAGIC) + " (is this a .npy?)");
         }
         if (file.byteSize() < LENGTH_OFFSET) {
-            throw new MalformedStoreException(path, file.byteSize(), "the file ends inside its header",
+            throw place.malformed(file.byteSize(), "the file ends inside its header",
                     "a version");
         }
         int major = file.get(JAVA_BYTE, VERSION_OFFSET) & 0xFF;
         int minor = file.get(JAVA_BYTE, VERSION_OFFSET + 1) & 0xFF;
         if (major < 1 || major > 3 || minor != 0) {
-            throw new MalformedStoreException(path, VERSION_OFFSET, "version " + major + "." + minor,
+            throw place.malformed(VERSION_OFFSET, "version " + major + "." + minor,
                     "1.0, 2.0 or 3.0");
         }
         return major;
     }
 
     /** The header's text and what is in it. */
-    private record Text(Path path, long fileBytes, int major, int offset, byte[] bytes, DType told) {
+    private record Text(Place place, long fileBytes, int major, int offset, byte[] bytes, DType told) {
 
         NpyHeader header() throws MalformedStoreException {
             Map<?, ?> fields = fields();
@@ -119,7 +139,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
             long dataBytes = dataBytes(shape, type);
             long dataOffset = (long) offset + bytes.length;
             if (dataBytes > fileBytes - dataOffset) {
-                throw new MalformedStoreException(path, fileBytes, "the file ends after "
+                throw place.malformed(fileBytes, "the file ends after "
                         + (fileBytes - dataOffset) / type.byteSize() + " elements of " + type,
                         dataBytes / type.byteSize() + " for shape " + Arrays.toString(shape));
             }
@@ -132,7 +152,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
             try {
                 value = PythonLiteral.parse(text);
             } catch (ParseException e) {
-                throw new MalformedStoreException(path, offset + bytesBefore(text, e.getErrorOffset()),
+                throw place.malformed(offset + bytesBefore(text, e.getErrorOffset()),
                         "a header that does not parse", e.getMessage());
             }
             if (!(value instanceof Map<?, ?> fields)) {
@@ -181,7 +201,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
                         ? "a plain type (bf16 and 8-bit floats are stored so: the dtype can be told)"
                         : "elements of " + told.byteSize() + " bytes, as " + told + " has");
             }
-            if (type.dtype() != null && told != null && type.dtype() != told) {
+            if (place.part().isEmpty() && type.dtype() != null && told != null && type.dtype() != told) {
                 throw malformed("elements of " + type.dtype(), told + ", as was told");
             }
             return type;
@@ -221,7 +241,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
         }
 
         private MalformedStoreException malformed(String found, String expected) {
-            return new MalformedStoreException(path, offset, found, expected);
+            return place.malformed(offset, found, expected);
         }
 
         /** A value of the file in a message: not longer than a line should be. */

@@ -31,7 +31,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
     private static final long COPY_ALIGNMENT_BYTES = 64;
 
     private final MappedFile file;
-    private final NpyHeader header;
+    private final NpyArray array;
     private final TensorSpec spec;
     private final Tensor tensor;
     private final Arena copyArena;
@@ -39,23 +39,22 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
 
     private NpyStore(MappedFile file, DType told) throws IOException {
         this.file = file;
-        this.header = NpyHeader.read(file.path(), file.segment(), told);
-        DType dtype = header.type().dtype() == null ? told : header.type().dtype();
-        this.spec = new TensorSpec("", dtype, header.shape());
-        MemorySegment stored = file.segment().asSlice(header.dataOffset(), header.dataBytes());
-        if (isRowMajor() && !header.type().isBigEndian()) {
+        this.array = NpyArray.read(file.path(), "", file.segment(), file.byteSize(), told);
+        this.spec = array.spec("");
+        MemorySegment stored = file.segment().asSlice(array.dataOffset(), array.dataBytes());
+        if (array.isInPlace()) {
             this.copyArena = null;
-            this.tensor = Tensor.of(stored, dtype, header.shape());
+            this.tensor = array.tensor(stored);
             return;
         }
         this.copyArena = Arena.ofShared();
         try {
-            MemorySegment copy = copyArena.allocate(header.dataBytes(), COPY_ALIGNMENT_BYTES);
-            RowMajor.copy(stored, copy, header);
-            this.tensor = Tensor.of(copy.asReadOnly(), dtype, header.shape());
+            MemorySegment copy = copyArena.allocate(array.dataBytes(), COPY_ALIGNMENT_BYTES);
+            array.convert(stored, copy);
+            this.tensor = array.tensor(copy.asReadOnly());
         } catch (OutOfMemoryError e) {
             copyArena.close();
-            throw new IOException(file.path() + ": no memory for the " + header.dataBytes()
+            throw new IOException(file.path() + ": no memory for the " + array.dataBytes()
                     + " bytes that it takes row-major and little-endian", e);
         } catch (Throwable t) {
             copyArena.close();
@@ -85,12 +84,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
      * @return true if they are the format's magic
      */
     public static boolean isNpy(byte[] head) {
-        return NpyHeader.isMagic(head);
-    }
-
-    /** Whether the stored order is row-major, also if it is called Fortran's: at most one dimension is not 1. */
-    private boolean isRowMajor() {
-        return !header.isFortranOrder() || Arrays.stream(header.shape()).filter(dim -> dim != 1).count() < 2;
+        return NpyArray.isNpy(head);
     }
 
     @Override
@@ -114,7 +108,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
         }
         long rowBytes = spec.rowBytes();
         if (copyArena == null) {
-            into.set(file, header.dataOffset() + firstRow * rowBytes, rows * rowBytes);
+            into.set(file, array.dataOffset() + firstRow * rowBytes, rows * rowBytes);
         } else {
             into.set(tensor.segment(), firstRow * rowBytes, rows * rowBytes);
         }
@@ -129,7 +123,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
     @Override
     public String fingerprint() {
         if (fingerprint == null) {
-            fingerprint = "npy:" + spec.dtype() + Arrays.toString(header.shape()).replace(" ", "") + ":sha256="
+            fingerprint = "npy:" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ":sha256="
                     + new Fingerprint().add(file).hex();
         }
         return fingerprint;
@@ -138,10 +132,10 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
     @Override
     public StoreInfo info() {
         Map<String, Object> details = new LinkedHashMap<>();
-        details.put("npy_version", List.of(header.major(), 0));
+        details.put("npy_version", array.version());
         details.put("converted", isConverted(0));
         return new StoreInfo("npy", List.of(file.path()), details, List.of(new StoredArray("",
-                header.type().toString(), header.isFortranOrder() ? "F" : "C", tensor)));
+                array.storedDtype(), array.storedOrder(), tensor)));
     }
 
     @Override
@@ -154,6 +148,6 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + spec.dtype() + Arrays.toString(header.shape()).replace(" ", "") + ")";
+        return file.path() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
     }
 }
