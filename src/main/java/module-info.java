@@ -28,5 +28,6 @@ module io.penstock {
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.megatron;
     exports io.penstock.store.npy;
+    exports io.penstock.store.raw;
     exports io.penstock.store.safetensors;
 }

@@ -1,0 +1,143 @@
+package io.penstock.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import io.penstock.memory.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Fixtures.Entry;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** safetensors and numpy wrote these files, and read in them what the manifest says. */
+class TensorFixturesTest {
+
+    private static final String[] KINDS = {"safetensors", "npz"};
+
+    /** What of a manifest's entry is not about the content of the store. */
+    private static final Set<String> ABOUT_THE_FIXTURE =
+            Set.of("id", "path", "writer", "expect", "arrays", "reference", "note");
+
+    /** What each message must say for its reader to find what is wrong. */
+    private static final Map<String, List<String>> WORDS_OF_THE_REASON = Map.ofEntries(
+            Map.entry("npz/reject_truncated.npz", List.of("no end of a zip directory")),
+            Map.entry("npz/reject_crc.npz", List.of("image.npy", "CRC-32")),
+            Map.entry("npz/object_member.npz", List.of("bad.npy", "pickle")),
+            Map.entry("safetensors/ror_float8_e8m0fnu.safetensors", List.of("F8_E8M0", "exponents")),
+            Map.entry("safetensors/ror_float8_e4m3fnuz.safetensors", List.of("F8_E4M3FNUZ", "negative zero")),
+            Map.entry("safetensors/ror_float8_e5m2fnuz.safetensors", List.of("F8_E5M2FNUZ", "negative zero")),
+            Map.entry("safetensors/ror_complex64.safetensors", List.of("C64", "complex")),
+            Map.entry("safetensors/reject_overlap.safetensors", List.of("'b' begins at 8", "expected 16")),
+            Map.entry("safetensors/reject_header_too_long.safetensors", List.of("byte 182", "10000")),
+            Map.entry("safetensors/reject_header_100mb.safetensors", List.of("100000001", "at most 100000000")),
+            Map.entry("safetensors/reject_offsets_out_of_range.safetensors", List.of("64 bytes", "1016")),
+            Map.entry("safetensors/reject_duplicate_keys.safetensors", List.of("byte 63", "\"a\" again", "once")),
+            Map.entry("safetensors/reject_hole.safetensors", List.of("'b' begins at 24", "expected 16")),
+            Map.entry("safetensors/reject_non_utf8_header.safetensors", List.of("byte 10", "0xFF", "UTF-8")),
+            Map.entry("safetensors/reject_trailing_bytes.safetensors", List.of("69 bytes", "expected 64")),
+            Map.entry("safetensors/reject_truncated_data.safetensors", List.of("59 bytes", "expected 64")),
+            Map.entry("safetensors/reject_size_mismatch.safetensors", List.of("'a'", "0 to 16", "20 bytes")),
+            Map.entry("safetensors/reject_unknown_dtype.safetensors", List.of("'a'", "F32X")),
+            Map.entry("safetensors/reject_not_json.safetensors", List.of("byte 14", "'o'")),
+            Map.entry("safetensors/reject_short_file.safetensors", List.of("byte 3", "8 bytes")));
+
+    @TestFactory
+    Stream<DynamicTest> whatTheirLibraryReadsIsReadTheSame() throws IOException {
+        return Fixtures.entries(KINDS).filter(e -> e.expect().equals("read"))
+                .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> assertReadsAs(entry)));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> whatIsMalformedOrOfNoTypeThatIsReadIsRefusedInOneLine() throws IOException {
+        return Fixtures.entries(KINDS).filter(e -> !e.expect().equals("read"))
+                .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> assertRefused(entry)));
+    }
+
+    @Test
+    void aDeflatedMemberIsInspectedWithoutBeingDecoded() throws IOException {
+        Entry entry = Fixtures.entries("npz").filter(e -> e.toString().contains("deflated")).findAny().orElseThrow();
+        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(entry.path(), false).toMap())));
+        for (int i = 0; i < entry.arrays().size(); i++) {
+            Map<String, Object> array = Json.object(Json.array(found.get("arrays")).get(i));
+            assertEquals(entry.arrays().get(i).get("shape"), array.get("shape"));
+            assertFalse(array.containsKey("sha256"));
+        }
+    }
+
+    private static void assertReadsAs(Entry entry) throws IOException {
+        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(entry.path(), true).toMap())));
+        entry.fields().forEach((name, value) -> {
+            if (!ABOUT_THE_FIXTURE.contains(name)) {
+                assertEquals(value, found.get(name), name);
+            }
+        });
+        List<Map<String, Object>> arrays = Json.array(found.get("arrays")).stream().map(Json::object).toList();
+        assertEquals(entry.arrays().size(), arrays.size());
+        try (TensorStore store = TensorStore.open(entry.path())) {
+            for (int i = 0; i < arrays.size(); i++) {
+                Map<String, Object> expected = entry.arrays().get(i);
+                Map<String, Object> array = arrays.get(i);
+                expected.forEach((name, value) -> {
+                    if (!name.equals("spots")) {
+                        assertEquals(value, array.get(name), name);
+                    }
+                });
+                assertSpots(expected, store.tensor(i));
+                assertLocatesAll(store, i, entry);
+            }
+        }
+    }
+
+    /** All rows together are the tensor; they are in the file unless the store says that it has a copy. */
+    private static void assertLocatesAll(TensorStore store, int index, Entry entry) {
+        TensorSpec spec = store.tensors().get(index);
+        Span span = new Span();
+        store.locate(index, 0, spec.rank() == 0 ? 1 : spec.dim(0), span);
+        assertEquals(-1, span.segment().asSlice(span.byteOffset(), span.byteSize())
+                .mismatch(store.tensor(index).segment()));
+        boolean isCopy = !span.file().path().startsWith(entry.path());
+        assertEquals(isCopy, store.isConverted(index), spec.name());
+    }
+
+    private static void assertSpots(Map<String, Object> array, Tensor tensor) {
+        for (Object each : Json.array(array.getOrDefault("spots", List.of()))) {
+            Map<String, Object> spot = Json.object(each);
+            List<Object> index = Json.array(spot.get("index"));
+            long element = 0;
+            for (int d = 0; d < index.size(); d++) {
+                element = element * tensor.dim(d) + ((Number) index.get(d)).longValue();
+            }
+            int bytes = tensor.dtype().byteSize();
+            assertEquals(spot.get("hex"), HexFormat.of().formatHex(
+                    tensor.segment().asSlice(element * bytes, bytes).toArray(ValueLayout.JAVA_BYTE)));
+            if (spot.get("value") instanceof Number value) {
+                assertEquals(value.doubleValue(), tensor.getDouble(element));
+            }
+        }
+    }
+
+    private static void assertRefused(Entry entry) {
+        for (var open : List.<org.junit.jupiter.api.function.Executable>of(
+                () -> Inspection.of(entry.path(), true), () -> TensorStore.open(entry.path()).close())) {
+            String message = assertThrows(MalformedStoreException.class, open).getMessage();
+            assertTrue(message.contains(entry.path().getFileName().toString()), message);
+            assertTrue(message.contains(", expected "), message);
+            assertFalse(message.contains("\n"), message);
+            for (String word : WORDS_OF_THE_REASON.get(entry.toString())) {
+                assertTrue(message.contains(word), () -> "'" + word + "' is not in: " + message);
+            }
+        }
+    }
+}
