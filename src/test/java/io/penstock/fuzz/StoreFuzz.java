@@ -54,10 +54,15 @@ record StoreFuzz(String kind, List<List<byte[]>> stores, OpenOptions options, St
     @Override
     public List<byte[]> seeds() throws IOException {
         List<byte[]> inputs = new ArrayList<>(stores.stream().map(Parts::join).toList());
-        for (Fixtures.Entry entry : Fixtures.entries(kind).toList()) {
+        for (Fixtures.Entry entry : Fixtures.entries(kind).filter(this::isOfTheseFiles).toList()) {
             inputs.add(Parts.join(filesOf(entry)));
         }
         return inputs;
+    }
+
+    /** A folder is no seed where one file is wanted. */
+    private boolean isOfTheseFiles(Fixtures.Entry entry) {
+        return names.size() > 1 || !Files.isDirectory(entry.path());
     }
 
     /** The files of an entry, each in the place of the name whose ending it has, up to the first that is missing. */

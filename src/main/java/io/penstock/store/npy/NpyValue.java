@@ -44,7 +44,7 @@ public final class NpyValue {
         if (header == null || bytes < header.dataOffset() + header.dataBytes() || MemorySegment.mismatch(
                 npy, 0, header.dataOffset(), headerBytes, 0, header.dataOffset()) >= 0) {
             header = null;
-            NpyHeader found = NpyHeader.read(NAME, npy.asSlice(0, bytes), told);
+            NpyHeader found = NpyHeader.read(new NpyHeader.Place(NAME, ""), npy.asSlice(0, bytes), bytes, told);
             spec = new TensorSpec("", found.type().dtype() == null ? told : found.type().dtype(), found.shape());
             headerBytes = MemorySegment.ofArray(
                     npy.asSlice(0, found.dataOffset()).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
