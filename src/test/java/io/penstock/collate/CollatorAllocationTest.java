@@ -3,6 +3,7 @@ package io.penstock.collate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
@@ -22,6 +23,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +52,15 @@ class CollatorAllocationTest {
                     check(TokenWindows.of(store, 100), CausalLm.widened(width), mode);
                 }
             }
+        }
+    }
+
+    @Test
+    void windowsOfSeveralStores() throws IOException {
+        try (var model = new MemoryTokenStore(DType.U16, 50_001); var store = new FileTokenStore(folder, model);
+                var other = new MemoryTokenStore(DType.U16, 20_001)) {
+            check(Concatenated.of(List.of(TokenWindows.of(store, 100), TokenWindows.of(other, 100))),
+                    CausalLm.narrow(), ReadMode.AUTO);
         }
     }
 

@@ -11,7 +11,9 @@ import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.mapped.Sha256;
+import io.penstock.store.megatron.MegatronStore;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -172,6 +174,34 @@ class StoreFixturesTest {
                         store.documentStart(d));
             }
             assertEquals(store.tokenCount(), store.documentStart(store.documentCount()));
+        }
+    }
+
+    @Test
+    void sequencesOfAMultimodalStoreHaveTheirModes() throws IOException {
+        try (MegatronStore store = MegatronStore.open(Fixtures.path("megatron/multimodal_i32.idx"))) {
+            Map<String, Object> modes = Fixtures.entries("megatron").filter(e -> e.toString().contains("multimodal"))
+                    .findAny().orElseThrow().arrays().stream().filter(a -> a.get("name").equals("sequence_modes"))
+                    .findAny().orElseThrow();
+            for (Object each : Json.array(modes.get("spots"))) {
+                Map<String, Object> spot = Json.object(each);
+                assertEquals(((Number) spot.get("value")).intValue(),
+                        store.mode(((Number) Json.array(spot.get("index")).getFirst()).longValue()));
+            }
+            byte[] found = new byte[(int) store.sequenceCount()];
+            for (int s = 0; s < found.length; s++) {
+                found[s] = (byte) store.mode(s);
+            }
+            assertEquals(modes.get("sha256"), Sha256.hex(MemorySegment.ofArray(found), _ -> { }));
+            assertThrows(IndexOutOfBoundsException.class, () -> store.mode(store.sequenceCount()));
+            assertEquals(store.sequenceCount(), store.firstSequence(store.documentCount()));
+            for (long d = 0; d <= store.documentCount(); d++) {
+                assertEquals(store.documentStart(d), store.sequenceStart(store.firstSequence(d)));
+            }
+        }
+        try (MegatronStore store = MegatronStore.open(Fixtures.path("megatron/u16_docs.idx"))) {
+            assertFalse(store.isMultimodal());
+            assertThrows(IllegalStateException.class, () -> store.mode(0));
         }
     }
 

@@ -233,6 +233,11 @@ final class MegatronIndex {
                 : bytes.get(LittleEndian.I64, pointersOffset + sequence * Long.BYTES);
     }
 
+    /** The mode of a sequence of a multimodal store. */
+    byte mode(long sequence) {
+        return bytes.get(JAVA_BYTE, modesOffset + sequence);
+    }
+
     Tensor lengths() {
         return Tensor.of(bytes.asSlice(HEADER_BYTES, sequences * Integer.BYTES), DType.I32, sequences);
     }

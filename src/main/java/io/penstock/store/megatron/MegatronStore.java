@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 
 /**
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
@@ -115,11 +116,73 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         return index.sequences();
     }
 
+    /**
+     * The first sequence of a document; document {@code d} is the sequences from {@code firstSequence(d)} to
+     * {@code firstSequence(d + 1)}.
+     *
+     * @param document from 0 to {@link #documentCount()}, which gives {@link #sequenceCount()}
+     * @return the sequence's number
+     * @throws IndexOutOfBoundsException if there is no such document
+     */
+    public long firstSequence(long document) {
+        Objects.checkIndex(document, index.documents() + 1);
+        return read(() -> index.firstSequence(document));
+    }
+
+    /**
+     * Where a sequence starts; sequence {@code s} is the tokens from {@code sequenceStart(s)} to
+     * {@code sequenceStart(s + 1)}.
+     *
+     * @param sequence from 0 to {@link #sequenceCount()}, which gives {@link #tokenCount()}
+     * @return the position of its first token
+     * @throws IndexOutOfBoundsException if there is no such sequence
+     */
+    public long sequenceStart(long sequence) {
+        Objects.checkIndex(sequence, index.sequences() + 1);
+        return read(() -> index.pointer(sequence) / dtype().byteSize());
+    }
+
+    /**
+     * Whether each sequence has a mode.
+     *
+     * @return true if the index was written for several modalities
+     */
+    public boolean isMultimodal() {
+        return index.isMultimodal();
+    }
+
+    /**
+     * The mode of a sequence: which modality it is of. What the numbers stand for is the writer's affair; Megatron has
+     * 0 for text.
+     *
+     * @param sequence its number
+     * @return the mode, -128 to 127
+     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @throws IllegalStateException if the store is not {@link #isMultimodal multimodal}
+     */
+    public int mode(long sequence) {
+        if (!isMultimodal()) {
+            throw new IllegalStateException(indexFile.path() + " has no sequence modes");
+        }
+        Objects.checkIndex(sequence, index.sequences());
+        return (int) read(() -> index.mode(sequence));
+    }
+
     @Override
     public long documentStart(long document) {
         Objects.checkIndex(document, index.documents() + 1);
         try {
             return index.pointer(index.firstSequence(document)) / dtype().byteSize();
+        } catch (InternalError fault) {
+            indexFile.checkSize();
+            throw fault;
+        }
+    }
+
+    /** Looks something up in the index, whose file may shrink. */
+    private long read(LongSupplier lookUp) {
+        try {
+            return lookUp.getAsLong();
         } catch (InternalError fault) {
             indexFile.checkSize();
             throw fault;

@@ -5,7 +5,6 @@ import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -47,7 +46,7 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             while (length < head.length) {
                 int bytes = content.next();
                 if (bytes == 0) {
-                    return Arrays.copyOf(head, length);
+                    throw malformed(file, length + " bytes", byteSize + ", as the directory says");
                 }
                 int kept = Math.min(bytes, head.length - length);
                 System.arraycopy(content.chunk, 0, head, length, kept);
