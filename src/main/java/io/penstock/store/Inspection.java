@@ -139,7 +139,14 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
                 ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
         return new Array(array.name(), tensor.dtype(), array.storedDtype(),
                 LongStream.of(tensor.shape()).boxed().toList(), array.storedOrder(), tensor.byteSize(), sha256,
-                digest && array.name().equals("tokens") ? max(tensor) : null);
+                digest && isTokens(array) ? max(tensor) : null);
+    }
+
+    /** A tensor may be named so and hold something else, or nothing. */
+    private static boolean isTokens(StoredArray array) {
+        Tensor tensor = array.tensor();
+        return array.name().equals("tokens") && tensor.dtype().isInteger() && tensor.dtype() != DType.U64
+                && tensor.elementCount() > 0;
     }
 
     private static long max(Tensor tokens) {
