@@ -48,16 +48,47 @@ public final class DecodedBlocks implements AutoCloseable {
         void decode(int block, MemorySegment target) throws IOException;
     }
 
+    /** Decodes a block piece by piece: it may be larger than memory. */
+    @FunctionalInterface
+    public interface StreamDecoder {
+
+        /**
+         * Decodes a block. Several threads may call this at once, for different blocks.
+         *
+         * @param block its number
+         * @param output takes the block's bytes, from the first to the last
+         * @throws IOException if the block is malformed; names the file
+         */
+        void decode(int block, Output output) throws IOException;
+    }
+
+    /** Where a block is decoded to. */
+    @FunctionalInterface
+    public interface Output {
+
+        /**
+         * Appends bytes.
+         *
+         * @param bytes holds them
+         * @param offset the first of them
+         * @param length how many
+         * @throws IOException if they cannot be written
+         */
+        void put(byte[] bytes, int offset, int length) throws IOException;
+    }
+
+    private final Path store;
     private final MappedFile file;
     /** Not a channel: the interrupt of a thread that writes would close that for all. */
     private final RandomAccessFile writer;
-    private final byte[] chunk = new byte[WRITE_BYTES];
     private final long[] starts;
-    private final Decoder decoder;
+    private final StreamDecoder decoder;
     private final AtomicIntegerArray done;
     private final Object[] locks = new Object[STRIPES];
 
-    private DecodedBlocks(MappedFile file, RandomAccessFile writer, long[] starts, Decoder decoder) {
+    private DecodedBlocks(Path store, MappedFile file, RandomAccessFile writer, long[] starts,
+            StreamDecoder decoder) {
+        this.store = store;
         this.file = file;
         this.writer = writer;
         this.starts = starts;
@@ -78,13 +109,34 @@ public final class DecodedBlocks implements AutoCloseable {
      * @throws IOException if a size is beyond {@link #MAX_BLOCK_BYTES} or the file cannot be made
      */
     public static DecodedBlocks create(Path store, long[] sizes, Decoder decoder) throws IOException {
-        long[] starts = new long[sizes.length + 1];
-        for (int i = 0; i < sizes.length; i++) {
-            if (sizes[i] < 0 || sizes[i] > MAX_BLOCK_BYTES) {
-                throw new MalformedStoreException(store, "a compressed block of " + sizes[i]
+        for (long size : sizes) {
+            if (size < 0 || size > MAX_BLOCK_BYTES) {
+                throw new MalformedStoreException(store, "a compressed block of " + size
                         + " bytes", "at most " + MAX_BLOCK_BYTES);
             }
-            starts[i + 1] = starts[i] + sizes[i];
+        }
+        return createStreamed(store, sizes, (block, output) -> {
+            try (Arena arena = Arena.ofShared()) {
+                MemorySegment target = arena.allocate(sizes[block], Long.BYTES);
+                decoder.decode(block, target);
+                put(target, output);
+            }
+        });
+    }
+
+    /**
+     * A copy in which no block is decoded yet, of blocks of any size.
+     *
+     * @param store what is decoded, for messages
+     * @param sizes the bytes that each block decodes to: what the store says, checked to be possible
+     * @param decoder decodes blocks, each to so many bytes
+     * @return the copy
+     * @throws IOException if the file cannot be made
+     */
+    public static DecodedBlocks createStreamed(Path store, long[] sizes, StreamDecoder decoder) throws IOException {
+        long[] starts = new long[sizes.length + 1];
+        for (int i = 0; i < sizes.length; i++) {
+            starts[i + 1] = Math.addExact(starts[i], sizes[i]);
         }
         String folder = System.getProperty(FOLDER_PROPERTY);
         Path path = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
@@ -93,7 +145,7 @@ public final class DecodedBlocks implements AutoCloseable {
         try {
             writer = new RandomAccessFile(path.toFile(), "rw");
             writer.setLength(starts[sizes.length]);
-            return new DecodedBlocks(MappedFile.open(path), writer, starts, decoder);
+            return new DecodedBlocks(store, MappedFile.open(path), writer, starts, decoder);
         } catch (IOException e) {
             if (writer != null) {
                 writer.close();
@@ -177,23 +229,58 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     private void fill(int block) {
-        try (Arena arena = Arena.ofShared()) {
-            MemorySegment target = arena.allocate(byteSize(block), Long.BYTES);
-            decoder.decode(block, target);
-            write(target, starts[block]);
+        Place place = new Place(starts[block], starts[block + 1]);
+        try {
+            decoder.decode(block, place);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (OutOfMemoryError e) {
+            throw new UncheckedIOException(new IOException(store + ": no memory for the " + byteSize(block)
+                    + " bytes that a block decodes to", e));
+        }
+        if (place.at != place.end) {
+            throw new IllegalStateException("block " + block + " was decoded to " + (place.end - place.at)
+                    + " bytes too few");
         }
     }
 
-    private void write(MemorySegment bytes, long offset) throws IOException {
-        synchronized (writer) {
-            writer.seek(offset);
-            for (long at = 0; at < bytes.byteSize(); at += WRITE_BYTES) {
-                int length = (int) Math.min(WRITE_BYTES, bytes.byteSize() - at);
-                MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
-                writer.write(chunk, 0, length);
+    /**
+     * Appends what is in memory.
+     *
+     * @param bytes the memory
+     * @param output takes them
+     * @throws IOException if they cannot be written
+     */
+    public static void put(MemorySegment bytes, Output output) throws IOException {
+        byte[] chunk = new byte[(int) Math.min(WRITE_BYTES, bytes.byteSize())];
+        for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
+            int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
+            output.put(chunk, 0, length);
+        }
+    }
+
+    /** A block's place in the file, from what is not written yet to its end. */
+    private final class Place implements Output {
+
+        private long at;
+        private final long end;
+
+        Place(long at, long end) {
+            this.at = at;
+            this.end = end;
+        }
+
+        @Override
+        public void put(byte[] bytes, int offset, int length) throws IOException {
+            if (length > end - at) {
+                throw new IllegalStateException("a block is decoded to more bytes than it has");
             }
+            synchronized (writer) {
+                writer.seek(at);
+                writer.write(bytes, offset, length);
+            }
+            at += length;
         }
     }
 

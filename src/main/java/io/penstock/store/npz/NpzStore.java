@@ -13,12 +13,14 @@ import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
 import io.penstock.store.mapped.DecodedBlocks;
+import io.penstock.store.mapped.DecodedBlocks.Output;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
 import io.penstock.store.npy.NpyArray;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -63,9 +65,9 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         this.parts = parts(told);
         this.specs = parts.stream().map(Part::spec).toList();
         List<Part> copied = parts.stream().filter(part -> part.block >= 0).toList();
-        this.copies = copied.isEmpty() ? null : DecodedBlocks.create(file.path(),
+        this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.path(),
                 copied.stream().mapToLong(part -> part.array.dataBytes()).toArray(),
-                (block, target) -> decode(copied.get(block), target));
+                (block, output) -> decode(copied.get(block), output));
     }
 
     /**
@@ -85,7 +87,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
     }
 
     /** The arrays among the members, which are known by their first bytes, as numpy knows them. */
-    private List<Part> parts(DType told) throws MalformedStoreException {
+    private List<Part> parts(DType told) throws IOException {
         List<Part> found = new ArrayList<>();
         Set<String> names = new HashSet<>();
         int blocks = 0;
@@ -105,6 +107,11 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             if (member.method() == ZipMember.STORED) {
                 member.check(file);
             }
+            if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
+                throw new MalformedStoreException(file.path(), member.inWords() + " has " + array.dataBytes()
+                        + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
+                        + " of such, which are converted in memory");
+            }
             boolean isView = member.method() == ZipMember.STORED && array.isInPlace();
             found.add(new Part(member, array, array.spec(name), isView ? -1 : blocks++));
         }
@@ -115,12 +122,12 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         return found;
     }
 
-    private void decode(Part part, MemorySegment target) throws IOException {
+    private void decode(Part part, Output output) throws IOException {
         try {
             if (part.array.isInPlace()) {
-                part.member.read(file, part.array.dataOffset(), target);
+                part.member.read(file, part.array.dataOffset(), part.array.dataBytes(), output);
             } else {
-                decodeAndConvert(part, target);
+                decodeAndConvert(part, output);
             }
         } catch (InternalError fault) {
             file.checkSize();
@@ -128,13 +135,22 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         }
     }
 
-    private void decodeAndConvert(Part part, MemorySegment target) throws IOException {
+    private void decodeAndConvert(Part part, Output output) throws IOException {
+        long bytes = part.array.dataBytes();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment stored = arena.allocate(part.array.dataBytes(), Long.BYTES);
-            part.member.read(file, part.array.dataOffset(), stored);
-            part.array.convert(stored, target);
-        } catch (OutOfMemoryError e) {
-            throw new IOException(file.path() + ": no memory to decode " + part.member.inWords(), e);
+            MemorySegment stored = arena.allocate(bytes, Long.BYTES);
+            part.member.read(file, part.array.dataOffset(), bytes, new Output() {
+                private long at;
+
+                @Override
+                public void put(byte[] chunk, int offset, int length) {
+                    MemorySegment.copy(chunk, offset, stored, ValueLayout.JAVA_BYTE, at, length);
+                    at += length;
+                }
+            });
+            MemorySegment converted = arena.allocate(bytes, Long.BYTES);
+            part.array.convert(stored, converted);
+            DecodedBlocks.put(converted, output);
         }
     }
 

@@ -3,6 +3,8 @@ package io.penstock.store.npz;
 import io.penstock.memory.Advice;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.DecodedBlocks.Output;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32;
@@ -57,22 +59,21 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
     }
 
     /** Reads the content to its end and checks that it is whole: its size and its CRC-32. */
-    void check(MappedFile file) throws MalformedStoreException {
-        read(file, 0, MemorySegment.NULL);
+    void check(MappedFile file) throws IOException {
+        read(file, 0, 0, (_, _, _) -> { });
     }
 
-    /** Reads a part of the content into memory, and the rest as well, to {@link #check} it. */
-    void read(MappedFile file, long from, MemorySegment target) throws MalformedStoreException {
+    /** Reads a part of the content to somewhere, and the rest as well, to {@link #check} it. */
+    void read(MappedFile file, long from, long length, Output output) throws IOException {
         CRC32 found = new CRC32();
         long at = 0;
         try (Content content = new Content(file)) {
             for (int bytes = content.next(); bytes > 0; bytes = content.next()) {
                 found.update(content.chunk, 0, bytes);
                 long first = Math.max(at, from);
-                long end = Math.min(at + bytes, from + target.byteSize());
+                long end = Math.min(at + bytes, from + length);
                 if (first < end) {
-                    MemorySegment.copy(content.chunk, (int) (first - at), target, ValueLayout.JAVA_BYTE, first - from,
-                            (int) (end - first));
+                    output.put(content.chunk, (int) (first - at), (int) (end - first));
                 }
                 at += bytes;
             }
