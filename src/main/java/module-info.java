@@ -26,6 +26,8 @@ module io.penstock {
     exports io.penstock.transform;
 
     opens io.penstock.cli to info.picocli;
+    exports io.penstock.store.lmdb;
+    exports io.penstock.store.mds;
     exports io.penstock.store.megatron;
     exports io.penstock.store.npy;
     exports io.penstock.store.raw;

@@ -3,6 +3,8 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.store.datatrove.DatatroveStore;
 import io.penstock.store.llmc.LlmcStore;
+import io.penstock.store.lmdb.LmdbStore;
+import io.penstock.store.mds.MdsStore;
 import io.penstock.store.megatron.MegatronStore;
 import io.penstock.store.nanogpt.NanogptStore;
 import io.penstock.store.npy.NpyStore;
@@ -103,6 +105,35 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return SafetensorsStore.open(path);
+        }
+    },
+    /** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
+    LMDB(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return LmdbStore.isEnvironment(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.holds("data.mdb") || head.isFile() && head.nameEndsWith(".mdb", ".lmdb");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return LmdbStore.open(path, options.member());
+        }
+    },
+    /** MosaicML's streaming shards: a folder with {@code index.json}, or that file. */
+    MDS(false) {
+        @Override
+        boolean matchesName(Head head) {
+            return head.holds(MdsStore.INDEX_NAME) || head.isFile() && head.name().equals(MdsStore.INDEX_NAME);
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return MdsStore.open(path, null);
         }
     },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */

@@ -1,0 +1,105 @@
+package io.penstock.decode;
+
+import io.penstock.codec.CodecException;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.mds.NdarrayValue;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Decodes MDS's encoding {@code ndarray}, in which each value says its own shape, to tensors of one type and of a shape
+ * whose first dimension may vary. A value of another type or shape is an error: it is neither cast nor reshaped.
+ */
+public final class NdarrayDecoder implements Decoder {
+
+    private static final String UNTYPED = "ndarray";
+    private static final String TYPED = "ndarray:";
+
+    private final DType dtype;
+    private final boolean isTyped;
+    private final long[] shape;
+
+    private NdarrayDecoder(DType dtype, boolean isTyped, long... shape) {
+        this.dtype = dtype;
+        this.isTyped = isTyped;
+        this.shape = new TensorSpec("ndarray", dtype, shape).shape();
+    }
+
+    /**
+     * A decoder of a column with the encoding {@code ndarray}, whose values say their own type.
+     *
+     * @param dtype the type that all of them must have
+     * @param shape the shape that all of them must have; the first dimension may be {@link TensorSpec#VARIABLE}
+     * @return the decoder
+     */
+    public static NdarrayDecoder untyped(DType dtype, long... shape) {
+        return new NdarrayDecoder(dtype, false, shape);
+    }
+
+    /**
+     * A decoder of a column whose encoding has the type, such as {@code ndarray:float32}.
+     *
+     * @param dtype that type
+     * @param shape the shape that all values must have; the first dimension may be {@link TensorSpec#VARIABLE}
+     * @return the decoder
+     */
+    public static NdarrayDecoder typed(DType dtype, long... shape) {
+        return new NdarrayDecoder(dtype, true, shape);
+    }
+
+    @Override
+    public TensorSpec field(Column column) {
+        boolean fits = isTyped ? column.encoding().equals(TYPED + numpyName()) : column.encoding().equals(UNTYPED);
+        if (column.kind() != Column.Kind.BYTES || !fits) {
+            throw new IllegalArgumentException(column + " is not stored as "
+                    + (isTyped ? TYPED + numpyName() : UNTYPED));
+        }
+        return new TensorSpec(column.name(), dtype, shape);
+    }
+
+    private String numpyName() {
+        return (dtype.isFloat() ? "float" : dtype.isUnsigned() ? "uint" : "int") + dtype.byteSize() * Byte.SIZE;
+    }
+
+    @Override
+    public Session open() {
+        return new Values();
+    }
+
+    private final class Values implements Session {
+
+        private final NdarrayValue value = new NdarrayValue();
+
+        @Override
+        public long byteSize(MemorySegment stored, long storedBytes) throws IOException {
+            value.read(stored, 0, storedBytes, isTyped ? dtype : null);
+            boolean fits = value.dtype() == dtype && value.rank() == shape.length;
+            for (int d = 0; fits && d < shape.length; d++) {
+                fits = shape[d] == value.dim(d) || d == 0 && shape[d] == TensorSpec.VARIABLE;
+            }
+            if (!fits) {
+                throw new CodecException("ndarray: " + value.dtype() + Arrays.toString(value.shape()) + ", expected "
+                        + new TensorSpec("", dtype, shape).toString().substring(2));
+            }
+            return value.dataBytes();
+        }
+
+        @Override
+        public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                long targetBytes) throws IOException {
+            long bytes = byteSize(stored, storedBytes);
+            if (bytes != targetBytes) {
+                throw new CodecException("ndarray: " + bytes + " bytes of elements, expected " + targetBytes);
+            }
+            MemorySegment.copy(stored, value.dataOffset(), target, targetOffset, bytes);
+        }
+
+        @Override
+        public void close() {
+            // holds nothing
+        }
+    }
+}
