@@ -155,7 +155,11 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
             if (zip != null && compression == null) {
                 throw malformed(what + " with a compressed file and no compression", "both or none");
             }
-            return new MdsShard(samples, raw, zip, compression);
+            List<String> hashes = new ArrayList<>();
+            for (Object hash : Json.array(shard.getOrDefault("hashes", List.of()))) {
+                hashes.add(text(hash, "a hash of " + what));
+            }
+            return new MdsShard(samples, raw, zip, compression, List.copyOf(hashes));
         }
 
         private MdsShard.Part part(Object value, String what) throws MalformedStoreException {

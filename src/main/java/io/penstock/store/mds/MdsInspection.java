@@ -55,7 +55,7 @@ final class MdsInspection {
         map.put("samples", shard.samples());
         map.put("raw", shard.raw().name());
         map.put("zip", shard.zip() == null ? null : shard.zip().name());
-        map.put("hashes", List.copyOf(shard.raw().hashes().keySet()));
+        map.put("hashes", shard.hashes());
         map.put("compression", shard.compression());
         return map;
     }

@@ -1,6 +1,7 @@
 package io.penstock.store.mds;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,8 +11,9 @@ import java.util.Map;
  * @param raw its file as it is when it is not compressed
  * @param zip its compressed file; null if there is none
  * @param compression how {@code zip} is compressed, with a level perhaps; null if there is none
+ * @param hashes the algorithms that its writer was told
  */
-record MdsShard(long samples, Part raw, Part zip, String compression) {
+record MdsShard(long samples, Part raw, Part zip, String compression, List<String> hashes) {
 
     /**
      * A file of a shard.
