@@ -1,6 +1,5 @@
 package io.penstock.decode;
 
-import io.penstock.codec.CodecException;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -81,8 +80,8 @@ public final class NdarrayDecoder implements Decoder {
                 fits = shape[d] == value.dim(d) || d == 0 && shape[d] == TensorSpec.VARIABLE;
             }
             if (!fits) {
-                throw new CodecException("ndarray: " + value.dtype() + Arrays.toString(value.shape()) + ", expected "
-                        + new TensorSpec("", dtype, shape).toString().substring(2));
+                throw new DecodeException("an array " + value.dtype() + Arrays.toString(value.shape()),
+                        new TensorSpec("", dtype, shape).toString().substring(2));
             }
             return value.dataBytes();
         }
@@ -91,9 +90,7 @@ public final class NdarrayDecoder implements Decoder {
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
             long bytes = byteSize(stored, storedBytes);
-            if (bytes != targetBytes) {
-                throw new CodecException("ndarray: " + bytes + " bytes of elements, expected " + targetBytes);
-            }
+            DecodeException.checkSize(bytes, targetBytes);
             MemorySegment.copy(stored, value.dataOffset(), target, targetOffset, bytes);
         }
 

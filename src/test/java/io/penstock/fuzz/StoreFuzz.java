@@ -67,7 +67,7 @@ record StoreFuzz(String kind, List<List<byte[]>> stores, OpenOptions options, St
 
     /** The files of an entry, each in the place of the name whose ending it has, up to the first that is missing. */
     private List<byte[]> filesOf(Fixtures.Entry entry) throws IOException {
-        if (names.size() == 1) {
+        if (names.size() == 1 && Files.isRegularFile(entry.path())) {
             return List.of(Files.readAllBytes(entry.path()));
         }
         List<Path> files = entry.files();

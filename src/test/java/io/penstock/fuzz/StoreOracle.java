@@ -136,7 +136,12 @@ final class StoreOracle {
         Set<String> names = new HashSet<>();
         require(!columns.isEmpty(), "a column");
         require(columns.stream().allMatch(column -> names.add(column.name())), "names differ");
-        require(store.size() >= 0, "a size");
+        try {
+            require(store.size() >= 0, "a size");
+        } catch (UncheckedIOException e) {
+            requireRefusal(e.getCause()); // several databases, and none told
+            return;
+        }
         for (int i = 0; i < RANDOM_PLACES + 2 && store.size() > 0; i++) {
             long record = i == 0 ? 0 : i == 1 ? store.size() - 1 : random.nextLong(store.size());
             Objects.requireNonNull(store.name(record));

@@ -31,11 +31,17 @@ public final class Fixtures {
             return Fixtures.path((String) fields.get("path"));
         }
 
-        /** The files that are there of those that it is made of: the file itself if the manifest lists none. */
-        public List<Path> files() {
-            return fields.get("files") instanceof List<?> names
-                    ? names.stream().map(name -> Fixtures.path(name.toString())).filter(Files::exists).toList()
-                    : List.of(path());
+        /**
+         * The files that are there of those that it is made of: the file itself, or those in the folder, if the
+         * manifest lists none.
+         */
+        public List<Path> files() throws IOException {
+            if (fields.get("files") instanceof List<?> names) {
+                return names.stream().map(name -> Fixtures.path(name.toString())).filter(Files::exists).toList();
+            }
+            try (Stream<Path> files = Files.walk(path())) {
+                return files.filter(Files::isRegularFile).sorted().toList();
+            }
         }
 
         /** {@code read}, {@code reject} or {@code read-or-reject}. */

@@ -233,7 +233,7 @@ public final class LmdbStore implements RecordStore {
     @Override
     public String fingerprint() {
         if (fingerprint == null) {
-            fingerprint = "lmdb:" + (name == null ? "" : name) + ":records=" + size() + ":sha256="
+            fingerprint = "lmdb:" + (name == null ? "" : name) + ":records=" + (index == null ? 0 : size()) + ":sha256="
                     + new Fingerprint().add(file).hex();
         }
         return fingerprint;

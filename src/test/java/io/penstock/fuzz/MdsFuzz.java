@@ -1,0 +1,13 @@
+package io.penstock.fuzz;
+
+import io.penstock.store.StoreFormat;
+
+/** MosaicML's plain shards and their index. */
+final class MdsFuzz {
+
+    static final FuzzTarget TARGET = StoreFuzz.of("mds", StoreFormat.MDS,
+            "index.json", "shard.00000.mds", "shard.00001.mds", "shard.00002.mds").opening("");
+
+    private MdsFuzz() {
+    }
+}
