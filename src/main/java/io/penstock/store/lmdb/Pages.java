@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
  * page, or the file, and throws where it leads out of it. Pages and nodes are offsets in the file.
  *
  * <pre>{@code
- * page    0 u64 its number   8 u16 item bytes (LEAF2)   10 u16 flags   12 u16 end of the pointers   14 u16 start of nodes
+ * page    0 u64 its number   8 u16 item bytes (LEAF2)   10 u16 flags
+ *        12 u16 end of the pointers   14 u16 start of the nodes
  *        16 u16 a pointer a node, from the page's start; of a LEAF2 page: the items themselves
  *        (of an overflow page: 12 u32 pages, 16 the value)
  * node    0 u32 bytes of the value   4 u16 flags   6 u16 bytes of the key   8 the key, then the value

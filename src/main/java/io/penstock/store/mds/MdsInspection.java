@@ -134,7 +134,7 @@ final class MdsInspection {
     private final class Values {
 
         private final DType known;
-        private final NdarrayValue array = new NdarrayValue();
+        private final NdarrayValue value = new NdarrayValue();
         private final Span elements = new Span();
         private final RecordDigest digest = new RecordDigest();
         private final List<List<Long>> shapes = new ArrayList<>();
@@ -146,26 +146,26 @@ final class MdsInspection {
             this.known = known;
         }
 
-        void add(long sample, Span value) throws MalformedStoreException {
+        void add(long sample, Span stored) throws MalformedStoreException {
             try {
-                array.read(value.segment(), value.byteOffset(), value.byteSize(), known);
+                value.read(stored.segment(), stored.byteOffset(), stored.byteSize(), known);
             } catch (CodecException e) {
                 throw new MalformedStoreException(store.index().file(), "sample " + sample + " (" + store.name(sample)
                         + "): " + e.getMessage(), "type, shape and elements of an array");
             }
             if (shapes.size() < MAX_SHAPES) {
-                shapes.add(LongStream.of(array.shape()).boxed().toList());
+                shapes.add(LongStream.of(value.shape()).boxed().toList());
             }
-            dtype = array.dtype();
+            dtype = value.dtype();
             dtypes.add(MdsEncoding.numpyName(dtype));
-            elements.setPart(value, array.dataOffset() - value.byteOffset(), array.dataBytes());
+            elements.setPart(stored, value.dataOffset() - stored.byteOffset(), value.dataBytes());
             digest.addBytes(elements);
-            bytes += array.dataBytes();
+            bytes += value.dataBytes();
         }
 
         void describe(String name, Map<String, Object> map) {
             if (dtypes.size() == 1) {
-                map.put("values", MdsInspection.array(name, dtype, List.of(bytes / dtype.byteSize()), bytes, digest.hex()));
+                map.put("values", array(name, dtype, List.of(bytes / dtype.byteSize()), bytes, digest.hex()));
             }
             if (store.size() <= MAX_SHAPES) {
                 map.put("shapes", shapes);

@@ -183,7 +183,7 @@ class MdsStoreTest {
             {"\"version\": 2}", "\"version\": 1}", "version 1, expected 2"},
             {"\"format\": \"mds\"", "\"format\": \"csv\"", "format 'csv', expected mds"},
             {"\"shards\"", "\"chunks\"", "another streaming library"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"../shard.00000.mds\"", "within the dataset's folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"../shard.00000.mds\"", "the dataset's folder"},
             {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"/shard.00000.mds\"", "within the dataset's folder"},
             {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a/../shard.00000.mds\"", "the dataset's folder"},
             {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a\\\\..\\\\b\"", "within the dataset's folder"},
@@ -274,7 +274,8 @@ class MdsStoreTest {
                 byte[] damaged = original.clone();
                 for (int change = random.nextInt(3); change >= 0; change--) {
                     int at = random.nextInt(random.nextBoolean() ? damaged.length : Math.min(damaged.length, 600));
-                    damaged[at] = (byte) (random.nextBoolean() ? random.nextInt() : damaged[at] ^ 1 << random.nextInt(8));
+                    int flipped = damaged[at] ^ 1 << random.nextInt(8);
+                    damaged[at] = (byte) (random.nextBoolean() ? random.nextInt() : flipped);
                 }
                 Files.write(file, damaged);
                 try {
