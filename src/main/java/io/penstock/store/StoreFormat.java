@@ -127,8 +127,15 @@ public enum StoreFormat {
     /** MosaicML's streaming shards: a folder with {@code index.json}, or that file. */
     MDS(false) {
         @Override
-        boolean matchesName(Head head) {
-            return head.holds(MdsStore.INDEX_NAME) || head.isFile() && head.name().equals(MdsStore.INDEX_NAME);
+        boolean matchesContent(Head head) throws IOException {
+            return MdsStore.isIndex(head.isFolder() ? Head.head(head.path().resolve(MdsStore.INDEX_NAME))
+                    : head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.holds(MdsStore.INDEX_NAME) && !head.filesEnding(".mds").isEmpty()
+                    || head.isFile() && head.name().equals(MdsStore.INDEX_NAME);
         }
 
         @Override

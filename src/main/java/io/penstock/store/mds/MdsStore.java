@@ -16,6 +16,7 @@ import io.penstock.store.mapped.Mapping;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,6 +82,17 @@ public final class MdsStore implements RecordStore {
             varying += fixedBytes[i] < 0 ? 1 : 0;
         }
         this.variables = varying;
+    }
+
+    /**
+     * Whether a file begins as an index does.
+     *
+     * @param head its first bytes
+     * @return true if they are an object of JSON with the name {@code shards} in it
+     */
+    public static boolean isIndex(byte[] head) {
+        String text = new String(head, StandardCharsets.ISO_8859_1).strip();
+        return text.startsWith("{") && text.contains("\"shards\"");
     }
 
     /**
