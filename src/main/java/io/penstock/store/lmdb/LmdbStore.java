@@ -62,24 +62,24 @@ public final class LmdbStore implements RecordStore {
             walkAll();
         }
         PageSet seen = new PageSet(pages.count());
-        this.main = LmdbIndex.of(pages, meta.main(), described(null), true, seen);
+        this.main = TreeWalk.index(pages, meta.main(), described(null), true, seen);
         Map<String, Tree> names = main.names();
         if (member != null && !names.containsKey(member)) {
             throw new MalformedStoreException(file.path(), "no database '" + member + "'", namesText(names));
         }
         this.name = member != null ? member
                 : main.size() == 0 && names.size() == 1 ? names.keySet().iterator().next() : null;
-        this.index = name != null ? LmdbIndex.of(pages, names.get(name), described(name), false, seen)
+        this.index = name != null ? TreeWalk.index(pages, names.get(name), described(name), false, seen)
                 : main.size() > 0 || names.isEmpty() ? main : null;
     }
 
     /** Walks all trees of a file that ends early: it is whole only if none of them leads behind its end. */
     private void walkAll() throws MalformedStoreException {
         PageSet seen = new PageSet(pages.count());
-        LmdbIndex.of(pages, meta.free(), "the list of free pages", false, seen);
-        LmdbIndex all = LmdbIndex.of(pages, meta.main(), described(null), true, seen);
+        TreeWalk.index(pages, meta.free(), "the list of free pages", false, seen);
+        LmdbIndex all = TreeWalk.index(pages, meta.main(), described(null), true, seen);
         for (Map.Entry<String, Tree> named : all.names().entrySet()) {
-            LmdbIndex.of(pages, named.getValue(), described(named.getKey()), false, seen);
+            TreeWalk.index(pages, named.getValue(), described(named.getKey()), false, seen);
         }
     }
 
@@ -227,7 +227,8 @@ public final class LmdbStore implements RecordStore {
 
     @Override
     public long maxLength(int column) {
-        return Objects.checkIndex(column, COLUMNS.size()) == KEY ? index().maxKeyBytes() : index().maxValueBytes();
+        return Objects.checkIndex(column, COLUMNS.size()) == KEY ? index().counts().maxKeyBytes()
+                : index().counts().maxValueBytes();
     }
 
     @Override
@@ -253,10 +254,10 @@ public final class LmdbStore implements RecordStore {
             databases.add(describe(null, main, digest, progress));
         }
         PageSet seen = new PageSet(pages.count());
-        LmdbIndex.of(pages, meta.main(), described(null), true, seen);
+        TreeWalk.index(pages, meta.main(), described(null), true, seen);
         for (Map.Entry<String, Tree> named : main.names().entrySet()) {
             if (member == null || named.getKey().equals(member)) {
-                databases.add(describe(named.getKey(), LmdbIndex.of(pages, named.getValue(),
+                databases.add(describe(named.getKey(), TreeWalk.index(pages, named.getValue(),
                         described(named.getKey()), false, seen), digest, progress));
             }
         }
@@ -270,8 +271,8 @@ public final class LmdbStore implements RecordStore {
         database.put("db", name);
         database.put("flags", records.tree().flagNames());
         database.put("entries", records.size());
-        database.put("distinct_keys", records.keys());
-        database.put("value_bytes", records.valueBytes());
+        database.put("distinct_keys", records.counts().keys());
+        database.put("value_bytes", records.counts().valueBytes());
         database.put("depth", records.tree().depth());
         database.put("overflow_pages", records.tree().overflowPages());
         if (digest) {
@@ -294,7 +295,7 @@ public final class LmdbStore implements RecordStore {
             done += value.byteSize();
             if (done - shown >= PROGRESS_BYTES) {
                 shown = done;
-                progress.update(done, records.valueBytes());
+                progress.update(done, records.counts().valueBytes());
             }
         }
         return digest.hex();

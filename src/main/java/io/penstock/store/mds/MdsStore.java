@@ -9,9 +9,7 @@ import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormat;
-import io.penstock.store.mapped.DecodedBlocks;
 import io.penstock.store.mapped.Fingerprint;
-import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Mapping;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -47,11 +45,7 @@ public final class MdsStore implements RecordStore {
 
     private final MdsIndex index;
     private final MappedFile indexFile;
-    /** The mapping of each plain shard; null of a compressed one. */
-    private final MappedFile[] files;
-    /** The block of each compressed shard in {@link #decoded}. */
-    private final int[] blockOf;
-    private final DecodedBlocks decoded;
+    private final MdsShards shards;
     /** The first sample of each shard, and one more: the number of samples. */
     private final long[] firstOf;
     private final List<Column> columns;
@@ -62,17 +56,14 @@ public final class MdsStore implements RecordStore {
     private final int variables;
     private volatile String fingerprint;
 
-    private MdsStore(MdsIndex index, MappedFile indexFile, MappedFile[] files, int[] blockOf, DecodedBlocks decoded,
-            int[] positionOf) {
+    private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
         this.index = index;
         this.indexFile = indexFile;
-        this.files = files;
-        this.blockOf = blockOf;
-        this.decoded = decoded;
+        this.shards = shards;
         this.positionOf = positionOf;
         this.columns = Arrays.stream(positionOf).mapToObj(index::column).toList();
-        this.firstOf = new long[files.length + 1];
-        for (int shard = 0; shard < files.length; shard++) {
+        this.firstOf = new long[shards.count() + 1];
+        for (int shard = 0; shard < shards.count(); shard++) {
             firstOf[shard + 1] = firstOf[shard] + index.shards().get(shard).samples();
         }
         this.fixedBytes = new long[index.names().size()];
@@ -110,39 +101,11 @@ public final class MdsStore implements RecordStore {
      */
     public static MdsStore open(Path path, List<String> columns) throws IOException {
         Path file = Files.isDirectory(path) ? path.resolve(INDEX_NAME) : path;
-        return Mapping.open(file, indexFile -> open(MdsIndex.read(file), indexFile, columns));
-    }
-
-    private static MdsStore open(MdsIndex index, MappedFile indexFile, List<String> columns) throws IOException {
-        int[] positions = positions(index, columns);
-        MappedFile[] files = new MappedFile[index.shards().size()];
-        DecodedBlocks decoded = null;
-        try {
-            List<MdsShard> packed = new ArrayList<>();
-            int[] blockOf = new int[files.length];
-            for (int i = 0; i < files.length; i++) {
-                MdsShard shard = index.shards().get(i);
-                if (Files.exists(shard.raw().path())) {
-                    checkSize(shard.raw());
-                    files[i] = Mapping.open(shard.raw().path(), file -> {
-                        checkTable(shard, file.path(), file.segment());
-                        return file;
-                    });
-                } else if (shard.zip() != null && Files.exists(shard.zip().path())) {
-                    checkSize(shard.zip());
-                    blockOf[i] = packed.size();
-                    packed.add(shard);
-                } else {
-                    throw new MalformedStoreException(shard.raw().path(), "no such file", "shard " + i + " of the "
-                            + files.length + " that " + index.file() + " names");
-                }
-            }
-            decoded = packed.isEmpty() ? null : decoded(index, packed);
-            return new MdsStore(index, indexFile, files, blockOf, decoded, positions);
-        } catch (Throwable t) {
-            close(files, decoded);
-            throw t;
-        }
+        return Mapping.open(file, indexFile -> {
+            MdsIndex index = MdsIndex.read(file);
+            int[] positions = positions(index, columns);
+            return new MdsStore(index, indexFile, MdsShards.open(index), positions);
+        });
     }
 
     private static int[] positions(MdsIndex index, List<String> columns) throws MalformedStoreException {
@@ -165,56 +128,13 @@ public final class MdsStore implements RecordStore {
         return positions;
     }
 
-    private static void checkSize(MdsShard.Part part) throws IOException {
-        long bytes = Files.isRegularFile(part.path()) ? Files.size(part.path()) : -1;
-        if (bytes != part.bytes()) {
-            throw new MalformedStoreException(part.path(), bytes < 0 ? "no regular file" : bytes + " bytes",
-                    part.bytes() + " bytes, as the index has it");
-        }
-    }
-
-    /** Checks the ends of a shard's table; what is between them is checked as it is used. */
-    private static void checkTable(MdsShard shard, Path file, MemorySegment bytes) throws MalformedStoreException {
-        long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
-        if (samples != shard.samples()) {
-            throw new MalformedStoreException(file, 0, samples + " samples", shard.samples()
-                    + ", as the index has it");
-        }
-        long tableBytes = tableBytes(samples);
-        if (tableBytes > bytes.byteSize() || u32(bytes, 4) < tableBytes
-                || u32(bytes, tableBytes - 4) != bytes.byteSize()) {
-            throw new MalformedStoreException(file, Math.min(4, bytes.byteSize()), "a table of " + samples
-                    + " samples that does not fit", "samples behind it, up to the " + bytes.byteSize()
-                    + " bytes of the shard");
-        }
-    }
-
-    private static long tableBytes(long samples) {
-        return 4 * (samples + 2);
-    }
-
-    private static DecodedBlocks decoded(MdsIndex index, List<MdsShard> packed) throws IOException {
-        long[] sizes = new long[packed.size()];
-        String[] algorithms = new String[sizes.length];
-        for (int i = 0; i < sizes.length; i++) {
-            sizes[i] = packed.get(i).raw().bytes();
-            algorithms[i] = MdsDecompression.algorithm(index, packed.get(i));
-        }
-        MdsDecompression.check(packed.getFirst(), algorithms[0]);
-        return DecodedBlocks.create(index.file(), sizes, (block, target) -> {
-            MdsShard shard = packed.get(block);
-            MdsDecompression.decode(shard, algorithms[block], target);
-            checkTable(shard, shard.zip().path(), target);
-        });
-    }
-
     MdsIndex index() {
         return index;
     }
 
     @Override
     public long size() {
-        return firstOf[files.length];
+        return firstOf[shards.count()];
     }
 
     @Override
@@ -238,8 +158,8 @@ public final class MdsStore implements RecordStore {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            if (files[shard] != null) {
-                files[shard].checkSize();
+            if (shards.file(shard) != null) {
+                shards.file(shard).checkSize();
             }
             throw fault;
         }
@@ -247,7 +167,7 @@ public final class MdsStore implements RecordStore {
 
     private int shardOf(long record) {
         int low = 0;
-        int high = files.length - 1;
+        int high = shards.count() - 1;
         while (low < high) {
             int middle = low + high + 1 >>> 1;
             if (firstOf[middle] <= record) {
@@ -260,13 +180,13 @@ public final class MdsStore implements RecordStore {
     }
 
     private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
-        locate(shard, into);
+        shards.locate(shard, into);
         MemorySegment bytes = into.segment();
         long base = into.byteOffset();
-        long begin = u32(bytes, base + 4 + 4 * sample);
-        long end = u32(bytes, base + 8 + 4 * sample);
+        long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
+        long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
         long heads = begin + 4L * variables;
-        if (begin < tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
+        if (begin < MdsShards.tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
             throw malformed(shard, 4 + 4 * sample, "sample " + sample + " from byte " + begin + " to " + end,
                     "behind the table, within the shard's " + into.byteSize() + " bytes, at least "
                     + 4L * variables + " bytes long");
@@ -278,7 +198,7 @@ public final class MdsStore implements RecordStore {
         for (int i = 0; i < fixedBytes.length; i++) {
             long valueBytes = fixedBytes[i];
             if (valueBytes < 0) {
-                valueBytes = u32(bytes, size);
+                valueBytes = MdsShards.u32(bytes, size);
                 size += 4;
             }
             if (i == position) {
@@ -294,25 +214,8 @@ public final class MdsStore implements RecordStore {
         into.setPart(into, start, length);
     }
 
-    private void locate(int shard, Span into) {
-        if (files[shard] != null) {
-            into.set(files[shard], 0, files[shard].byteSize());
-        } else {
-            decoded.locate(blockOf[shard], 0, decoded.byteSize(blockOf[shard]), into);
-        }
-    }
-
-    private static long u32(MemorySegment bytes, long offset) {
-        return bytes.get(LittleEndian.I32, offset) & 0xFFFF_FFFFL;
-    }
-
     private MalformedStoreException malformed(int shard, long offset, String found, String expected) {
-        return new MalformedStoreException(fileOf(shard), offset, found, expected);
-    }
-
-    private Path fileOf(int shard) {
-        MdsShard described = index.shards().get(shard);
-        return files[shard] != null ? described.raw().path() : described.zip().path();
+        return new MalformedStoreException(shards.path(shard), offset, found, expected);
     }
 
     /** The file of a sample's shard and the sample's number in it. */
@@ -326,7 +229,7 @@ public final class MdsStore implements RecordStore {
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
-        return decoded != null;
+        return shards.isAnyDecoded();
     }
 
     /**
@@ -340,8 +243,8 @@ public final class MdsStore implements RecordStore {
      */
     public MdsVerification verify(Progress progress) throws IOException {
         List<MdsShard.Part> parts = new ArrayList<>();
-        for (int i = 0; i < files.length; i++) {
-            parts.add(files[i] != null ? index.shards().get(i).raw() : index.shards().get(i).zip());
+        for (int shard = 0; shard < shards.count(); shard++) {
+            parts.add(shards.part(shard));
         }
         return MdsVerification.of(parts, progress);
     }
@@ -352,7 +255,7 @@ public final class MdsStore implements RecordStore {
             Fingerprint sample = new Fingerprint().add(indexFile);
             try {
                 add(sample, 0);
-                add(sample, files.length - 1);
+                add(sample, shards.count() - 1);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -362,10 +265,10 @@ public final class MdsStore implements RecordStore {
     }
 
     private void add(Fingerprint sample, int shard) throws IOException {
-        if (files[shard] != null) {
-            sample.add(files[shard]);
+        if (shards.file(shard) != null) {
+            sample.add(shards.file(shard));
         } else {
-            try (MappedFile packed = MappedFile.open(fileOf(shard))) {
+            try (MappedFile packed = MappedFile.open(shards.path(shard))) {
                 sample.add(packed);
             }
         }
@@ -374,8 +277,8 @@ public final class MdsStore implements RecordStore {
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
         List<Path> paths = new ArrayList<>(List.of(index.file()));
-        for (int shard = 0; shard < files.length; shard++) {
-            paths.add(fileOf(shard));
+        for (int shard = 0; shard < shards.count(); shard++) {
+            paths.add(shards.path(shard));
         }
         return new Inspection(index.file(), StoreFormat.MDS.toString(), paths,
                 new MdsInspection(this).details(digest, progress));
@@ -384,22 +287,11 @@ public final class MdsStore implements RecordStore {
     @Override
     public void close() {
         indexFile.close();
-        close(files, decoded);
-    }
-
-    private static void close(MappedFile[] files, DecodedBlocks decoded) {
-        for (MappedFile file : files) {
-            if (file != null) {
-                file.close();
-            }
-        }
-        if (decoded != null) {
-            decoded.close();
-        }
+        shards.close();
     }
 
     @Override
     public String toString() {
-        return index.file() + " (" + size() + " samples in " + files.length + " shards)";
+        return index.file() + " (" + size() + " samples in " + shards.count() + " shards)";
     }
 }
