@@ -22,6 +22,7 @@ module io.penstock {
     exports io.penstock.memory;
     exports io.penstock.sampling;
     exports io.penstock.store;
+    exports io.penstock.store.integrity;
     exports io.penstock.tokenize;
     exports io.penstock.transform;
 

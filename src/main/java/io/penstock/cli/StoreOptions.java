@@ -45,14 +45,26 @@ final class StoreOptions {
 
     /** Opens a store; the caller closes it. */
     Store open(Path path) throws IOException {
-        if (format == null && dtype != null) {
-            throw new ParameterException(spec.commandLine(), "--dtype needs --format");
-        }
         try {
-            return Store.open(path, new OpenOptions(format(path),
-                    dtype == null ? null : DType.of(dtype), shape, member));
+            return Store.open(path, options(format(path)));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
+    }
+
+    /** What was told of the store; the format only if it was. */
+    OpenOptions options() {
+        try {
+            return options(format == null ? null : StoreFormat.of(format));
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    private OpenOptions options(StoreFormat known) {
+        if (format == null && dtype != null) {
+            throw new ParameterException(spec.commandLine(), "--dtype needs --format");
+        }
+        return new OpenOptions(known, dtype == null ? null : DType.of(dtype), shape, member);
     }
 }

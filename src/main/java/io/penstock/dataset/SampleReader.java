@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.codec.MissingLibraryException;
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
@@ -7,6 +8,9 @@ import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.integrity.BlockVerifier;
+import io.penstock.store.integrity.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +29,8 @@ public final class SampleReader implements AutoCloseable {
 
     private final Dataset dataset;
     private final SpanReader reader;
+    /** Checks blocks before they are read; null if they are taken as they are. */
+    private final BlockVerifier verifier;
     private final Span span = new Span();
     private final Span part = new Span();
     private final Span ahead = new Span();
@@ -54,6 +60,17 @@ public final class SampleReader implements AutoCloseable {
      * @param mode how
      */
     public SampleReader(Dataset dataset, ReadMode mode) {
+        this(dataset, mode, null);
+    }
+
+    /**
+     * A reader for one worker that checks what it reads against the checksums beside the files.
+     *
+     * @param dataset what to read
+     * @param mode how
+     * @param verified what all workers have checked; null to check nothing
+     */
+    public SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified) {
         this.dataset = dataset;
         this.fields = dataset.fields().toArray(TensorSpec[]::new);
         this.fieldBytes = new long[fields.length];
@@ -65,6 +82,7 @@ public final class SampleReader implements AutoCloseable {
             rows[f] = checked(dataset.rows(f), f);
         }
         this.reader = new SpanReader(mode);
+        this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
         this.inParts = new boolean[fields.length];
         this.decoders = new Decoder.Session[fields.length];
         for (int f = 0; f < fields.length; f++) {
@@ -107,7 +125,8 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      * @return the bytes as the field has them; reused by the next call
      * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws UncheckedIOException if they are decoded, and malformed; names the sample
+     * @throws BadSampleException if they are damaged, or cannot be decoded; names the file or the sample
+     * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
     public Span locate(long sample, int field) {
         this.field = field;
@@ -133,7 +152,7 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      * @return the size
      * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws UncheckedIOException if the value is malformed; names the sample
+     * @throws BadSampleException if the value is damaged, or cannot be decoded; names the file or the sample
      */
     public long byteSize(long sample, int field) {
         if (!fields[field].isVariable()) {
@@ -148,7 +167,7 @@ public final class SampleReader implements AutoCloseable {
 
     private void locate(long sample, int field, Span into) {
         this.sample = sample;
-        dataset.locate(sample, field, into);
+        locateStored(sample, field, into);
         checkSize(into.byteSize(), fields[field], fieldBytes[field]);
     }
 
@@ -156,7 +175,7 @@ public final class SampleReader implements AutoCloseable {
         long bytes = 0;
         int parts = dataset.parts(sample, field);
         for (int p = 0; p < parts; p++) {
-            dataset.locatePart(sample, field, p, part);
+            locateStoredPart(sample, field, p);
             bytes += part.byteSize();
         }
         checkSize(bytes, fields[field], fieldBytes[field]);
@@ -167,7 +186,7 @@ public final class SampleReader implements AutoCloseable {
         long at = targetOffset;
         int parts = dataset.parts(sample, field);
         for (int p = 0; p < parts; p++) {
-            dataset.locatePart(sample, field, p, part);
+            locateStoredPart(sample, field, p);
             reader.copy(part, target, at);
             at += part.byteSize();
         }
@@ -175,9 +194,38 @@ public final class SampleReader implements AutoCloseable {
         return at - targetOffset;
     }
 
+    private void locateStored(long sample, int field, Span into) {
+        try {
+            dataset.locate(sample, field, into);
+            verify(into);
+        } catch (UncheckedIOException e) {
+            throw classified(sample, e);
+        }
+    }
+
+    private void locateStoredPart(long sample, int field, int p) {
+        try {
+            dataset.locatePart(sample, field, p, part);
+            verify(part);
+        } catch (UncheckedIOException e) {
+            throw classified(sample, e);
+        }
+    }
+
+    private void verify(Span located) {
+        if (verifier != null) {
+            verifier.check(located);
+        }
+    }
+
+    /** Malformed is a sample's own fault; anything else may be otherwise the next time. */
+    private static UncheckedIOException classified(long sample, UncheckedIOException e) {
+        return e.getCause() instanceof MalformedStoreException bad ? new BadSampleException(sample, bad) : e;
+    }
+
     /** Copies the stored bytes to where a decoder may take them; returns the bytes that they decode to. */
     private long takeStored(long sample, int field) {
-        dataset.locate(sample, field, span);
+        locateStored(sample, field, span);
         storedBytes = span.byteSize();
         reader.copy(span, stored.of(storedBytes), 0);
         if (!fields[field].isVariable()) {
@@ -201,8 +249,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     private UncheckedIOException undecodable(long sample, int field, IOException cause) {
-        return new UncheckedIOException(new IOException(dataset.name(sample) + ", field '" + fields[field].name()
-                + "': " + cause.getMessage(), cause));
+        IOException named = new IOException(dataset.name(sample) + ", field '" + fields[field].name() + "': "
+                + cause.getMessage(), cause);
+        return cause instanceof MissingLibraryException ? new UncheckedIOException(named)
+                : new BadSampleException(sample, named);
     }
 
     /** A dataset may be anyone's: its mistake must not become another row's bytes. */
@@ -222,6 +272,7 @@ public final class SampleReader implements AutoCloseable {
      * @param target where to; native memory
      * @param targetOffset the first byte to write
      * @return bytes written
+     * @throws BadSampleException if the sample is damaged, or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
@@ -250,10 +301,12 @@ public final class SampleReader implements AutoCloseable {
      * @param target where to; native memory
      * @param targetOffset the first byte to write
      * @return bytes written
+     * @throws BadSampleException if the sample is damaged, or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copyAll(long[] samples, int count, int field, MemorySegment target, long targetOffset) {
         if (rows[field] != null) {
+            verifyRows(samples, count, field);
             try {
                 reader.copyRows(rows[field], samples, count, target, targetOffset);
             } finally {
@@ -266,6 +319,25 @@ public final class SampleReader implements AutoCloseable {
             at += copy(samples[i], field, target, at);
         }
         return at - targetOffset;
+    }
+
+    private void verifyRows(long[] samples, int count, int field) {
+        for (int i = 0; i < count && verifier != null; i++) {
+            locate(samples[i], field, span);
+        }
+    }
+
+    /**
+     * Looks whether a sample can be read: finds its fields, checks and decodes them, as reading them would.
+     *
+     * @param sample the sample's index
+     * @throws BadSampleException if it is damaged or cannot be decoded
+     * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
+     */
+    public void check(long sample) {
+        for (int f = 0; f < fields.length; f++) {
+            locate(sample, f);
+        }
     }
 
     /**
@@ -361,8 +433,13 @@ public final class SampleReader implements AutoCloseable {
         if (decoders[field] != null || inParts[field]) {
             return;
         }
-        locate(sample, field, ahead);
-        reader.touch(ahead);
+        this.sample = sample;
+        try {
+            dataset.locate(sample, field, ahead);
+            reader.touch(ahead);
+        } catch (UncheckedIOException _) {
+            // A hint: reading the sample will meet the same, and say so.
+        }
     }
 
     /**
@@ -394,6 +471,9 @@ public final class SampleReader implements AutoCloseable {
         }
         stored.close();
         decoded.close();
+        if (verifier != null) {
+            verifier.close();
+        }
         reader.close();
     }
 }

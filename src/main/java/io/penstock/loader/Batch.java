@@ -112,12 +112,21 @@ public final class Batch implements AutoCloseable {
 
     /**
      * How many samples carry weight, the first ones: fewer than {@link #count} only under the tail policy
-     * {@code EXACT}.
+     * {@code EXACT} and the policy {@link BadSamplePolicy#SKIP} on bad samples.
      *
      * @return the number of samples that count in a loss or a metric
      */
     public int valid() {
         return open().plan.valid();
+    }
+
+    /**
+     * How many samples could not be read, and have others in their places: 0 under {@link BadSamplePolicy#FAIL}.
+     *
+     * @return the number of samples that were replaced or skipped
+     */
+    public int replaced() {
+        return open().plan.replaced();
     }
 
     /**

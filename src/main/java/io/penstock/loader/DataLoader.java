@@ -7,6 +7,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
+import io.penstock.store.integrity.VerifiedReads;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -46,7 +47,7 @@ import java.util.stream.StreamSupport;
  * are deleted.
  *
  * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes
- * on behind it. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
+ * on behind it; one that is damaged may be replaced or skipped instead: {@link DataLoaderBuilder#onBadSample}. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
  */
 public final class DataLoader implements AutoCloseable {
 
@@ -67,8 +68,12 @@ public final class DataLoader implements AutoCloseable {
     private final Worker inline;
     private final WorkerPool pool;
     private final LoaderMemory memory;
+    /** What workers have checked; null if they take bytes as they are. */
+    private final VerifiedReads verified;
+    private final BadSamples badSamples;
     private final Counter batchesGiven = new Counter();
     private final Counter samplesGiven = new Counter();
+    private final Counter badSamplesMet = new Counter();
     private final Counter consumerWaitNanos = new Counter();
     private final AtomicInteger leases = new AtomicInteger();
 
@@ -85,6 +90,8 @@ public final class DataLoader implements AutoCloseable {
         this.endEpoch = settings.endEpoch;
         this.ownsDevice = settings.device == null;
         this.device = ownsDevice ? Device.host() : settings.device;
+        this.verified = settings.verify ? new VerifiedReads() : null;
+        this.badSamples = new BadSamples(settings.badSamples, settings.sampler.seed(), settings.dataset.size());
         var opened = new Opened();
         if (ownsDevice) {
             opened.add(device, Device::close);
@@ -97,7 +104,7 @@ public final class DataLoader implements AutoCloseable {
                 var clock = new WorkerClocks();
                 clocks.add(clock);
                 var worker = new Worker(ring, settings.collator,
-                        new SampleReader(settings.dataset, settings.readMode), failure, clock);
+                        new SampleReader(settings.dataset, settings.readMode, verified), badSamples, failure, clock);
                 workers.add(opened.add(worker, Worker::close));
             }
             boolean copies = settings.copies(device);
@@ -199,6 +206,9 @@ public final class DataLoader implements AutoCloseable {
             advance();
             batchesGiven.add(1);
             samplesGiven.add(batch.count());
+            if (badSamples.areReplaced()) {
+                badSamplesMet.add(batch.replaced());
+            }
             return batch;
         } catch (BatchException passedOver) {
             advance();
@@ -400,7 +410,17 @@ public final class DataLoader implements AutoCloseable {
     public LoaderReport report() {
         return new LoaderReport(batchesGiven.get(), samplesGiven.get(), sum(c -> c.bytes), sum(c -> c.planNanos),
                 sum(c -> c.collateNanos), sum(c -> c.slotWaitNanos), delivery.submitNanos(),
-                consumerWaitNanos.get());
+                consumerWaitNanos.get(), badSamplesMet.get(), verified == null ? 0 : verified.verifiedBytes());
+    }
+
+    /**
+     * The samples that could not be read, of what workers have come to so far, batches ahead of the trainer included;
+     * at most the first 10,000 of them. Empty under {@link BadSamplePolicy#FAIL}. May be called by any thread.
+     *
+     * @return the samples, by index
+     */
+    public List<BadSample> badSamples() {
+        return badSamples.met();
     }
 
     private long sum(Function<WorkerClocks, Counter> which) {

@@ -15,7 +15,8 @@ import java.util.Objects;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
- * sampler, batch size, shard and collator; everything else changes speed and memory, never a byte.
+ * sampler, batch size, shard, collator and the policy on bad samples; everything else changes speed and memory, never
+ * a byte.
  */
 public final class DataLoaderBuilder {
 
@@ -38,6 +39,8 @@ public final class DataLoaderBuilder {
     int prefetch = -1;
     int deviceSlots = 3;
     boolean sharedLeases;
+    boolean verify;
+    BadSamplePolicy badSamples = BadSamplePolicy.FAIL;
     String name = "penstock";
 
     DataLoaderBuilder(Dataset dataset) {
@@ -227,6 +230,31 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder sharedLeases(boolean shared) {
         this.sharedLeases = shared;
+        return this;
+    }
+
+    /**
+     * Whether the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}
+     * beside them are checked, each block when it is first read. Files that have none, and what a store decodes or
+     * converts, are taken as they are. Default: no.
+     *
+     * @param check whether to
+     * @return this
+     */
+    public DataLoaderBuilder verify(boolean check) {
+        this.verify = check;
+        return this;
+    }
+
+    /**
+     * What becomes of a sample that is damaged or cannot be decoded. Part of what the batches are: a resumed run wants
+     * the same. Default {@link BadSamplePolicy#FAIL}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public DataLoaderBuilder onBadSample(BadSamplePolicy policy) {
+        this.badSamples = Objects.requireNonNull(policy, "policy");
         return this;
     }
 

@@ -12,9 +12,13 @@ package io.penstock.loader;
  * @param slotWaitNanos workers: waiting for a free slot, because the trainer is slower; backpressure, not a fault
  * @param submitNanos the copy thread: enqueueing copies
  * @param consumerWaitNanos the trainer: waiting in {@link DataLoader#next()}; what training is held back by
+ * @param badSamples samples of the batches that the trainer was given which could not be read, and were replaced or
+ *     skipped
+ * @param verifiedBytes workers: bytes that were checked against the checksums beside their files
  */
 public record LoaderReport(long batches, long samples, long bytes, long planNanos, long collateNanos,
-        long slotWaitNanos, long submitNanos, long consumerWaitNanos) {
+        long slotWaitNanos, long submitNanos, long consumerWaitNanos, long badSamples,
+        long verifiedBytes) {
 
     /**
      * What happened between an earlier report and this one.
@@ -26,6 +30,7 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,
                 planNanos - earlier.planNanos, collateNanos - earlier.collateNanos,
                 slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
-                consumerWaitNanos - earlier.consumerWaitNanos);
+                consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples,
+                verifiedBytes - earlier.verifiedBytes);
     }
 }

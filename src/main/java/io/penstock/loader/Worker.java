@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.collate.Collator;
+import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
 
 /**
@@ -15,14 +16,17 @@ final class Worker {
     private final SlotRing ring;
     private final Collator collator;
     private final SampleReader reader;
+    private final BadSamples badSamples;
     private final LoaderFailure failure;
     private final WorkerClocks clocks;
     private final FreeSlot freeSlot = new FreeSlot();
 
-    Worker(SlotRing ring, Collator collator, SampleReader reader, LoaderFailure failure, WorkerClocks clocks) {
+    Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
+            WorkerClocks clocks) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
+        this.badSamples = badSamples;
         this.failure = failure;
         this.clocks = clocks;
     }
@@ -86,7 +90,7 @@ final class Worker {
         try {
             run.batches.plan(sequence - run.base, slot.plan);
             planned = System.nanoTime();
-            collator.collate(reader, slot.plan, slot.slab);
+            collate(slot);
         } catch (Throwable t) {
             long batch = sequence - run.base;
             slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
@@ -97,6 +101,18 @@ final class Worker {
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         ring.publish(sequence);
         return end;
+    }
+
+    private void collate(HostSlot slot) {
+        try {
+            collator.collate(reader, slot.plan, slot.slab);
+        } catch (BadSampleException bad) {
+            if (!badSamples.areReplaced()) {
+                throw bad;
+            }
+            badSamples.repair(slot.plan, reader);
+            collator.collate(reader, slot.plan, slot.slab);
+        }
     }
 
     void close() {

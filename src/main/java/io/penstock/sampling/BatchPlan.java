@@ -1,5 +1,7 @@
 package io.penstock.sampling;
 
+import java.util.Objects;
+
 /**
  * Which samples make up one batch of one rank: filled by {@link BatchSampler#plan}, read by the collator, and filled
  * again for a later batch without allocating.
@@ -15,6 +17,7 @@ public final class BatchPlan {
     private long firstPosition;
     private int count;
     private int valid;
+    private int replaced;
 
     /**
      * An empty plan.
@@ -41,6 +44,7 @@ public final class BatchPlan {
         }
         System.arraycopy(other.samples, 0, samples, 0, other.count);
         set(other.number, other.epoch, other.indexInEpoch, other.firstPosition, other.count, other.valid);
+        replaced = other.replaced;
     }
 
     void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
@@ -50,6 +54,49 @@ public final class BatchPlan {
         this.firstPosition = firstPosition;
         this.count = count;
         this.valid = valid;
+        this.replaced = 0;
+    }
+
+    /**
+     * Puts another sample in the place of one that cannot be read.
+     *
+     * @param row the row, from 0 up to, not including, {@link #count}
+     * @param sample the other sample's index in the dataset
+     * @throws IndexOutOfBoundsException if there is no such row
+     */
+    public void replace(int row, long sample) {
+        Objects.checkIndex(row, count);
+        samples[row] = sample;
+        replaced++;
+    }
+
+    /**
+     * Takes out a sample that cannot be read: the rows with weight behind it move up by one, and the last of their
+     * places goes to another sample, without weight. A row that has no weight stays where it is.
+     *
+     * @param row the row, from 0 up to, not including, {@link #count}
+     * @param filler the other sample's index in the dataset
+     * @throws IndexOutOfBoundsException if there is no such row
+     */
+    public void withdraw(int row, long filler) {
+        Objects.checkIndex(row, count);
+        if (row < valid) {
+            valid--;
+            System.arraycopy(samples, row + 1, samples, row, valid - row);
+            samples[valid] = filler;
+        } else {
+            samples[row] = filler;
+        }
+        replaced++;
+    }
+
+    /**
+     * How many samples could not be read, and have others in their places.
+     *
+     * @return the calls of {@link #replace} and {@link #withdraw} since the plan was made
+     */
+    public int replaced() {
+        return replaced;
     }
 
     /**
@@ -81,7 +128,8 @@ public final class BatchPlan {
 
     /**
      * The position in the epoch of the first sample; the next ones follow at a distance of the world size. Positions
-     * at or past the epoch's size are the tail's, and wrap.
+     * at or past the epoch's size are the tail's, and wrap. Behind a sample that was {@linkplain #withdraw taken out},
+     * rows have moved up.
      *
      * @return from 0
      */
@@ -101,7 +149,8 @@ public final class BatchPlan {
     /**
      * How many samples carry weight: the first ones. The rest fill up the shape and must not count in loss or metric.
      *
-     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT}
+     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT}, or where samples
+     *     were {@linkplain #withdraw taken out}
      */
     public int valid() {
         return valid;

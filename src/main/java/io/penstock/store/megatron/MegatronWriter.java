@@ -2,6 +2,7 @@ package io.penstock.store.megatron;
 
 import io.penstock.memory.DType;
 import io.penstock.store.Progress;
+import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.ChecksumFile;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
@@ -16,7 +17,8 @@ import java.util.List;
 
 /**
  * Writes a store in Megatron-LM's format, {@code X.bin} and {@code X.idx}, with the checksums of both in
- * {@code X.sha256}, which {@code sha256sum -c} checks.
+ * {@code X.sha256}, which {@code sha256sum -c} checks, and those of their {@linkplain BlockChecksums blocks} in
+ * {@code X.bin.crc32c} and {@code X.idx.crc32c}.
  *
  * <p>Documents are written in parts, side by side; {@link #commit} puts them one after another, in the order in which
  * the parts were asked for. Until then nothing is visible under the store's name, and without it nothing remains:
@@ -148,8 +150,10 @@ public final class MegatronWriter implements AutoCloseable {
             mergeTokens(filled, tokenBytes, progress);
             new ChecksumFile(staging).write(name(".sha256"), List.of(name(".bin"), name(".idx")),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
+            String tokenBlocks = BlockChecksums.stage(staging, name(".bin"));
+            String indexBlocks = BlockChecksums.stage(staging, name(".idx"));
             requireAbsent();
-            staging.publish(List.of(name(".bin"), name(".sha256"), name(".idx")));
+            staging.publish(List.of(name(".bin"), tokenBlocks, indexBlocks, name(".sha256"), name(".idx")));
         }
     }
 
@@ -202,7 +206,8 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     private void requireAbsent() throws IOException {
-        for (String ending : List.of(".idx", ".bin", ".sha256")) {
+        for (String ending : List.of(".idx", ".bin", ".sha256", ".bin" + BlockChecksums.SUFFIX,
+                ".idx" + BlockChecksums.SUFFIX)) {
             if (!overwrite && Files.exists(file(ending))) {
                 throw new FileAlreadyExistsException(file(ending).toString(), null,
                         "exists already, and is not to be overwritten");

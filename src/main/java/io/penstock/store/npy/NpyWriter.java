@@ -1,6 +1,7 @@
 package io.penstock.store.npy;
 
 import io.penstock.memory.Tensor;
+import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
 import java.io.IOException;
@@ -15,7 +16,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** Writes a tensor as a {@code .npy} of version 1.0, byte for byte as {@code numpy.save} does. */
+/**
+ * Writes a tensor as a {@code .npy} of version 1.0, byte for byte as {@code numpy.save} does, and its
+ * {@linkplain BlockChecksums checksums} beside it.
+ */
 public final class NpyWriter {
 
     private static final int ALIGNMENT_BYTES = 64;
@@ -33,15 +37,13 @@ public final class NpyWriter {
      * @param tensor its content; {@code bf16} and the 8-bit floats are stored as bytes, as numpy does for types that
      *     it has not
      * @param overwrite whether a file of that name may be replaced
-     * @throws FileAlreadyExistsException if there is one and it may not
+     * @throws FileAlreadyExistsException if there is one, or checksums of one, and it may not
      * @throws IOException if the file cannot be written, or is being written already
      */
     public static void write(Path path, Tensor tensor, boolean overwrite) throws IOException {
         try (StagingFolder staging = StagingFolder.open(path)) {
-            if (!overwrite && Files.exists(path)) {
-                throw new FileAlreadyExistsException(path.toString(), null,
-                        "exists already, and is not to be overwritten");
-            }
+            requireAbsent(path, overwrite);
+            requireAbsent(BlockChecksums.pathFor(path), overwrite);
             String name = path.getFileName().toString();
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
                 byte[] header = header(tensor);
@@ -49,7 +51,13 @@ public final class NpyWriter {
                 file.put(tensor.segment(), 0, tensor.byteSize());
                 file.force();
             }
-            staging.publish(List.of(name));
+            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
+        }
+    }
+
+    private static void requireAbsent(Path path, boolean overwrite) throws IOException {
+        if (!overwrite && Files.exists(path)) {
+            throw new FileAlreadyExistsException(path.toString(), null, "exists already, and is not to be overwritten");
         }
     }
 

@@ -171,7 +171,8 @@ class MegatronWriterFaultsTest {
             part.endDocument();
             writer.commit();
         }
-        assertEquals(List.of("corpus.bin", "corpus.idx", "corpus.sha256"), names());
+        assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
+                names());
     }
 
     @Test
@@ -204,7 +205,8 @@ class MegatronWriterFaultsTest {
             part.endDocument();
             writer.commit();
         }
-        assertEquals(List.of("corpus.bin", "corpus.idx", "corpus.sha256"), names());
+        assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
+                names());
     }
 
     @Test

@@ -56,7 +56,8 @@ class MegatronWriterTest {
         }
         assertEquals(documents, SlowMegatronReader.documents(prefix), "seed " + SEED);
         assertEquals(documents, read(prefix), "seed " + SEED);
-        assertEquals(List.of("corpus.bin", "corpus.idx", "corpus.sha256"), names());
+        assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
+                names());
     }
 
     @Test
@@ -249,7 +250,8 @@ class MegatronWriterTest {
         Files.writeString(left.resolve("part-0.tokens"), "half");
         write("corpus", 5);
         assertEquals(List.of(List.of(5L)), read(folder.resolve("corpus")));
-        assertEquals(List.of("corpus.bin", "corpus.idx", "corpus.sha256"), names());
+        assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
+                names());
     }
 
     @Test

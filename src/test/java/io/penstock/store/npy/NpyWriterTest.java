@@ -75,7 +75,7 @@ class NpyWriterTest {
         NpyWriter.write(path, tensor, true);
         assertEquals(132, Files.size(path));
         try (var files = Files.list(folder)) {
-            assertEquals(1, files.count());
+            assertEquals(2, files.count());
         }
     }
 }

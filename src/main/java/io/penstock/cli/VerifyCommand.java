@@ -1,0 +1,81 @@
+package io.penstock.cli;
+
+import io.penstock.store.integrity.CheckedFile;
+import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verification;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code penstock verify}. */
+@Command(
+        name = "verify",
+        description = "Checks stores against their structure and every checksum there is.",
+        footer = {"",
+            "Checksums are those of the blocks in FILE.crc32c (penstock checksum writes them), a SHA-256 in X.sha256,"
+                + " FILE.sha256 or SHA256SUMS, and the format's own. What is stored compressed is decoded. The exit"
+                + " status is 3 if anything is wrong. With --json it prints one object, or an array of them for several"
+                + " paths."})
+final class VerifyCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(arity = "1..*", paramLabel = "PATH",
+            description = "Stores, each by one of its files; or files, or folders of files, that have checksums.")
+    private List<Path> paths;
+
+    @Option(names = "--threads", paramLabel = "N", description = "How many read at a time. Default: one a processor.")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Mixin
+    private StoreOptions storeOptions;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (threads < 1) {
+            throw new ParameterException(spec.commandLine(), "--threads " + threads + ", expected at least 1");
+        }
+        List<Verification> results = new ArrayList<>();
+        try (ProgressBar bar = report.progressBar("verify", "B")) {
+            for (Path path : paths) {
+                results.add(Verification.run(path, storeOptions.options(), threads, bar::update));
+            }
+        }
+        if (report.isJson()) {
+            List<Map<String, Object>> objects = results.stream().map(Verification::toMap).toList();
+            report.print(objects.size() == 1 ? objects.getFirst() : objects);
+        } else {
+            report.print(results.stream().map(VerifyCommand::text).collect(Collectors.joining("\n")));
+        }
+        return results.stream().allMatch(Verification::isGood) ? ExitCode.SUCCESS : ExitCode.BAD_INPUT;
+    }
+
+    private static String text(Verification result) {
+        StringBuilder text = new StringBuilder();
+        text.append(result.path()).append(": ").append(result.isGood() ? "good" : "BAD").append(", ")
+                .append(Quantity.of(result.bytes(), "B")).append('\n');
+        for (CheckedFile file : result.files()) {
+            text.append("  ").append(file.file()).append(": ").append(String.join(", ", file.checks()))
+                    .append(file.hasChecksum() ? "" : " alone: it has no checksums").append('\n');
+        }
+        for (Fault fault : result.faults()) {
+            text.append("  ").append(fault.check()).append(": ").append(fault.message()).append('\n');
+        }
+        return text.toString();
+    }
+}

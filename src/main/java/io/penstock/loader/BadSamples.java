@@ -1,0 +1,96 @@
+package io.penstock.loader;
+
+import io.penstock.dataset.BadSampleException;
+import io.penstock.dataset.SampleReader;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.KeyedRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Finds other samples for those that cannot be read, as a pure function of seed, epoch and the bad sample: so every
+ * worker, rank and resumed run finds the same. Keeps what was met; any number of workers use it.
+ *
+ * <p>Once a batch has met one bad sample, all its samples are looked at, so that many of them cost one pass more, not
+ * one each.
+ */
+final class BadSamples {
+
+    /** Keeps the draws apart from those of augmentations: "SUBS". */
+    static final long OPERATION = 0x53554253L;
+    /** A dataset of which so many samples in a row are bad is no dataset. */
+    static final int MAX_DRAWS = 64;
+
+    private static final int MAX_KEPT = 10_000;
+    private static final System.Logger LOG = System.getLogger(BadSamples.class.getName());
+
+    private final BadSamplePolicy policy;
+    private final long seed;
+    private final long size;
+    private final ConcurrentHashMap<Long, String> met = new ConcurrentHashMap<>();
+
+    BadSamples(BadSamplePolicy policy, long seed, long size) {
+        this.policy = policy;
+        this.seed = seed;
+        this.size = size;
+    }
+
+    /** Whether a plan may be repaired; otherwise the batch fails. */
+    boolean areReplaced() {
+        return policy != BadSamplePolicy.FAIL;
+    }
+
+    /** Puts other samples in the places of those that cannot be read. */
+    void repair(BatchPlan plan, SampleReader reader) {
+        for (int row = 0; row < plan.count(); row++) {
+            long sample = plan.sample(row);
+            if (isGood(sample, reader)) {
+                continue;
+            }
+            long other = substitute(sample, plan.epoch(), reader);
+            if (policy == BadSamplePolicy.SKIP) {
+                boolean moved = row < plan.valid();
+                plan.withdraw(row, other);
+                row -= moved ? 1 : 0;                   // another sample is here now
+            } else {
+                plan.replace(row, other);
+            }
+        }
+    }
+
+    private long substitute(long sample, long epoch, SampleReader reader) {
+        var random = new KeyedRandom(seed, epoch);
+        random.select(sample, OPERATION);
+        for (int draw = 0; draw < MAX_DRAWS; draw++) {
+            long other = random.nextLong(size);
+            if (other != sample && isGood(other, reader)) {
+                return other;
+            }
+        }
+        throw new IllegalStateException("no sample to take the place of sample " + sample + ": " + MAX_DRAWS
+                + " others are bad too");
+    }
+
+    private boolean isGood(long sample, SampleReader reader) {
+        try {
+            reader.check(sample);
+            return true;
+        } catch (BadSampleException bad) {
+            if (met.size() < MAX_KEPT && met.putIfAbsent(sample, bad.getMessage()) == null) {
+                LOG.log(System.Logger.Level.WARNING, "sample {0} is not given: {1}", Long.toString(sample),
+                        bad.getMessage());
+            }
+            return false;
+        }
+    }
+
+    /** Those that were met so far, by index. */
+    List<BadSample> met() {
+        List<BadSample> list = new ArrayList<>();
+        met.forEach((sample, reason) -> list.add(new BadSample(sample, reason)));
+        list.sort(Comparator.comparingLong(BadSample::sample));
+        return list;
+    }
+}

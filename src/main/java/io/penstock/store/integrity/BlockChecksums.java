@@ -1,0 +1,331 @@
+package io.penstock.store.integrity;
+
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.LittleEndian;
+import io.penstock.store.mapped.SpoolFile;
+import io.penstock.store.mapped.StagingFolder;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
+
+/**
+ * The checksums of a file's blocks, kept in a file beside it: of {@code corpus.bin} in {@code corpus.bin.crc32c}. A
+ * block is short, so a program that reads here and there checks what it reads, and what is bad is found to the block;
+ * CRC-32C, because processors compute it as fast as memory gives the bytes. It finds damage, not forgery.
+ *
+ * <pre>
+ *   offset   size
+ *        0      8   magic: 89 'C' '3' '2' 'C' 0D 0A 1A
+ *        8      4   u32 version: 1
+ *       12      4   u32 B, the bytes of a block: a power of two, 4096 to 67,108,864
+ *       16      8   u64 F, the bytes of the file
+ *       24    4·n   u32 the CRC-32C of each block, n = ceil(F / B); the last block may be shorter
+ *   24+4·n      4   u32 the CRC-32C of everything before
+ * </pre>
+ *
+ * <p>All numbers are little-endian. CRC-32C is that of RFC 3720 (iSCSI): polynomial 0x1EDC6F41, reflected.
+ * Immutable; any number of threads may read it.
+ */
+public final class BlockChecksums {
+
+    /** What is added to a file's name. */
+    public static final String SUFFIX = ".crc32c";
+    /** A block, unless said otherwise. */
+    public static final int DEFAULT_BLOCK_BYTES = 64 << 10;
+
+    private static final int MIN_BLOCK_BYTES = 4096;
+    private static final int MAX_BLOCK_BYTES = 64 << 20;
+    private static final byte[] MAGIC = {(byte) 0x89, 'C', '3', '2', 'C', 0x0D, 0x0A, 0x1A};
+    private static final int VERSION = 1;
+    private static final int VERSION_OFFSET = 8;
+    private static final int BLOCK_BYTES_OFFSET = 12;
+    private static final int FILE_BYTES_OFFSET = 16;
+    private static final int HEADER_BYTES = 24;
+    /** 16 TiB in blocks of 64 KiB: their checksums are a GiB. */
+    private static final int MAX_BLOCKS = 1 << 28;
+    private static final int CHUNK_BYTES = 1 << 16;
+
+    private final Path file;
+    private final int blockBytes;
+    private final long fileBytes;
+    private final int[] crcs;
+
+    private BlockChecksums(Path file, int blockBytes, long fileBytes, int[] crcs) {
+        this.file = file;
+        this.blockBytes = blockBytes;
+        this.fileBytes = fileBytes;
+        this.crcs = crcs;
+    }
+
+    /**
+     * Where the checksums of a file are.
+     *
+     * @param file the file
+     * @return the path of the file beside it; there may be none
+     */
+    public static Path pathFor(Path file) {
+        return file.resolveSibling(file.getFileName() + SUFFIX);
+    }
+
+    /**
+     * Computes the checksums of a file.
+     *
+     * @param file the file
+     * @param blockBytes the bytes of a block: a power of two, 4096 to 67,108,864
+     * @param progress told the bytes that are read
+     * @return the checksums
+     * @throws IOException if it cannot be read, or its size changes meanwhile
+     * @throws IllegalArgumentException if blocks cannot have that size
+     */
+    public static BlockChecksums compute(Path file, int blockBytes, LongConsumer progress) throws IOException {
+        if (!isBlockSize(blockBytes)) {
+            throw new IllegalArgumentException("blocks of " + blockBytes
+                    + " bytes, expected a power of two from 4096 to 67108864");
+        }
+        try (BlockReader reader = BlockReader.open(file, blockBytes)) {
+            long blocks = Math.ceilDiv(reader.fileBytes(), (long) blockBytes);
+            if (blocks > MAX_BLOCKS) {
+                throw new IOException(file + ": " + blocks + " blocks, expected at most " + MAX_BLOCKS
+                        + " (larger blocks would be fewer)");
+            }
+            int[] crcs = new int[(int) blocks];
+            reader.forEach(0, blocks, (block, crc) -> {
+                crcs[(int) block] = crc;
+                progress.accept(Math.min((block + 1) * blockBytes, reader.fileBytes()));
+            });
+            return new BlockChecksums(file, blockBytes, reader.fileBytes(), crcs);
+        }
+    }
+
+    /**
+     * Computes the checksums of a file and writes them beside it, whole or not at all.
+     *
+     * @param file the file
+     * @param overwrite whether checksums that are there already may be replaced
+     * @param progress told the bytes that are read
+     * @return the checksums
+     * @throws FileAlreadyExistsException if there are some and they may not
+     * @throws IOException if the file cannot be read, or its checksums not be written
+     */
+    public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
+        Path path = pathFor(file);
+        if (!overwrite && Files.exists(path)) {
+            throw new FileAlreadyExistsException(path.toString(), null,
+                    "exists already, and is not to be overwritten");
+        }
+        BlockChecksums checksums = compute(file, DEFAULT_BLOCK_BYTES, progress);
+        try (StagingFolder staging = StagingFolder.open(path)) {
+            String name = path.getFileName().toString();
+            checksums.put(staging, name);
+            staging.publish(List.of(name));
+        }
+        return checksums;
+    }
+
+    /**
+     * Computes the checksums of a file that is being written, and writes them beside it.
+     *
+     * @param staging the folder in which the file is
+     * @param name the file's name there
+     * @return the name of the checksums' file there, which is to be published with the other
+     * @throws IOException if the file cannot be read, or its checksums not be written
+     */
+    public static String stage(StagingFolder staging, String name) throws IOException {
+        compute(staging.resolve(name), DEFAULT_BLOCK_BYTES, _ -> { }).put(staging, name + SUFFIX);
+        return name + SUFFIX;
+    }
+
+    private void put(StagingFolder staging, String name) throws IOException {
+        byte[] bytes = toBytes();
+        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), CHUNK_BYTES)) {
+            target.put(MemorySegment.ofArray(bytes), 0, bytes.length);
+            target.force();
+        }
+    }
+
+    private byte[] toBytes() {
+        byte[] bytes = new byte[Math.toIntExact(sizeFor(crcs.length))];
+        MemorySegment segment = MemorySegment.ofArray(bytes);
+        MemorySegment.copy(MemorySegment.ofArray(MAGIC), 0, segment, 0, MAGIC.length);
+        segment.set(LittleEndian.I32, VERSION_OFFSET, VERSION);
+        segment.set(LittleEndian.I32, BLOCK_BYTES_OFFSET, blockBytes);
+        segment.set(LittleEndian.I64, FILE_BYTES_OFFSET, fileBytes);
+        MemorySegment.copy(crcs, 0, segment, LittleEndian.I32, HEADER_BYTES, crcs.length);
+        segment.set(LittleEndian.I32, bytes.length - Integer.BYTES, crcOf(bytes, bytes.length - Integer.BYTES));
+        return bytes;
+    }
+
+    /**
+     * Reads the checksums that are beside a file.
+     *
+     * @param file the file; it need not exist
+     * @return its checksums, or null if there are none
+     * @throws MalformedStoreException if they are not whole; names their file
+     * @throws IOException if they cannot be read
+     */
+    public static BlockChecksums read(Path file) throws IOException {
+        Path path = pathFor(file);
+        if (!Files.isRegularFile(path)) {
+            return null;
+        }
+        long size = Files.size(path);
+        if (size < sizeFor(0) || size > sizeFor(MAX_BLOCKS)) {
+            throw new MalformedStoreException(path, size + " bytes", sizeFor(0) + " to " + sizeFor(MAX_BLOCKS)
+                    + " bytes of block checksums");
+        }
+        CRC32C own = new CRC32C();
+        try (InputStream in = new BufferedInputStream(Files.newInputStream(path), CHUNK_BYTES)) {
+            MemorySegment header = next(in, HEADER_BYTES, own, path);
+            int blockBytes = header.get(LittleEndian.I32, BLOCK_BYTES_OFFSET);
+            long fileBytes = header.get(LittleEndian.I64, FILE_BYTES_OFFSET);
+            checkHeader(path, header, blockBytes, fileBytes, size);
+            int[] crcs = new int[(int) Math.ceilDiv(fileBytes, (long) blockBytes)];
+            for (int done = 0; done < crcs.length; ) {
+                int count = Math.min(crcs.length - done, CHUNK_BYTES / Integer.BYTES);
+                MemorySegment chunk = next(in, count * Integer.BYTES, own, path);
+                MemorySegment.copy(chunk, LittleEndian.I32, 0, crcs, done, count);
+                done += count;
+            }
+            int expected = (int) own.getValue();
+            int found = next(in, Integer.BYTES, own, path).get(LittleEndian.I32, 0);
+            if (found != expected) {
+                throw new MalformedStoreException(path, size - Integer.BYTES, "CRC-32C " + hex(found), hex(expected)
+                        + " of the bytes before (the checksums themselves are damaged)");
+            }
+            return new BlockChecksums(file, blockBytes, fileBytes, crcs);
+        }
+    }
+
+    private static void checkHeader(Path path, MemorySegment header, int blockBytes, long fileBytes, long size)
+            throws MalformedStoreException {
+        if (header.mismatch(MemorySegment.ofArray(MAGIC)) != MAGIC.length) {
+            throw new MalformedStoreException(path, 0, "no magic of block checksums", "89 43 33 32 43 0d 0a 1a");
+        }
+        int version = header.get(LittleEndian.I32, VERSION_OFFSET);
+        if (version != VERSION) {
+            throw new MalformedStoreException(path, VERSION_OFFSET, "version " + Integer.toUnsignedString(version),
+                    Integer.toString(VERSION));
+        }
+        if (!isBlockSize(blockBytes)) {
+            throw new MalformedStoreException(path, BLOCK_BYTES_OFFSET, "blocks of "
+                    + Integer.toUnsignedString(blockBytes) + " bytes", "a power of two from 4096 to 67108864");
+        }
+        if (fileBytes < 0 || sizeFor(Math.ceilDiv(fileBytes, (long) blockBytes)) != size) {
+            throw new MalformedStoreException(path, FILE_BYTES_OFFSET, "a file of " + Long.toUnsignedString(fileBytes)
+                    + " bytes in blocks of " + blockBytes, "as many as " + size + " bytes of checksums are for");
+        }
+    }
+
+    private static MemorySegment next(InputStream in, int bytes, CRC32C own, Path path) throws IOException {
+        byte[] read = in.readNBytes(bytes);
+        if (read.length < bytes) {
+            throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
+        }
+        own.update(read);
+        return MemorySegment.ofArray(read);
+    }
+
+    private static boolean isBlockSize(int bytes) {
+        return bytes >= MIN_BLOCK_BYTES && bytes <= MAX_BLOCK_BYTES && Integer.bitCount(bytes) == 1;
+    }
+
+    private static long sizeFor(long blocks) {
+        return HEADER_BYTES + Integer.BYTES * blocks + Integer.BYTES;
+    }
+
+    private static int crcOf(byte[] bytes, int count) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, count);
+        return (int) crc.getValue();
+    }
+
+    /** A checksum as messages have it. */
+    static String hex(int crc) {
+        return String.format("%08x", crc);
+    }
+
+    /**
+     * The file that they are of.
+     *
+     * @return its path
+     */
+    public Path file() {
+        return file;
+    }
+
+    /**
+     * The bytes of a block; the last one may be shorter.
+     *
+     * @return a power of two
+     */
+    public int blockBytes() {
+        return blockBytes;
+    }
+
+    /**
+     * The bytes that the file had.
+     *
+     * @return its size
+     */
+    public long fileBytes() {
+        return fileBytes;
+    }
+
+    /**
+     * The number of blocks.
+     *
+     * @return the count; 0 of an empty file
+     */
+    public int blocks() {
+        return crcs.length;
+    }
+
+    /**
+     * The checksum of a block.
+     *
+     * @param block its number
+     * @return its CRC-32C
+     * @throws IndexOutOfBoundsException if there is no such block
+     */
+    public int crc(long block) {
+        Objects.checkIndex(block, (long) crcs.length);
+        return crcs[(int) block];
+    }
+
+    /** What a file of another size than it had means. */
+    MalformedStoreException otherSize(long found) {
+        return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + pathFor(file).getFileName()
+                + " says (if it was written anew, so must its checksums be)");
+    }
+
+    /** What another checksum of a block means. */
+    MalformedStoreException otherCrc(long block, int found) {
+        return new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
+                hex(crc(block)) + ", as " + pathFor(file).getFileName() + " says");
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof BlockChecksums that && file.equals(that.file) && blockBytes == that.blockBytes
+                && fileBytes == that.fileBytes && Arrays.equals(crcs, that.crcs);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(file, blockBytes, fileBytes, Arrays.hashCode(crcs));
+    }
+
+    @Override
+    public String toString() {
+        return pathFor(file) + " (" + crcs.length + " blocks of " + blockBytes + " bytes)";
+    }
+}

@@ -1,0 +1,95 @@
+package io.penstock.store.integrity;
+
+import io.penstock.store.MalformedStoreException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.CRC32C;
+
+/**
+ * Reads a file block by block, for the checksum of each. By calls and not through a mapping: an unreadable sector is
+ * then an error of one read, and no page stays in the process. For one thread.
+ */
+final class BlockReader implements AutoCloseable {
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    /** Takes a block's checksum. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(long block, int crc);
+    }
+
+    private final Path file;
+    private final FileChannel channel;
+    private final int blockBytes;
+    private final long fileBytes;
+    private final Arena arena = Arena.ofConfined();
+    private final ByteBuffer buffer;
+    private final CRC32C crc = new CRC32C();
+
+    private BlockReader(Path file, FileChannel channel, int blockBytes) throws IOException {
+        this.file = file;
+        this.channel = channel;
+        this.blockBytes = blockBytes;
+        this.fileBytes = channel.size();
+        this.buffer = arena.allocate(Math.max(blockBytes, BUFFER_BYTES), Long.BYTES).asByteBuffer();
+    }
+
+    static BlockReader open(Path file, int blockBytes) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            if (Files.exists(file)) {
+                throw new IOException(file + ": not a regular file");
+            }
+            throw new NoSuchFileException(file.toString(), null, "no such file");
+        }
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+        try {
+            return new BlockReader(file, channel, blockBytes);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /** The file's size when it was opened. */
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    /** Reads the blocks from one up to, not including, another. */
+    void forEach(long from, long to, Visitor visitor) throws IOException {
+        long blocksAtOnce = buffer.capacity() / blockBytes;
+        for (long block = from; block < to; ) {
+            long end = Math.min(to, block + blocksAtOnce);
+            read(block * blockBytes, (int) (Math.min(end * blockBytes, fileBytes) - block * blockBytes));
+            int filled = buffer.position();
+            for (int at = 0; at < filled; at += blockBytes) {
+                crc.reset();
+                crc.update(buffer.limit(Math.min(at + blockBytes, filled)).position(at));
+                visitor.visit(block++, (int) crc.getValue());
+            }
+        }
+    }
+
+    private void read(long offset, int bytes) throws IOException {
+        buffer.clear().limit(bytes);
+        while (buffer.hasRemaining()) {
+            if (channel.read(buffer, offset + buffer.position()) < 0) {
+                throw new MalformedStoreException(file, offset + buffer.position(), "the end of a file that shrank",
+                        fileBytes + " bytes");
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        arena.close();
+        channel.close();
+    }
+}

@@ -1,0 +1,99 @@
+package io.penstock.store.integrity;
+
+import io.penstock.store.mapped.Sha256;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.LongConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a listing of {@code sha256sum} beside a file says of it: {@code X.sha256} for {@code X.bin}, as our writers name
+ * it, {@code X.bin.sha256}, {@code SHA256SUMS}. Lines that are none of its are passed over: such listings may be signed
+ * or have comments.
+ *
+ * @param listing the listing
+ * @param file the file
+ * @param hex the digest that the listing has
+ */
+record Sha256Listing(Path listing, Path file, String hex) {
+
+    private static final List<String> NAMES = List.of("SHA256SUMS", "sha256sums.txt", "sha256sum.txt", "SHA256SUMS.txt");
+    private static final Pattern LINE = Pattern.compile("(\\\\?)([0-9a-fA-F]{64}) [ *](?:\\./)?(.+)");
+    private static final long MAX_LISTING_BYTES = 64 << 20;
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    /** The listing that has a file; null if there is none. */
+    static Sha256Listing of(Path file) throws IOException {
+        String name = file.getFileName().toString();
+        List<String> listings = new ArrayList<>();
+        int dot = name.lastIndexOf('.');
+        if (dot > 0) {
+            listings.add(name.substring(0, dot) + ".sha256");
+        }
+        listings.add(name + ".sha256");
+        listings.addAll(NAMES);
+        for (String each : listings) {
+            Path listing = file.resolveSibling(each);
+            if (Files.isRegularFile(listing) && !each.equals(name) && Files.size(listing) <= MAX_LISTING_BYTES) {
+                String hex = find(listing, name);
+                if (hex != null) {
+                    return new Sha256Listing(listing, file, hex);
+                }
+            }
+        }
+        return null;
+    }
+
+    private static String find(Path listing, String name) throws IOException {
+        String text = new String(Files.readAllBytes(listing), StandardCharsets.UTF_8);
+        for (String line : text.split("\n")) {
+            Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
+            if (matcher.matches() && name.equals(unescaped(matcher.group(3), !matcher.group(1).isEmpty()))) {
+                return matcher.group(2).toLowerCase(Locale.ROOT);
+            }
+        }
+        return null;
+    }
+
+    /** The name that a line which begins with a backslash has escaped. */
+    private static String unescaped(String name, boolean escaped) {
+        if (!escaped) {
+            return name;
+        }
+        StringBuilder plain = new StringBuilder();
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            if (c == '\\' && i + 1 < name.length()) {
+                char next = name.charAt(++i);
+                plain.append(next == 'n' ? '\n' : next == 'r' ? '\r' : next);
+            } else {
+                plain.append(c);
+            }
+        }
+        return plain.toString();
+    }
+
+    /** Digests the file; null if it is as the listing says, otherwise what is wrong. */
+    Fault check(LongConsumer read) throws IOException {
+        MessageDigest sha256 = Sha256.digest();
+        byte[] chunk = new byte[BUFFER_BYTES];
+        try (InputStream in = Files.newInputStream(file)) {
+            for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
+                sha256.update(chunk, 0, bytes);
+                read.accept(bytes);
+            }
+        }
+        String found = HexFormat.of().formatHex(sha256.digest());
+        return found.equals(hex) ? null : new Fault(file, "sha256", file + ": SHA-256 " + found + ", expected " + hex
+                + ", as " + listing.getFileName() + " says");
+    }
+}

@@ -1,0 +1,261 @@
+package io.penstock.store.integrity;
+
+import io.penstock.store.Inspection;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.TensorStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+
+/** One run of a {@link Verification}. For one thread, which starts others. */
+final class Verifier {
+
+    private static final long PIECE_BYTES = 64 << 20;
+    private static final long PROGRESS_MILLIS = 100;
+
+    private final Path path;
+    private final OpenOptions options;
+    private final int threads;
+    private final Progress progress;
+    private final Map<Path, List<String>> checksOf = new LinkedHashMap<>();
+    private final List<Fault> faults = new ArrayList<>();
+    private final List<BlockFaults> blockFaults = new ArrayList<>();
+    private final List<Callable<Fault>> tasks = new ArrayList<>();
+    private final LongAdder readBytes = new LongAdder();
+    private long bytesToRead;
+    private String kind;
+    /** Why the store does not open; null if it does. */
+    private IOException refusal;
+
+    Verifier(Path path, OpenOptions options, int threads, Progress progress) {
+        this.path = path;
+        this.options = options;
+        this.threads = threads;
+        this.progress = progress;
+    }
+
+    Verification run() throws IOException, InterruptedException {
+        try (Store store = open()) {
+            planChecksums();
+            if (store == null) {
+                checksOf.values().removeIf(List::isEmpty);
+                addRefusal();
+            }
+            readAll();
+            if (store != null) {
+                checkContent(store);
+            }
+        }
+        List<CheckedFile> files = new ArrayList<>();
+        for (Map.Entry<Path, List<String>> each : checksOf.entrySet()) {
+            files.add(new CheckedFile(each.getKey(), Files.size(each.getKey()), each.getValue()));
+        }
+        return new Verification(path, kind, files, faults);
+    }
+
+    /** Opens the store, and takes its files; null if it does not open: then those that are there by that name. */
+    private Store open() throws IOException {
+        Store store = null;
+        try {
+            store = Store.open(path, options);
+            Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
+            kind = inspection.kind();
+            for (Path file : inspection.files()) {
+                checksOf.computeIfAbsent(file, _ -> new ArrayList<>()).add("structure");
+            }
+            return store;
+        } catch (IOException e) {
+            if (store != null) {
+                store.close();
+            }
+            if (e instanceof NoSuchFileException && !Files.exists(path)) {
+                throw e;
+            }
+            refusal = e;
+            checksOf.clear();
+            for (Path file : filesOf(path)) {
+                checksOf.put(file, new ArrayList<>());
+            }
+            return null;
+        }
+    }
+
+    /** A file that is no store and has checksums is well; a store that does not open is not. */
+    private void addRefusal() throws IOException {
+        boolean isStore = isStore();
+        if (isStore || checksOf.isEmpty()) {
+            faults.add(new Fault(path, "structure", refusal.getMessage()));
+        }
+        if (isStore && Files.isRegularFile(path)) {
+            checksOf.computeIfAbsent(path, _ -> new ArrayList<>()).addFirst("structure");
+        }
+    }
+
+    /** Whether it claims to be a store: one that does not open is a bad one. */
+    private boolean isStore() throws IOException {
+        if (options.format() != null) {
+            return true;
+        }
+        try {
+            StoreFormat.recognize(path);
+            return true;
+        } catch (MalformedStoreException _) {
+            return false;
+        }
+    }
+
+    private static List<Path> filesOf(Path path) throws IOException {
+        if (!Files.isDirectory(path)) {
+            return Files.isRegularFile(path) ? List.of(path) : List.of();
+        }
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(path, Files::isRegularFile)) {
+            all.forEach(files::add);
+        }
+        files.sort(null);
+        return files;
+    }
+
+    private void planChecksums() throws IOException {
+        for (Map.Entry<Path, List<String>> each : checksOf.entrySet()) {
+            Path file = each.getKey();
+            planBlocks(file, each.getValue());
+            Sha256Listing listing = Sha256Listing.of(file);
+            if (listing != null) {
+                each.getValue().add("sha256");
+                bytesToRead += Files.size(file);
+                tasks.add(() -> listing.check(readBytes::add));
+            }
+        }
+    }
+
+    private void planBlocks(Path file, List<String> checks) throws IOException {
+        BlockChecksums checksums;
+        try {
+            checksums = BlockChecksums.read(file);
+        } catch (MalformedStoreException e) {
+            checks.add("crc32c");
+            faults.add(new Fault(BlockChecksums.pathFor(file), "crc32c", e.getMessage()));
+            return;
+        }
+        if (checksums == null) {
+            return;
+        }
+        checks.add("crc32c");
+        long size = Files.size(file);
+        if (size != checksums.fileBytes()) {
+            faults.add(new Fault(file, "crc32c", checksums.otherSize(size).getMessage()));
+        }
+        var bad = new BlockFaults(checksums);
+        blockFaults.add(bad);
+        long whole = size >= checksums.fileBytes() ? checksums.blocks() : size / checksums.blockBytes();
+        bytesToRead += Math.min(size, checksums.fileBytes());
+        long step = Math.max(1, PIECE_BYTES / checksums.blockBytes());
+        for (long first = 0; first < whole; first += step) {
+            long from = first;
+            long to = Math.min(whole, first + step);
+            tasks.add(() -> checkBlocks(checksums, from, to, bad));
+        }
+    }
+
+    private Fault checkBlocks(BlockChecksums checksums, long from, long to, BlockFaults bad) {
+        try (BlockReader reader = BlockReader.open(checksums.file(), checksums.blockBytes())) {
+            reader.forEach(from, to, (block, crc) -> {
+                readBytes.add(checksums.blockBytes());
+                if (crc != checksums.crc(block)) {
+                    bad.add(block, crc);
+                }
+            });
+            return null;
+        } catch (IOException e) {
+            return new Fault(checksums.file(), "crc32c", from, from * checksums.blockBytes(),
+                    Math.min(to * checksums.blockBytes(), checksums.fileBytes()), unreadable(checksums.file(), e));
+        }
+    }
+
+    private static String unreadable(Path file, IOException e) {
+        String said = String.valueOf(e.getMessage());
+        return said.contains(file.toString()) ? said : file + ": cannot be read: " + said;
+    }
+
+    private void readAll() throws IOException, InterruptedException {
+        ExecutorService pool = Executors.newFixedThreadPool(threads,
+                Thread.ofPlatform().name("penstock-verify-", 0).daemon().factory());
+        try {
+            List<Future<Fault>> futures = new ArrayList<>();
+            for (Callable<Fault> task : tasks) {
+                futures.add(pool.submit(task));
+            }
+            for (Future<Fault> future : futures) {
+                Fault fault = await(future);
+                if (fault != null) {
+                    faults.add(fault);
+                }
+            }
+        } finally {
+            pool.shutdownNow();
+            pool.close();
+        }
+        blockFaults.forEach(bad -> faults.addAll(bad.faults()));
+    }
+
+    private Fault await(Future<Fault> future) throws IOException, InterruptedException {
+        while (true) {
+            try {
+                return future.get(PROGRESS_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException _) {
+                progress.update(Math.min(readBytes.sum(), bytesToRead), bytesToRead);
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof IOException unread) {
+                    throw unread;
+                }
+                throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    /** By the format's own checksums, or by decoding what is decoded when it is read. */
+    private void checkContent(Store store) throws IOException {
+        if (store instanceof Verifiable own) {
+            checksOf.values().forEach(checks -> checks.add(own.checksum()));
+            own.verify(faults::add, progress);
+        } else if (decodes(store)) {
+            checksOf.values().forEach(checks -> checks.add("content"));
+            try {
+                Inspection.of(path, store, true, progress);
+            } catch (IOException | UncheckedIOException e) {
+                faults.add(new Fault(path, "content", e.getMessage()));
+            }
+        }
+    }
+
+    private static boolean decodes(Store store) {
+        return switch (store) {
+            case RecordStore _ -> true;
+            case TensorStore tensors ->
+                    IntStream.range(0, tensors.tensors().size()).anyMatch(tensors::isConverted);
+            default -> false;
+        };
+    }
+}
