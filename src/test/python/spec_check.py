@@ -434,11 +434,25 @@ def check_randomness(vectors):
         check("crop", [top, left, int(flip), 0], case["parameters"])
 
 
+def substitute(seed, epoch, size, sample, bad):
+    words = Words(seed, epoch, sample, 0x53554253)
+    while True:
+        other = words.below(size)
+        if other != sample and other not in bad:
+            return other
+
+
+def check_bad_samples(vectors):
+    for case in vectors["substitutes"]:
+        check("substitute", substitute(int(case["seed"], 16), case["epoch"], case["size"], case["sample"],
+                                       case["bad"]), case["substitute"])
+
+
 def main():
     folder = sys.argv[1]
     for name, checker in (("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
                           ("windows", check_windows), ("slab", check_slab),
-                          ("randomness", check_randomness)):
+                          ("randomness", check_randomness), ("bad-samples", check_bad_samples)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))
     print("%d checks passed" % checked)

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongPredicate;
 
 /**
  * Finds other samples for those that cannot be read, as a pure function of seed, epoch and the bad sample: so every
@@ -49,7 +50,7 @@ final class BadSamples {
             if (isGood(sample, reader)) {
                 continue;
             }
-            long other = substitute(sample, plan.epoch(), reader);
+            long other = substitute(seed, plan.epoch(), size, sample, draw -> isGood(draw, reader));
             if (policy == BadSamplePolicy.SKIP) {
                 boolean moved = row < plan.valid();
                 plan.withdraw(row, other);
@@ -60,17 +61,22 @@ final class BadSamples {
         }
     }
 
-    private long substitute(long sample, long epoch, SampleReader reader) {
+    /**
+     * The sample that takes the place of a bad one.
+     *
+     * @param isGood whether a sample can be read
+     */
+    static long substitute(long seed, long epoch, long size, long sample, LongPredicate isGood) {
         var random = new KeyedRandom(seed, epoch);
         random.select(sample, OPERATION);
         for (int draw = 0; draw < MAX_DRAWS; draw++) {
             long other = random.nextLong(size);
-            if (other != sample && isGood(other, reader)) {
+            if (other != sample && isGood.test(other)) {
                 return other;
             }
         }
-        throw new IllegalStateException("no sample to take the place of sample " + sample + ": " + MAX_DRAWS
-                + " others are bad too");
+        throw new IllegalStateException("no sample takes the place of sample " + sample + ": " + MAX_DRAWS
+                + " others were drawn and are bad too");
     }
 
     private boolean isGood(long sample, SampleReader reader) {

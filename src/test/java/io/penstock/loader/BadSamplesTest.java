@@ -1,0 +1,292 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.BadSampleException;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.json.Json;
+import io.penstock.memory.ReadMode;
+import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import io.penstock.store.TokenStore;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A corpus with two damaged blocks: what verified reads find, and what the policies make of it. */
+class BadSamplesTest {
+
+    private static final int TOKENS = 600_000;
+    private static final int LENGTH = 200;
+    private static final int BATCH = 32;
+    private static final int SEED = 42;
+    private static final int[] DAMAGED = {200_000, 700_003};
+
+    @TempDir
+    private Path folder;
+
+    private byte[] bytes;
+    private TokenStore store;
+    private Dataset windows;
+    /** The windows that have a token in a damaged block. */
+    private final Set<Long> bad = new TreeSet<>();
+
+    @BeforeEach
+    void damage() throws IOException {
+        Path file = Corpora.rawU16(folder, TOKENS, 7);
+        BlockChecksums.write(file, false, _ -> { });
+        bytes = Files.readAllBytes(file);
+        for (int at : DAMAGED) {
+            bytes[at] ^= 1;
+        }
+        Files.write(file, bytes);
+        store = TokenStore.open(file);
+        windows = TokenWindows.of(store, LENGTH);
+        int block = BlockChecksums.DEFAULT_BLOCK_BYTES;
+        for (long sample = 0; sample < windows.size(); sample++) {
+            long first = 2 * LENGTH * sample / block;
+            long last = (2 * LENGTH * sample + 2 * LENGTH + 1) / block;
+            for (int at : DAMAGED) {
+                if (first <= at / block && at / block <= last) {
+                    bad.add(sample);
+                }
+            }
+        }
+        assertTrue(bad.size() > 320 && bad.size() < 340, "bad windows: " + bad.size());
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private DataLoaderBuilder loader() {
+        return DataLoader.of(windows).batchSize(BATCH).shuffle(SEED).verify(true).endEpoch(2);
+    }
+
+    /** What a trainer sees of a batch: the samples of its rows, their bytes, and how many have weight. */
+    private record Seen(List<Long> samples, int valid, int replaced, int contentHash) {
+
+        static Seen of(Batch batch) {
+            List<Long> samples = new ArrayList<>();
+            for (int row = 0; row < batch.count(); row++) {
+                samples.add(batch.sample(row));
+            }
+            return new Seen(samples, batch.valid(), batch.replaced(),
+                    Arrays.hashCode(batch.tensor("tokens").segment().toArray(ValueLayout.JAVA_BYTE)));
+        }
+    }
+
+    private static List<Seen> drain(DataLoader loader) {
+        List<Seen> seen = new ArrayList<>();
+        while (loader.hasNext()) {
+            try (Batch batch = loader.next()) {
+                seen.add(Seen.of(batch));
+            }
+        }
+        return seen;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, MMAP", "1, PREAD", "3, AUTO"})
+    void withoutAPolicyExactlyTheBatchesWithABadSampleFailAndNameTheBlock(int workers, ReadMode mode) {
+        try (DataLoader loader = loader().workers(workers).readMode(mode).endEpoch(1).open()) {
+            var order = Sampler.shuffled(windows.size(), SEED).epoch(0);
+            for (long batch = 0; loader.hasNext(); batch++) {
+                boolean expected = false;
+                for (long p = batch * BATCH; p < Math.min(windows.size(), (batch + 1) * BATCH); p++) {
+                    expected |= bad.contains(order.at(p));
+                }
+                if (!expected) {
+                    loader.next().close();
+                    continue;
+                }
+                BatchException failed = assertThrows(BatchException.class, loader::next);
+                assertInstanceOf(BadSampleException.class, failed.getCause());
+                assertTrue(bad.contains(failed.sample()), failed.getMessage());
+                assertTrue(failed.getMessage().matches(
+                        ".*corpus.*bin: at byte (196608|655360): a block whose CRC-32C is .*"), failed.getMessage());
+            }
+            assertEquals(0, loader.report().badSamples());
+            assertTrue(loader.report().verifiedBytes() > 0);
+        }
+    }
+
+    @Test
+    void withoutVerificationNothingIsFound() {
+        try (DataLoader loader = loader().verify(false).open()) {
+            assertEquals(2 * ((windows.size() + BATCH - 1) / BATCH), drain(loader).size());
+            assertEquals(0, loader.report().verifiedBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REPLACE", "SKIP"})
+    void batchesAreTheSameWhateverTheWorkersTheReadModeAndTheWayToTheDevice(BadSamplePolicy policy) {
+        List<Seen> expected = null;
+        for (int workers : new int[] {0, 1, 3}) {
+            for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD}) {
+                try (DataLoader loader = loader().workers(workers).readMode(mode).onBadSample(policy)
+                        .transfer(workers == 1 ? TransferMode.COPY : TransferMode.AUTO).open()) {
+                    List<Seen> seen = drain(loader);
+                    expected = expected == null ? seen : expected;
+                    assertEquals(expected, seen, workers + " workers, " + mode);
+                    assertEquals(2 * bad.size(), loader.report().badSamples());
+                    assertTrue(loader.badSamples().stream().allMatch(found -> bad.contains(found.sample())
+                            && found.reason().contains("CRC-32C")));
+                    assertEquals(new HashSet<>(bad), new HashSet<>(loader.badSamples().stream()
+                            .map(BadSample::sample).toList()));
+                }
+            }
+        }
+    }
+
+    @Test
+    void replacedSamplesAreThoseOfThePagesFormulaAndTheOthersStayWhereTheyWere() {
+        try (DataLoader loader = loader().onBadSample(BadSamplePolicy.REPLACE).open()) {
+            long position = 0;
+            long epoch = 0;
+            for (Seen batch : drain(loader)) {
+                assertEquals(batch.samples().size(), batch.valid());
+                var order = Sampler.shuffled(windows.size(), SEED).epoch(epoch);
+                for (long sample : batch.samples()) {
+                    long own = order.at(position++);
+                    assertEquals(bad.contains(own) ? substitute(own, epoch) : own, sample);
+                }
+                if (position == windows.size()) {
+                    position = 0;
+                    epoch++;
+                }
+            }
+        }
+    }
+
+    @Test
+    void skippedSamplesHaveNoWeightAndNoOtherSampleLosesIts() {
+        try (DataLoader loader = loader().onBadSample(BadSamplePolicy.SKIP).endEpoch(1).open()) {
+            long position = 0;
+            var order = Sampler.shuffled(windows.size(), SEED).epoch(0);
+            for (Seen batch : drain(loader)) {
+                List<Long> good = new ArrayList<>();
+                for (int row = 0; row < batch.samples().size(); row++) {
+                    long own = order.at(position++);
+                    if (!bad.contains(own)) {
+                        good.add(own);
+                    }
+                }
+                assertEquals(good, batch.samples().subList(0, batch.valid()));
+                assertEquals(batch.samples().size() - good.size(), batch.replaced());
+                assertTrue(batch.samples().stream().noneMatch(bad::contains));
+            }
+            assertEquals(windows.size(), position);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REPLACE", "SKIP"})
+    void aResumedRunWithOtherWorkersAndAnotherBatchSizeGivesTheSameSamplesTheSameFate(BadSamplePolicy policy) {
+        Map<Long, Long> whole = new HashMap<>();
+        Map<Long, Long> parts = new HashMap<>();
+        LoaderState state;
+        try (DataLoader loader = loader().onBadSample(policy).endEpoch(1).open()) {
+            drain(loader).forEach(batch -> count(batch, whole));
+        }
+        try (DataLoader loader = loader().onBadSample(policy).workers(1).endEpoch(1).open()) {
+            for (int i = 0; i < 20; i++) {
+                try (Batch batch = loader.next()) {
+                    count(Seen.of(batch), parts);
+                }
+            }
+            state = loader.state();
+        }
+        for (int rank = 0; rank < 2; rank++) {
+            try (DataLoader loader = loader().onBadSample(policy).batchSize(7).workers(3).resume(state).endEpoch(1)
+                    .shard(new Shard(rank, 2, TailPolicy.EXACT)).open()) {
+                drain(loader).forEach(batch -> count(batch, parts));
+            }
+        }
+        assertEquals(whole, parts);
+    }
+
+    /** How often each sample was given with weight. */
+    private static void count(Seen batch, Map<Long, Long> times) {
+        batch.samples().subList(0, batch.valid()).forEach(sample -> times.merge(sample, 1L, Long::sum));
+    }
+
+    /** By the words of {@code docs/spec/bad-samples.md}, without the code under test. */
+    private long substitute(long sample, long epoch) {
+        long state = first(first(first(first(first(SEED) + epoch) + 0x44524157L) + sample) + 0x53554253L);
+        while (true) {
+            long word = first(state);
+            state += 0x9E3779B97F4A7C15L;
+            long other = Math.unsignedMultiplyHigh(word, windows.size());
+            if (other != sample && !bad.contains(other)) {
+                return other;
+            }
+        }
+    }
+
+    private static long first(long state) {
+        long z = state + 0x9E3779B97F4A7C15L;
+        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
+        return z ^ z >>> 31;
+    }
+
+    @Test
+    void theVectorsOfThePageHold() throws IOException {
+        Object vectors = Json.parse(Files.readAllBytes(Path.of("docs/spec/vectors/bad-samples.json")));
+        List<Object> cases = Json.array(Json.object(vectors).get("substitutes"));
+        assertTrue(cases.size() >= 8);
+        for (Object each : cases) {
+            Map<String, Object> one = Json.object(each);
+            Set<Object> isBad = new HashSet<>(Json.array(one.get("bad")));
+            long other = BadSamples.substitute(Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
+                    (long) one.get("epoch"), (long) one.get("size"), (long) one.get("sample"),
+                    draw -> !isBad.contains(draw));
+            assertEquals(one.get("substitute"), other, one.toString());
+        }
+    }
+
+    @Test
+    void aDatasetOfBadSamplesAloneIsAnErrorAndNoEndlessSearch() {
+        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1_000, 5, _ -> false));
+        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1, 0, _ -> true));
+    }
+
+    @Test
+    void aFileThatIsNotTheOneThatWasChecksummedFailsEveryBatchWhateverThePolicy() throws IOException {
+        Path other = Files.write(folder.resolve("other.bin"), Arrays.copyOf(bytes, bytes.length / 2));
+        Files.copy(BlockChecksums.pathFor(folder.resolve("corpus-" + TOKENS + "-7.bin")),
+                BlockChecksums.pathFor(other));
+        try (TokenStore half = TokenStore.open(other); DataLoader loader = DataLoader.of(TokenWindows.of(half, LENGTH))
+                .batchSize(BATCH).verify(true).onBadSample(BadSamplePolicy.SKIP).open()) {
+            String message = assertThrows(BatchException.class, loader::next).getMessage();
+            assertTrue(message.contains("600000 bytes, expected 1200000"), message);
+        }
+    }
+}
