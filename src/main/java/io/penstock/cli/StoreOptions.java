@@ -45,6 +45,7 @@ final class StoreOptions {
 
     /** Opens a store; the caller closes it. */
     Store open(Path path) throws IOException {
+        checkCombination();
         try {
             return Store.open(path, options(format(path)));
         } catch (IllegalArgumentException e) {
@@ -54,6 +55,7 @@ final class StoreOptions {
 
     /** What was told of the store; the format only if it was. */
     OpenOptions options() {
+        checkCombination();
         try {
             return options(format == null ? null : StoreFormat.of(format));
         } catch (IllegalArgumentException e) {
@@ -61,10 +63,13 @@ final class StoreOptions {
         }
     }
 
-    private OpenOptions options(StoreFormat known) {
+    private void checkCombination() {
         if (format == null && dtype != null) {
             throw new ParameterException(spec.commandLine(), "--dtype needs --format");
         }
+    }
+
+    private OpenOptions options(StoreFormat known) {
         return new OpenOptions(known, dtype == null ? null : DType.of(dtype), shape, member);
     }
 }

@@ -47,7 +47,8 @@ import java.util.stream.StreamSupport;
  * are deleted.
  *
  * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes
- * on behind it; one that is damaged may be replaced or skipped instead: {@link DataLoaderBuilder#onBadSample}. A device error ends the loader: every later call throws {@link IllegalStateException} with that cause.
+ * on behind it; one that is damaged may be replaced or skipped instead: {@link DataLoaderBuilder#onBadSample}. A device
+ * error ends the loader: every later call throws {@link IllegalStateException} with that cause.
  */
 public final class DataLoader implements AutoCloseable {
 

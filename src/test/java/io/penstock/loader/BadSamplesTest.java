@@ -5,19 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.codec.MissingLibraryException;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
+import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.store.Column;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -287,6 +296,105 @@ class BadSamplesTest {
                 .batchSize(BATCH).verify(true).onBadSample(BadSamplePolicy.SKIP).open()) {
             String message = assertThrows(BatchException.class, loader::next).getMessage();
             assertTrue(message.contains("600000 bytes, expected 1200000"), message);
+        }
+    }
+
+    /** Numbers, of which some are stored so that their decoder refuses them. */
+    private static final class Numbers implements Dataset, Decoder, Decoder.Session {
+
+        private final MemorySegment stored = Arena.ofAuto().allocate(Long.BYTES * 100L);
+        private final Function<String, IOException> refusal;
+
+        Numbers(Function<String, IOException> refusal) {
+            this.refusal = refusal;
+            for (long i = 0; i < 100; i++) {
+                stored.setAtIndex(ValueLayout.JAVA_LONG, i, i % 9 == 4 ? -i : i);
+            }
+        }
+
+        @Override
+        public long size() {
+            return 100;
+        }
+
+        @Override
+        public List<TensorSpec> fields() {
+            return List.of(new TensorSpec("tokens", DType.I64));
+        }
+
+        @Override
+        public void locate(long sample, int field, Span into) {
+            into.set(stored, Long.BYTES * sample, Long.BYTES);
+        }
+
+        @Override
+        public Decoder decoder(int field) {
+            return this;
+        }
+
+        @Override
+        public long maxLength(int field) {
+            return 1;
+        }
+
+        @Override
+        public String fingerprint() {
+            return "numbers";
+        }
+
+        @Override
+        public TensorSpec field(Column column) {
+            return fields().getFirst();
+        }
+
+        @Override
+        public Session open() {
+            return this;
+        }
+
+        @Override
+        public long byteSize(MemorySegment value, long storedBytes) {
+            return Long.BYTES;
+        }
+
+        @Override
+        public void decode(MemorySegment value, long storedBytes, MemorySegment target, long targetOffset, long bytes)
+                throws IOException {
+            long number = value.get(ValueLayout.JAVA_LONG, 0);
+            if (number < 0) {
+                throw refusal.apply("found " + number + ", expected a number");
+            }
+            target.set(ValueLayout.JAVA_LONG, targetOffset, number);
+        }
+
+        @Override
+        public void close() {
+        }
+    }
+
+    @Test
+    void aSampleThatCannotBeDecodedIsABadOneToo() {
+        List<Seen> expected = null;
+        for (int workers : new int[] {0, 1, 3}) {
+            try (DataLoader loader = DataLoader.of(new Numbers(IOException::new)).batchSize(8).shuffle(1).endEpoch(3)
+                    .workers(workers).onBadSample(BadSamplePolicy.SKIP).open()) {
+                List<Seen> seen = drain(loader);
+                expected = expected == null ? seen : expected;
+                assertEquals(expected, seen);
+                assertEquals(3 * 11, loader.report().badSamples());
+                assertEquals("sample 13, field 'tokens': found -13, expected a number",
+                        loader.badSamples().get(1).reason());
+            }
+        }
+        assertTrue(expected.stream().flatMap(batch -> batch.samples().stream()).noneMatch(s -> s % 9 == 4));
+        assertEquals(3 * 89, expected.stream().mapToInt(Seen::valid).sum());
+    }
+
+    @Test
+    void aLibraryThatIsNotThereIsNoReasonToSkipASample() {
+        try (DataLoader loader = DataLoader.of(new Numbers(what -> new MissingLibraryException("decoding", what, null)))
+                .batchSize(100).onBadSample(BadSamplePolicy.SKIP).open()) {
+            assertThrows(BatchException.class, loader::next);
         }
     }
 }

@@ -26,7 +26,8 @@ import java.util.regex.Pattern;
  */
 record Sha256Listing(Path listing, Path file, String hex) {
 
-    private static final List<String> NAMES = List.of("SHA256SUMS", "sha256sums.txt", "sha256sum.txt", "SHA256SUMS.txt");
+    private static final List<String> NAMES =
+            List.of("SHA256SUMS", "SHA256SUMS.txt", "sha256sums.txt", "sha256sum.txt");
     private static final Pattern LINE = Pattern.compile("(\\\\?)([0-9a-fA-F]{64}) [ *](?:\\./)?(.+)");
     private static final long MAX_LISTING_BYTES = 64 << 20;
     private static final int BUFFER_BYTES = 1 << 20;
