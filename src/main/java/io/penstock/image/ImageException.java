@@ -9,8 +9,11 @@ public final class ImageException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** Where in the image. */
     private final long byteOffset;
+    /** What is there. */
     private final String found;
+    /** What a well-formed image has there. */
     private final String expected;
 
     /**
