@@ -31,7 +31,9 @@ class FuzzTest {
     /** What a build gives each target: so many inputs, or so many seconds if the machine is slow. */
     private static final int BUILD_INPUTS = 1500;
     private static final int BUILD_SECONDS = 6;
-    private static final int PLANTED_INPUTS = 200_000;
+    /** What finding the planted fault may take; a tenth does as a rule. */
+    private static final int PLANTED_INPUTS = 500_000;
+    private static final int PLANTED_SECONDS = 120;
 
     private static final Path FOUND = Path.of("src/test/resources/fuzz");
 
@@ -59,7 +61,7 @@ class FuzzTest {
     void aFaultBehindFourComparisonsIsFoundAndItsInputKept() throws Exception {
         Path findings = folder.resolve("findings");
         JazzerRun.Result result = new JazzerRun(PlantedFault.class.getSimpleName(), folder, folder.resolve("corpus"),
-                findings, BUILD_SECONDS, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
+                findings, PLANTED_SECONDS, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
                 .run(PlantedFault.TARGET.seeds());
         assertNotEquals(0, result.exitCode());
         assertTrue(result.output().contains("IllegalStateException: the planted fault"), result.output());

@@ -27,7 +27,7 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
     /** What an input may take. */
     static final int INPUT_SECONDS = 5;
 
-    private static final int START_SECONDS = 60;
+    private static final int START_SECONDS = 180;
     private static final Pattern STATS = Pattern.compile("(?m)^stat::number_of_executed_units:\\s+(\\d+)$");
 
     /**
