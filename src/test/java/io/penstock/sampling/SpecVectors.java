@@ -3,6 +3,7 @@ package io.penstock.sampling;
 import static io.penstock.testing.Members.fields;
 
 import io.penstock.collate.BatchVectors;
+import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
 import io.penstock.transform.RandomCrop;
 import java.io.IOException;
@@ -37,6 +38,9 @@ final class SpecVectors {
         Files.writeString(folder.resolve("permutation.json"), lines(permutation()));
         Files.writeString(folder.resolve("sharding.json"), lines(sharding()));
         Files.writeString(folder.resolve("state.json"), lines(state()));
+        Files.writeString(folder.resolve("samplers.json"), lines(SamplerVectors.samplers()));
+        Files.writeString(folder.resolve("mixtures.json"), lines(SamplerVectors.mixtures()));
+        Files.writeString(folder.resolve("packing.json"), lines(PackingVectors.packing()));
         Files.writeString(folder.resolve("windows.json"), lines(BatchVectors.windows()));
         Files.writeString(folder.resolve("slab.json"), lines(BatchVectors.slab()));
         Files.writeString(folder.resolve("randomness.json"), lines(randomness()));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.BatchVectors;
+import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,12 +25,14 @@ class SpecVectorsTest {
     private static final Path VECTORS = Path.of("docs/spec/vectors");
 
     @ParameterizedTest
-    @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness"})
+    @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness", "samplers",
+        "mixtures", "packing"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
         Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
                 "sharding", SpecVectors::sharding, "state", SpecVectors::state,
                 "windows", BatchVectors::windows, "slab", BatchVectors::slab,
-                "randomness", SpecVectors::randomness);
+                "randomness", SpecVectors::randomness, "samplers", SamplerVectors::samplers,
+                "mixtures", SamplerVectors::mixtures, "packing", PackingVectors::packing);
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
         assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
     }
