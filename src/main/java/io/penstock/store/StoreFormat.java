@@ -1,6 +1,7 @@
 package io.penstock.store;
 
 import io.penstock.memory.DType;
+import io.penstock.store.arrow.ArrowStore;
 import io.penstock.store.datatrove.DatatroveStore;
 import io.penstock.store.llmc.LlmcStore;
 import io.penstock.store.lmdb.LmdbStore;
@@ -105,6 +106,24 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return SafetensorsStore.open(path);
+        }
+    },
+    /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
+    ARROW(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return ArrowStore.isArrow(head.bytes()) || head.isFolder() && ArrowStore.isDataset(head.path());
+        }
+
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.isFile() && head.nameEndsWith(".arrow", ".arrows", ".feather")
+                    || !head.filesEnding(".arrow").isEmpty();
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return ArrowStore.open(path, options.member());
         }
     },
     /** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */

@@ -1,0 +1,132 @@
+package io.penstock.store.arrow;
+
+import io.penstock.memory.MappedFile;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.LittleEndian;
+
+/**
+ * One record batch as its metadata describe it: nodes (lengths and counts of nulls) and buffers, in the order in which
+ * a walk over the schema meets them. Every buffer is checked to be within the batch's body.
+ */
+final class ArrowBatch {
+
+    private static final int NODE_BYTES = 16;
+    private static final int BUFFER_BYTES = 16;
+    private static final int SIZE_PREFIX_BYTES = 8;
+    /** Rows that a batch may have whatever its body holds: columns of nulls and of no items take no bytes. */
+    private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
+
+    private final MappedFile file;
+    private final long bodyStart;
+    private final long bodyBytes;
+    private final FlatTable table;
+    private final FlatTable.Vector nodes;
+    private final FlatTable.Vector buffers;
+    private final FlatTable.Vector variadicCounts;
+    private final Compression compression;
+    private final long rows;
+
+    ArrowBatch(MappedFile file, FlatTable table, long bodyStart, long bodyBytes) throws MalformedStoreException {
+        this.file = file;
+        this.table = table;
+        this.bodyStart = bodyStart;
+        this.bodyBytes = bodyBytes;
+        this.rows = table.i64(0, 0);
+        this.nodes = table.vector(1, NODE_BYTES);
+        this.buffers = table.vector(2, BUFFER_BYTES);
+        this.variadicCounts = table.vector(4, Long.BYTES);
+        this.compression = Compression.read(table.table(3));
+        if (rows < 0) {
+            throw table.malformed("a batch of " + rows + " rows", "0 or more");
+        }
+        if (bodyBytes == 0 && rows > MAX_WEIGHTLESS_ROWS) {
+            throw table.malformed("a batch of " + rows + " rows without any data",
+                    "at most " + MAX_WEIGHTLESS_ROWS);
+        }
+    }
+
+    MappedFile file() {
+        return file;
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    Compression compression() {
+        return compression;
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return table.malformed(found, expected);
+    }
+
+    /** The length of a node: how many values an array has. */
+    long length(int node, String column) throws MalformedStoreException {
+        if (node >= nodes.count()) {
+            throw malformed("a batch of " + nodes.count() + " nodes", "as many as the schema has, which are more");
+        }
+        long length = nodes.i64(node, 0);
+        long nulls = nodes.i64(node, Long.BYTES);
+        if (length < 0 || nulls < -1 || nulls > length) {
+            throw malformed("column '" + column + "' of " + length + " values, " + nulls + " of them null",
+                    "0 or more, and no more nulls than values");
+        }
+        return length;
+    }
+
+    /** The number of nulls of a node whose length was asked for; -1 if the writer did not count them. */
+    long nulls(int node) {
+        return nodes.i64(node, Long.BYTES);
+    }
+
+    /**
+     * Where a buffer is stored.
+     *
+     * @param offset its first byte in the file
+     * @param bytes how many are stored
+     * @param decodedBytes how many they decode to; -1 if they are stored as they are
+     */
+    record Stored(long offset, long bytes, long decodedBytes) {
+
+        /** The bytes of the buffer. */
+        long size() {
+            return decodedBytes < 0 ? bytes : decodedBytes;
+        }
+    }
+
+    Stored buffer(ArrowLeaf.Slot slot, String column) throws MalformedStoreException {
+        long index = slot.index();
+        for (int i = 0; i < slot.viewsBefore(); i++) {
+            long more = i < variadicCounts.count() ? variadicCounts.i64(i, 0) : -1;
+            if (more < 0 || more > buffers.count()) {
+                throw malformed(more + " data buffers of a view", "0 to " + buffers.count());
+            }
+            index += more;
+        }
+        if (index >= buffers.count()) {
+            throw malformed("a batch of " + buffers.count() + " buffers", "as many as the schema has, which are more");
+        }
+        long offset = buffers.i64(index, 0);
+        long bytes = buffers.i64(index, Long.BYTES);
+        if (offset < 0 || bytes < 0 || offset > bodyBytes || bytes > bodyBytes - offset) {
+            throw malformed("column '" + column + "': a buffer of " + bytes + " bytes from " + offset,
+                    "one within the body's " + bodyBytes);
+        }
+        long start = bodyStart + offset;
+        if (compression == Compression.NONE || bytes == 0) {
+            return new Stored(start, bytes, -1);
+        }
+        if (bytes < SIZE_PREFIX_BYTES) {
+            throw new MalformedStoreException(file.path(), start, "column '" + column + "': a compressed buffer of "
+                    + bytes + " bytes", "at least " + SIZE_PREFIX_BYTES);
+        }
+        long decoded = file.segment().get(LittleEndian.I64, start);
+        long packed = bytes - SIZE_PREFIX_BYTES;
+        if (decoded < -1 || decoded > packed * compression.maxRatio()) {
+            throw new MalformedStoreException(file.path(), start, "column '" + column + "': " + packed
+                    + " bytes that decode to " + decoded, "-1, or at most " + compression.maxRatio() + " times as many");
+        }
+        return new Stored(start + SIZE_PREFIX_BYTES, packed, decoded);
+    }
+}

@@ -1,0 +1,105 @@
+package io.penstock.store.arrow;
+
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.arrow.ArrowType.Id;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A field of a schema.
+ *
+ * @param name its name
+ * @param isNullable whether the schema says that values may be null
+ * @param type the type of its values
+ * @param dictionary how values are dictionary-encoded; null if they are not
+ * @param children the fields of a nested type
+ */
+record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children) {
+
+    /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
+    private static final int MAX_FIELDS = 10_000;
+    private static final int MAX_DEPTH = 32;
+
+    /**
+     * That values are indices into a dictionary.
+     *
+     * @param id which dictionary
+     * @param index the type of the indices
+     * @param isOrdered whether the order of the dictionary means something
+     */
+    record Dictionary(long id, ArrowType index, boolean isOrdered) {
+    }
+
+    /** Reads the fields of a schema. */
+    static List<ArrowField> readAll(FlatTable schema) throws MalformedStoreException {
+        if (schema.i16(0, 0) != 0) {
+            throw schema.malformed("big-endian data", "little-endian");
+        }
+        return readAll(schema.vector(1, Integer.BYTES), schema, 0, new int[1]);
+    }
+
+    private static List<ArrowField> readAll(FlatTable.Vector tables, FlatTable owner, int depth, int[] count)
+            throws MalformedStoreException {
+        List<ArrowField> fields = new ArrayList<>();
+        for (long i = 0; i < tables.count(); i++) {
+            if (++count[0] > MAX_FIELDS || depth > MAX_DEPTH) {
+                throw owner.malformed("a schema of more than " + MAX_FIELDS + " fields or " + MAX_DEPTH + " levels",
+                        "less");
+            }
+            fields.add(read(tables.table(i), depth, count));
+        }
+        return List.copyOf(fields);
+    }
+
+    private static ArrowField read(FlatTable table, int depth, int[] count) throws MalformedStoreException {
+        String name = table.string(0);
+        ArrowType type = ArrowType.read(table, table.u8(2, 0), table.table(3));
+        List<ArrowField> children = readAll(table.vector(5, Integer.BYTES), table, depth + 1, count);
+        int expected = switch (type.id()) {
+            case LIST, LARGE_LIST, FIXED_SIZE_LIST, MAP, LIST_VIEW, LARGE_LIST_VIEW -> 1;
+            case RUN_END_ENCODED -> 2;
+            case STRUCT, UNION -> children.size();
+            default -> 0;
+        };
+        if (children.size() != expected) {
+            throw table.malformed("a " + type.text() + " with " + children.size() + " children", "" + expected);
+        }
+        FlatTable encoding = table.table(4);
+        Dictionary dictionary = null;
+        if (encoding != null) {
+            FlatTable index = encoding.table(1);
+            dictionary = new Dictionary(encoding.i64(0, 0), index == null
+                    ? new ArrowType(Id.INT, 32, true, 0, "int32") : ArrowType.integer(index), encoding.bool(2));
+        }
+        return new ArrowField(name == null ? "" : name, table.bool(1), type, dictionary, children);
+    }
+
+    /** The type in the words of Arrow's own libraries. */
+    String typeText() {
+        return dictionary == null ? valueText() : "dictionary<values=" + valueText() + ", indices="
+                + dictionary.index().text() + ", ordered=" + (dictionary.isOrdered() ? 1 : 0) + ">";
+    }
+
+    private String valueText() {
+        return switch (type.id()) {
+            case FIXED_SIZE_BINARY -> type.text() + "[" + type.size() + "]";
+            case FIXED_SIZE_LIST -> type.text() + "<" + childText(0) + ">[" + type.size() + "]";
+            case MAP -> children.getFirst().children().size() == 2
+                    ? "map<" + children.getFirst().children().get(0).typeText() + ", "
+                            + children.getFirst().children().get(1).typeText() + ">" : "map";
+            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION, RUN_END_ENCODED -> {
+                List<String> parts = new ArrayList<>();
+                for (int i = 0; i < children.size(); i++) {
+                    parts.add(childText(i));
+                }
+                yield type.text() + "<" + String.join(", ", parts) + ">";
+            }
+            default -> type.text();
+        };
+    }
+
+    private String childText(int i) {
+        ArrowField child = children.get(i);
+        return child.name + ": " + child.typeText() + (child.isNullable ? "" : " not null");
+    }
+}

@@ -1,0 +1,116 @@
+package io.penstock.store.arrow;
+
+import io.penstock.memory.MappedFile;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.arrow.ArrowLayout.Unsupported;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What is in files of one schema.
+ *
+ * @param schema a line a field
+ * @param columns what can be given
+ * @param unsupported what cannot
+ * @param batchRows the rows of each batch
+ * @param fileRows the rows of each file
+ * @param rows the rows of all
+ */
+record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupported> unsupported, long[] batchRows,
+        long[] fileRows, long rows) {
+
+    static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded) throws MalformedStoreException {
+        Reader reader = new Reader(decoded);
+        long[] fileRows = new long[files.size()];
+        for (int f = 0; f < fileRows.length; f++) {
+            long before = reader.starts.last();
+            reader.begin(files.get(f));
+            ArrowFile.read(files.get(f), reader);
+            fileRows[f] = reader.starts.last() - before;
+        }
+        return reader.table(fileRows);
+    }
+
+    /** Takes the files' messages. */
+    private static final class Reader implements ArrowFile.Sink {
+
+        private final DecodedBuffers decoded;
+        private final Longs starts = new Longs();
+        private MappedFile file;
+        private List<ArrowField> fields;
+        private List<Unsupported> unsupported;
+        private List<ArrowColumn> columns;
+
+        Reader(DecodedBuffers decoded) {
+            this.decoded = decoded;
+            starts.add(0);
+        }
+
+        void begin(MappedFile next) {
+            file = next;
+        }
+
+        /** Fields may be nullable in one file and not in another; batches look the same. */
+        @Override
+        public void schema(List<ArrowField> found, int version) throws MalformedStoreException {
+            ArrowLayout layout = ArrowLayout.of(found, version);
+            if (fields == null) {
+                fields = found;
+                unsupported = new ArrayList<>(layout.unsupported());
+                columns = layout.leaves().stream().map(leaf -> new ArrowColumn(leaf, decoded)).toList();
+            } else if (!lines(found).equals(lines(fields))) {
+                throw new MalformedStoreException(file.path(), "the schema " + lines(found), "that of the first file, "
+                        + lines(fields));
+            }
+            for (int c = 0; c < columns.size(); c++) {
+                if (columns.get(c).dictionary() != null) {
+                    columns.get(c).dictionary().beginFile(layout.leaves().get(c).index().id());
+                }
+            }
+        }
+
+        static List<String> lines(List<ArrowField> fields) {
+            return fields.stream().map(field -> field.name() + ": " + field.typeText()).toList();
+        }
+
+        @Override
+        public void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
+            for (ArrowColumn column : columns) {
+                if (column.dictionary() != null && column.dictionary().id() == id) {
+                    column.dictionary().add(isDelta, batch);
+                }
+            }
+        }
+
+        @Override
+        public void batch(ArrowBatch batch) throws MalformedStoreException {
+            if (batch.rows() > Long.MAX_VALUE - starts.last()) {
+                throw batch.malformed("a batch of " + batch.rows() + " rows behind " + starts.last(), "fewer");
+            }
+            starts.add(starts.last() + batch.rows());
+            for (ArrowColumn column : columns) {
+                column.add(batch);
+            }
+        }
+
+        ArrowTable table(long[] fileRows) {
+            RowIndex index = new RowIndex(starts.toArray());
+            List<ArrowColumn> read = new ArrayList<>();
+            for (ArrowColumn column : columns) {
+                if (column.refusal() == null) {
+                    column.freeze(index);
+                    read.add(column);
+                } else {
+                    unsupported.add(new Unsupported(column.leaf().name(), column.leaf().storedType(),
+                            column.refusal()));
+                }
+            }
+            long[] batchRows = new long[index.batches()];
+            for (int b = 0; b < batchRows.length; b++) {
+                batchRows[b] = index.start(b + 1) - index.start(b);
+            }
+            return new ArrowTable(lines(fields), List.copyOf(read), List.copyOf(unsupported), batchRows, fileRows,
+                    index.rows());
+        }
+    }
+}

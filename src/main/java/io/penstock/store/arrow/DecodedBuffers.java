@@ -1,0 +1,110 @@
+package io.penstock.store.arrow;
+
+import io.penstock.codec.CodecException;
+import io.penstock.memory.MappedFile;
+import io.penstock.memory.Span;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.DecodedBlocks;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * The buffers that cannot be read in place: compressed ones, and truth values, which are stored as bits and given as
+ * bytes. Each is one block of the decoded copy: a random row decodes the buffers of its own column in its own batch, and
+ * once.
+ */
+final class DecodedBuffers implements AutoCloseable {
+
+    private final List<MappedFile> files = new ArrayList<>();
+    private final Longs fileOf = new Longs();
+    private final Longs offsets = new Longs();
+    private final Longs storedBytes = new Longs();
+    /** What the stored bytes decompress to, before bits become bytes. */
+    private final Longs plainBytes = new Longs();
+    private final Longs sizes = new Longs();
+    private final BitSet isBits = new BitSet();
+    private final List<Compression> compressions = new ArrayList<>();
+    private DecodedBlocks blocks;
+
+    /** Adds a buffer; {@code bits} is the number of truth values in it, -1 if it is not of bits. Returns its number. */
+    int add(MappedFile file, ArrowBatch.Stored stored, Compression compression, long bits) {
+        if (files.isEmpty() || files.getLast() != file) {
+            files.add(file);
+        }
+        fileOf.add(files.size() - 1L);
+        offsets.add(stored.offset());
+        storedBytes.add(stored.bytes());
+        plainBytes.add(stored.size());
+        isBits.set(sizes.count(), bits >= 0);
+        sizes.add(bits < 0 ? stored.size() : bits);
+        compressions.add(stored.decodedBytes() < 0 ? Compression.NONE : compression);
+        return sizes.count() - 1;
+    }
+
+    /** All buffers are added. */
+    void freeze(Path store) throws IOException {
+        if (sizes.count() > 0) {
+            blocks = DecodedBlocks.create(store, sizes.toArray(), this::decode);
+        }
+    }
+
+    /** Points at a part of a buffer; decodes it if it was not. */
+    void locate(int buffer, long offset, long bytes, Span into) {
+        blocks.locate(buffer, offset, bytes, into);
+    }
+
+    /** One byte of a buffer; decodes it if it was not. */
+    byte get(int buffer, long offset) {
+        return blocks.block(buffer).get(ValueLayout.JAVA_BYTE, offset);
+    }
+
+    private void decode(int buffer, MemorySegment target) throws IOException {
+        MappedFile file = files.get((int) fileOf.get(buffer));
+        long offset = offsets.get(buffer);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment stored = file.segment().asSlice(offset, storedBytes.get(buffer));
+            Compression compression = compressions.get(buffer);
+            boolean bits = isBits.get(buffer);
+            MemorySegment plain = bits && compression != Compression.NONE
+                    ? arena.allocate(plainBytes.get(buffer), Long.BYTES) : target;
+            if (compression != Compression.NONE) {
+                // Native code gets no mapping: the file may shrink.
+                compression.decode(arena.allocate(stored.byteSize(), Long.BYTES).copyFrom(stored), plain);
+                stored = plain;
+            }
+            if (bits) {
+                bitsToBytes(stored, target);
+            } else if (compression == Compression.NONE) {
+                target.copyFrom(stored);
+            }
+        } catch (CodecException e) {
+            throw new MalformedStoreException(file.path(), offset, e.getMessage(),
+                    "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
+        } catch (InternalError fault) {
+            file.checkSize();
+            throw fault;
+        } catch (OutOfMemoryError e) {
+            throw new IOException(file.path() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
+        }
+    }
+
+    private static void bitsToBytes(MemorySegment bits, MemorySegment bytes) {
+        for (long i = 0; i < bytes.byteSize(); i++) {
+            int eight = bits.get(ValueLayout.JAVA_BYTE, i >> 3);
+            bytes.set(ValueLayout.JAVA_BYTE, i, (byte) (eight >> (i & 7) & 1));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (blocks != null) {
+            blocks.close();
+        }
+    }
+}
