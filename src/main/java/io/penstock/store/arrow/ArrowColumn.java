@@ -142,6 +142,12 @@ final class ArrowColumn {
             // The first level within the lists is the array of their items.
             Level child = leaf.levels().stream().filter(Level::inItems).findFirst().orElseThrow();
             long count = batch.length(child.node(), leaf.name());
+            for (Level level : leaf.levels()) {
+                long length = batch.length(level.node(), leaf.name());
+                if (level.isRegular() && (length % level.perRow() != 0 || length / level.perRow() != count)) {
+                    refusal = "lists of other lengths than its shape says";
+                }
+            }
             items.add(count);
             dataPlaces.add(place(batch, leaf.data(), count));
         }
@@ -273,6 +279,9 @@ final class ArrowColumn {
         if (from < 0 || to < from || to > itemCounts[batch]) {
             throw malformed(batch, row, "offsets " + from + " to " + to, "rising ones within 0 to "
                     + itemCounts[batch]);
+        }
+        if (leaf.itemCount() >= 0 && to - from != leaf.itemCount()) {
+            throw malformed(batch, row, (to - from) + " items", leaf.itemCount() + ", as its shape says");
         }
         point(batch, data[batch], from * leaf.itemBytes(), (to - from) * leaf.itemBytes(), into);
     }

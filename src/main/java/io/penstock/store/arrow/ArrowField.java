@@ -1,9 +1,12 @@
 package io.penstock.store.arrow;
 
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.arrow.ArrowType.Id;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NoSuchElementException;
 
 /**
  * A field of a schema.
@@ -13,12 +16,19 @@ import java.util.List;
  * @param type the type of its values
  * @param dictionary how values are dictionary-encoded; null if they are not
  * @param children the fields of a nested type
+ * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which may
+ *     be -1 for any; empty if they are not known
  */
-record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children) {
+record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children,
+        List<Long> shape) {
 
     /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
     private static final int MAX_FIELDS = 10_000;
     private static final int MAX_DEPTH = 32;
+    private static final String EXTENSION_NAME = "ARROW:extension:name";
+    private static final String EXTENSION_METADATA = "ARROW:extension:metadata";
+    /** Hugging Face's types {@code Array2D} to {@code Array5D}; their metadata are {@code [[28, 28], "uint8"]}. */
+    private static final String ARRAY_EXTENSION = "datasets.features.features.Array";
 
     /**
      * That values are indices into a dictionary.
@@ -71,7 +81,36 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
             dictionary = new Dictionary(encoding.i64(0, 0), index == null
                     ? new ArrowType(Id.INT, 32, true, 0, "int32") : ArrowType.integer(index), encoding.bool(2));
         }
-        return new ArrowField(name == null ? "" : name, table.bool(1), type, dictionary, children);
+        return new ArrowField(name == null ? "" : name, table.bool(1), type, dictionary, children, shape(table));
+    }
+
+    private static List<Long> shape(FlatTable table) throws MalformedStoreException {
+        String extension = metadata(table, EXTENSION_NAME);
+        String described = extension == null || !extension.startsWith(ARRAY_EXTENSION) ? null
+                : metadata(table, EXTENSION_METADATA);
+        List<Long> shape = new ArrayList<>();
+        if (described != null) {
+            try {
+                for (Object dim : Json.array(Json.array(Json.parse(described)).getFirst())) {
+                    shape.add(dim instanceof Long size ? size : Long.valueOf(-1));
+                }
+            } catch (JsonException | NoSuchElementException _) {
+                return List.of();
+            }
+        }
+        return List.copyOf(shape);
+    }
+
+    /** What the metadata of a field have under a key; null if nothing. */
+    private static String metadata(FlatTable table, String key) throws MalformedStoreException {
+        FlatTable.Vector pairs = table.vector(6, Integer.BYTES);
+        for (long i = 0; i < Math.min(pairs.count(), MAX_FIELDS); i++) {
+            FlatTable pair = pairs.table(i);
+            if (pair.isString(0, key)) {
+                return pair.string(1);
+            }
+        }
+        return null;
     }
 
     /** The type in the words of Arrow's own libraries. */
@@ -87,10 +126,12 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
             case MAP -> children.getFirst().children().size() == 2
                     ? "map<" + children.getFirst().children().get(0).typeText() + ", "
                             + children.getFirst().children().get(1).typeText() + ">" : "map";
-            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION, RUN_END_ENCODED -> {
+            case RUN_END_ENCODED -> type.text() + "<run_ends: " + children.get(0).typeText() + ", values: "
+                    + children.get(1).typeText() + ">";
+            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION -> {
                 List<String> parts = new ArrayList<>();
                 for (int i = 0; i < children.size(); i++) {
-                    parts.add(childText(i));
+                    parts.add(childText(i) + (type.id() == Id.UNION ? "=" + i : ""));
                 }
                 yield type.text() + "<" + String.join(", ", parts) + ">";
             }

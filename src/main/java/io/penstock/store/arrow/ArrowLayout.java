@@ -32,13 +32,13 @@ final class ArrowLayout {
     private final List<ArrowLeaf> leaves = new ArrayList<>();
     private final List<Unsupported> unsupported = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
-    private final boolean unionsHaveValidity;
+    private final boolean isBeforeV5;
     private int nodes;
     private int buffers;
     private int views;
 
-    private ArrowLayout(boolean unionsHaveValidity) {
-        this.unionsHaveValidity = unionsHaveValidity;
+    private ArrowLayout(boolean isBeforeV5) {
+        this.isBeforeV5 = isBeforeV5;
     }
 
     /** The layout of a schema; {@code version} is that of its message. */
@@ -85,76 +85,100 @@ final class ArrowLayout {
     }
 
     private void dictionary(ArrowField field, String name, List<Level> above) {
-        ArrowLayout inner = new ArrowLayout(unionsHaveValidity);
-        inner.walk(new ArrowField(field.name(), true, field.type(), null, field.children()), name, List.of());
+        ArrowLayout inner = new ArrowLayout(isBeforeV5);
+        inner.walk(new ArrowField(field.name(), true, field.type(), null, field.children(),
+                List.of()), name, List.of());
         if (inner.leaves.size() != 1 || field.type().id() == Id.STRUCT) {
             refuse(field, name, "a dictionary of " + field.type().text());
             return;
         }
         ArrowLeaf values = inner.leaves.getFirst();
-        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false));
+        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
         leaves.add(new ArrowLeaf(values.column(), values.storedType(), Layout.DICTIONARY, levels, null, 0, slot(),
-                field.dictionary().index().bits() / Byte.SIZE, 0, field.dictionary(), values));
+                field.dictionary().index().bits() / Byte.SIZE, -1, 0, field.dictionary(), values));
     }
 
     private void values(ArrowField field, String name, List<Level> above) {
         switch (field.type().id()) {
             case NULL -> {
                 nodes++;
-                leaves.add(new ArrowLeaf(Column.bytes(name, ""), "null", Layout.NONE, List.of(), null, 0, null, 0, 0,
-                        null, null));
+                leaves.add(new ArrowLeaf(Column.bytes(name, ""), "null", Layout.NONE, List.of(), null, 0, null, 0, -1,
+                        0, null, null));
             }
             case STRUCT -> {
-                List<Level> levels = and(above, new Level(nodes++, slot(), 1, false));
+                List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
                 field.children().forEach(child -> walk(child, name + "." + child.name(), levels));
             }
             case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8 -> text(field, name, above);
             case LIST, LARGE_LIST -> list(field, name, above);
             case FIXED_SIZE_BINARY -> {
-                List<Level> levels = and(above, new Level(nodes++, slot(), 1, false));
+                List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
                 Column column = new Column(new TensorSpec(name, DType.U8, field.type().size()), Column.Kind.BYTES, "");
                 leaves.add(new ArrowLeaf(column, field.typeText(), Layout.FIXED, levels, null, 0, slot(),
-                        field.type().size(), 0, null, null));
+                        field.type().size(), -1, 0, null, null));
             }
             default -> {
                 String reason = reasonAgainst(field);
                 if (reason != null) {
                     refuse(field, name, reason);
                 } else {
-                    Items items = items(field, 1, false, above);
+                    Items items = items(field, 1, false, false, above);
                     leaves.add(new ArrowLeaf(Column.numbers(name, items.dtype, items.shape()), items.storedType,
-                            Layout.FIXED, items.levels, null, 0, items.data, items.bytes(), items.bits(), null, null));
+                            Layout.FIXED, items.levels, null, 0, items.data, items.bytes(), -1, items.bits(), null,
+                            null));
                 }
             }
         }
     }
 
     private void text(ArrowField field, String name, List<Level> above) {
-        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false));
+        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
         Id id = field.type().id();
         boolean text = id == Id.UTF8 || id == Id.LARGE_UTF8;
         int offsetBytes = id == Id.BINARY || id == Id.UTF8 ? Integer.BYTES : Long.BYTES;
         Slot offsets = slot();
         leaves.add(new ArrowLeaf(text ? Column.text(name, "") : Column.bytes(name, ""), field.typeText(),
-                Layout.VARIABLE, levels, offsets, offsetBytes, slot(), 1, 0, null, null));
+                Layout.VARIABLE, levels, offsets, offsetBytes, slot(), 1, -1, 0, null, null));
     }
 
     private void list(ArrowField field, String name, List<Level> above) {
+        List<Long> dims = field.shape();
+        boolean shaped = dims.size() > 1 && dims.stream().skip(1).allMatch(dim -> dim > 0 && dim <= Integer.MAX_VALUE);
         ArrowField child = field.children().getFirst();
+        if (shaped) {
+            child = regular(child, dims.subList(1, dims.size()));
+        }
         String reason = reasonAgainst(child);
         if (reason != null) {
             refuse(field, name, "a list of which each item is " + reason);
             return;
         }
-        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false));
+        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
         Slot offsets = slot();
-        Items items = items(child, 1, true, levels);
+        Items items = items(child, 1, true, false, levels);
+        long count = shaped && dims.getFirst() >= 0 ? dims.getFirst() : -1;
         long[] shape = new long[items.dims.size() + 1];
-        shape[0] = TensorSpec.VARIABLE;
+        shape[0] = count < 0 ? TensorSpec.VARIABLE : count;
         System.arraycopy(items.shape(), 0, shape, 1, items.dims.size());
         leaves.add(new ArrowLeaf(Column.numbers(name, items.dtype, shape), items.storedType, Layout.VARIABLE,
                 items.levels, offsets, field.type().id() == Id.LIST ? Integer.BYTES : Long.BYTES, items.data,
-                items.bytes(), items.bits(), null, null));
+                items.bytes(), count, items.bits(), null, null));
+    }
+
+    /** Lists of lists whose lengths a shape says: each gets its length as its type's size. */
+    private static ArrowField regular(ArrowField field, List<Long> dims) {
+        if (dims.isEmpty() || field.type().id() != Id.LIST && field.type().id() != Id.LARGE_LIST) {
+            return field;
+        }
+        ArrowType type = new ArrowType(field.type().id(), 0, false, dims.getFirst().intValue(), field.type().text());
+        return new ArrowField(field.name(), field.isNullable(), type, field.dictionary(),
+                List.of(regular(field.children().getFirst(), dims.subList(1, dims.size()))), List.of());
+    }
+
+    /** Whether a field is lists of one length. */
+    private static boolean isSized(ArrowField field) {
+        Id id = field.type().id();
+        return id == Id.FIXED_SIZE_LIST || (id == Id.LIST || id == Id.LARGE_LIST) && field.type().size() > 0;
     }
 
     /** Why a field is not numbers of a fixed count; null if it is. */
@@ -165,7 +189,7 @@ final class ArrowLayout {
         if (field.type().dtype() != null) {
             return null;
         }
-        if (field.type().id() != Id.FIXED_SIZE_LIST) {
+        if (!isSized(field)) {
             return "of type " + field.type().text() + ", which is not read there";
         }
         String reason = reasonAgainst(field.children().getFirst());
@@ -173,7 +197,7 @@ final class ArrowLayout {
             return reason;
         }
         long elements = 1;
-        for (ArrowField f = field; f.type().id() == Id.FIXED_SIZE_LIST; f = f.children().getFirst()) {
+        for (ArrowField f = field; isSized(f); f = f.children().getFirst()) {
             elements *= f.type().size();
             if (elements > Integer.MAX_VALUE) {
                 return "of more than " + Integer.MAX_VALUE + " elements";
@@ -202,14 +226,16 @@ final class ArrowLayout {
         }
     }
 
-    private Items items(ArrowField field, long perRow, boolean inItems, List<Level> above) {
-        List<Level> levels = and(above, new Level(nodes++, slot(), perRow, inItems));
-        if (field.type().id() != Id.FIXED_SIZE_LIST) {
+    private Items items(ArrowField field, long perRow, boolean inItems, boolean isRegularItem, List<Level> above) {
+        List<Level> levels = and(above, new Level(nodes++, slot(), perRow, inItems, isRegularItem));
+        if (!isSized(field)) {
             DType dtype = field.type().dtype();
             return new Items(dtype, dtype == DType.BOOL ? "bool (bit-packed)" : field.typeText(), List.of(), levels,
                     slot());
         }
-        Items inner = items(field.children().getFirst(), perRow * field.type().size(), inItems, levels);
+        boolean regular = field.type().id() != Id.FIXED_SIZE_LIST;
+        buffers += regular ? 1 : 0;
+        Items inner = items(field.children().getFirst(), perRow * field.type().size(), inItems, regular, levels);
         List<Long> dims = new ArrayList<>(List.of((long) field.type().size()));
         dims.addAll(inner.dims);
         return new Items(inner.dtype, inner.storedType, dims, inner.levels, inner.data);
@@ -223,9 +249,10 @@ final class ArrowLayout {
             return;
         }
         switch (field.type().id()) {
-            case NULL, RUN_END_ENCODED -> { }
+            case NULL -> { }
+            case RUN_END_ENCODED -> buffers += isBeforeV5 ? 1 : 0;
             case FIXED_SIZE_LIST, STRUCT -> buffers++;
-            case UNION -> buffers += (field.type().text().startsWith("dense") ? 2 : 1) + (unionsHaveValidity ? 1 : 0);
+            case UNION -> buffers += (field.type().text().startsWith("dense") ? 2 : 1) + (isBeforeV5 ? 1 : 0);
             case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, LIST_VIEW, LARGE_LIST_VIEW -> buffers += 3;
             case BINARY_VIEW, UTF8_VIEW -> {
                 buffers += 2;

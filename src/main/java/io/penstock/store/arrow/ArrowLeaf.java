@@ -15,12 +15,13 @@ import java.util.List;
  * @param offsetBytes bytes of an offset, 4 or 8
  * @param data the buffer of the values, or of a dictionary's indices
  * @param itemBytes bytes of a value of fixed size as it is given, or of an item of a list
+ * @param itemCount how many items every list has; -1 if that differs
  * @param itemBits elements of an item that are stored as a bit each; 0 if they are not
  * @param index how a dictionary's indices are stored
  * @param values the dictionary's values, of whose batches each has one column
  */
 record ArrowLeaf(Column column, String storedType, Layout layout, List<Level> levels, Slot offsets, int offsetBytes,
-        Slot data, long itemBytes, long itemBits, ArrowField.Dictionary index, ArrowLeaf values) {
+        Slot data, long itemBytes, long itemCount, long itemBits, ArrowField.Dictionary index, ArrowLeaf values) {
 
     /** How values lie in the data buffer. */
     enum Layout {
@@ -50,8 +51,10 @@ record ArrowLeaf(Column column, String storedType, Layout layout, List<Level> le
      * @param validity its bitmap
      * @param perRow how many of its values a row has, or of an item of a list if it is within lists
      * @param inItems whether it is within lists of variable length
+     * @param isRegular whether it is the items of lists that all have one length because the shape of the column says
+     *     so, though they could have any
      */
-    record Level(int node, Slot validity, long perRow, boolean inItems) {
+    record Level(int node, Slot validity, long perRow, boolean inItems, boolean isRegular) {
     }
 
     String name() {

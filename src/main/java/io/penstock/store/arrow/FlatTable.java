@@ -149,6 +149,21 @@ final class FlatTable {
                 StandardCharsets.UTF_8);
     }
 
+    /** Whether a text is this one, whatever its length. */
+    boolean isString(int slot, String expected) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        if (position < 0) {
+            return false;
+        }
+        byte[] utf8 = expected.getBytes(StandardCharsets.UTF_8);
+        long start = follow(position);
+        if (buffer.get(LittleEndian.I32, start) != utf8.length) {
+            return false;
+        }
+        check(start + Integer.BYTES, utf8.length);
+        return buffer.asSlice(start + Integer.BYTES, utf8.length).mismatch(MemorySegment.ofArray(utf8)) < 0;
+    }
+
     /** Elements one after another in a FlatBuffer. */
     record Vector(FlatTable owner, long at, long count, int elementBytes) {
 
