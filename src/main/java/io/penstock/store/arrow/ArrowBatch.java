@@ -13,9 +13,6 @@ final class ArrowBatch {
     private static final int NODE_BYTES = 16;
     private static final int BUFFER_BYTES = 16;
     private static final int SIZE_PREFIX_BYTES = 8;
-    /** Rows that a batch may have whatever its body holds: columns of nulls and of no items take no bytes. */
-    private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
-
     private final MappedFile file;
     private final long bodyStart;
     private final long bodyBytes;
@@ -38,10 +35,6 @@ final class ArrowBatch {
         this.compression = Compression.read(table.table(3));
         if (rows < 0) {
             throw table.malformed("a batch of " + rows + " rows", "0 or more");
-        }
-        if (bodyBytes == 0 && rows > MAX_WEIGHTLESS_ROWS) {
-            throw table.malformed("a batch of " + rows + " rows without any data",
-                    "at most " + MAX_WEIGHTLESS_ROWS);
         }
     }
 

@@ -80,6 +80,9 @@ final class ArrowColumn {
     /** Adds the column's part of a batch. */
     void add(ArrowBatch batch) throws MalformedStoreException {
         int number = files.size();
+        if (batch.rows() > Long.MAX_VALUE - starts.last()) {
+            throw batch.malformed(batch.rows() + " rows behind " + starts.last(), "fewer");
+        }
         files.add(batch.file());
         starts.add(starts.last() + batch.rows());
         addLevels(batch, number);
@@ -214,15 +217,24 @@ final class ArrowColumn {
         return starts.toArray();
     }
 
-    /** Whether a row has a value; it is in the index. */
+    /** Whether rows take space in a batch, so that the file's size bounds their number. */
+    boolean hasWeight() {
+        return leaf.layout() == Layout.VARIABLE || leaf.itemBytes() > 0;
+    }
+
+    /** Whether a row has a value; it is in the index. Where that cannot be told, {@link #locate} says why. */
     boolean isPresent(long row) {
         if (leaf.layout() == Layout.NONE) {
             return false;
         }
         int batch = index.batch(row);
-        return isPresent(batch, row - index.start(batch))
-                && (dictionary == null || dictionary.isPresent(key(batch, row - index.start(batch)),
-                        (int) dictionaryVersions.get(batch)));
+        try {
+            return isPresent(batch, row - index.start(batch))
+                    && (dictionary == null || dictionary.isPresent(key(batch, row - index.start(batch)),
+                            (int) dictionaryVersions.get(batch)));
+        } catch (UncheckedIOException _) {
+            return true;
+        }
     }
 
     private boolean isPresent(int batch, long row) {

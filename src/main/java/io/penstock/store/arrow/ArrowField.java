@@ -25,6 +25,7 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
     /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
     private static final int MAX_FIELDS = 10_000;
     private static final int MAX_DEPTH = 32;
+    private static final int MAX_NAME_CHARS = 1 << 20;
     private static final String EXTENSION_NAME = "ARROW:extension:name";
     private static final String EXTENSION_METADATA = "ARROW:extension:metadata";
     /** Hugging Face's types {@code Array2D} to {@code Array5D}; their metadata are {@code [[28, 28], "uint8"]}. */
@@ -45,7 +46,7 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         if (schema.i16(0, 0) != 0) {
             throw schema.malformed("big-endian data", "little-endian");
         }
-        return readAll(schema.vector(1, Integer.BYTES), schema, 0, new int[1]);
+        return readAll(schema.vector(1, Integer.BYTES), schema, 0, new int[2]);
     }
 
     private static List<ArrowField> readAll(FlatTable.Vector tables, FlatTable owner, int depth, int[] count)
@@ -63,6 +64,10 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
 
     private static ArrowField read(FlatTable table, int depth, int[] count) throws MalformedStoreException {
         String name = table.string(0);
+        count[1] += name == null ? 0 : name.length();
+        if (count[1] > MAX_NAME_CHARS) {
+            throw table.malformed("names of more than " + MAX_NAME_CHARS + " characters", "less");
+        }
         ArrowType type = ArrowType.read(table, table.u8(2, 0), table.table(3));
         List<ArrowField> children = readAll(table.vector(5, Integer.BYTES), table, depth + 1, count);
         int expected = switch (type.id()) {

@@ -5,6 +5,7 @@ import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 
 /** The messages of one mapped file: of a stream one after another, of the file format as its footer has them. */
@@ -120,6 +121,8 @@ final class ArrowFile {
     private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end, Sink sink)
             throws MalformedStoreException {
         FlatTable.Vector blocks = footer.vector(slot, BLOCK_BYTES);
+        long[] starts = new long[(int) blocks.count()];
+        long[] ends = new long[starts.length];
         for (long i = 0; i < blocks.count(); i++) {
             long offset = blocks.i64(i, 0);
             if (offset < HEAD_BYTES || offset >= end) {
@@ -132,7 +135,17 @@ final class ArrowFile {
                         + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before " + blocks.i64(i, 16)
                         + " of its body");
             }
+            starts[(int) i] = offset;
+            ends[(int) i] = message.end();
             take(file, message, sink);
+        }
+        Arrays.sort(starts);
+        Arrays.sort(ends);
+        for (int i = 1; i < starts.length; i++) {
+            // Otherwise a footer could make as many rows as it likes of one batch.
+            if (starts[i] < ends[i - 1]) {
+                throw footer.malformed("blocks that overlap at byte " + starts[i], "each batch once");
+            }
         }
     }
 }

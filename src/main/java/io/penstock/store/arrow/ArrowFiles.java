@@ -6,10 +6,12 @@ import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -87,7 +89,7 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
 
     /** The names in a list, each of which is a file or folder right here: no path leads anywhere else. */
     private static List<String> names(Path file, Object list, String key) throws IOException {
-        List<String> names = new ArrayList<>();
+        Set<String> names = new LinkedHashSet<>();
         if (list instanceof List<?> values) {
             for (Object value : values) {
                 Object name = value instanceof Map<?, ?> map ? map.get(key) : value;
@@ -95,13 +97,20 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
                         || text.indexOf('/') >= 0 || text.indexOf('\\') >= 0 || text.indexOf('\0') >= 0) {
                     throw new MalformedStoreException(file, "the name " + name, "that of a file in the same folder");
                 }
-                names.add(text);
+                try {
+                    file.resolveSibling(text);
+                } catch (InvalidPathException _) {
+                    throw new MalformedStoreException(file, "the name " + text, "one that a file can have");
+                }
+                if (!names.add(text)) {
+                    throw new MalformedStoreException(file, "the name " + text + " twice", "each file once");
+                }
             }
         }
         if (names.isEmpty()) {
             throw new MalformedStoreException(file, "no names", "at least one");
         }
-        return names;
+        return List.copyOf(names);
     }
 
     private static List<String> splits(Path file) throws IOException {

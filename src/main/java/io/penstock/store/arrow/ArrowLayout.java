@@ -29,6 +29,9 @@ final class ArrowLayout {
     record Unsupported(String name, String type, String reason) {
     }
 
+    /** What structs within structs may add up to. */
+    private static final int MAX_NAME_CHARS = 1 << 12;
+
     private final List<ArrowLeaf> leaves = new ArrayList<>();
     private final List<Unsupported> unsupported = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
@@ -75,7 +78,9 @@ final class ArrowLayout {
 
     private void walk(ArrowField field, String name, List<Level> above) {
         boolean struct = field.type().id() == Id.STRUCT && field.dictionary() == null;
-        if (!struct && !names.add(name)) {
+        if (name.length() > MAX_NAME_CHARS) {
+            refuse(field, name.substring(0, MAX_NAME_CHARS), "a name of more than " + MAX_NAME_CHARS + " characters");
+        } else if (!struct && !names.add(name)) {
             refuse(field, name, "a second column of this name");
         } else if (field.dictionary() != null) {
             dictionary(field, name, above);

@@ -19,6 +19,9 @@ import java.util.List;
 record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupported> unsupported, long[] batchRows,
         long[] fileRows, long rows) {
 
+    /** Rows that columns of nulls or of no items may have: their number is a claim that no data stand behind. */
+    private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
+
     static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded) throws MalformedStoreException {
         Reader reader = new Reader(decoded);
         long[] fileRows = new long[files.size()];
@@ -88,8 +91,13 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
                 throw batch.malformed("a batch of " + batch.rows() + " rows behind " + starts.last(), "fewer");
             }
             starts.add(starts.last() + batch.rows());
+            boolean hasWeight = false;
             for (ArrowColumn column : columns) {
                 column.add(batch);
+                hasWeight |= column.hasWeight();
+            }
+            if (!hasWeight && starts.last() > MAX_WEIGHTLESS_ROWS) {
+                throw batch.malformed(starts.last() + " rows that take no space", "at most " + MAX_WEIGHTLESS_ROWS);
             }
         }
 
