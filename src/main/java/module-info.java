@@ -29,6 +29,7 @@ module io.penstock {
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.lmdb;
     exports io.penstock.store.mds;
+    exports io.penstock.store.arrow;
     exports io.penstock.store.megatron;
     exports io.penstock.store.npy;
     exports io.penstock.store.raw;

@@ -27,6 +27,8 @@ public final class SampleReader implements AutoCloseable {
     /** The most integers that {@link #readIntegers} reads at once: what fits an array. */
     public static final int MAX_INTEGERS = IntegerArray.MAX_LENGTH;
 
+    private static final int MAX_RUNS = 64;
+
     private final Dataset dataset;
     private final SpanReader reader;
     /** Checks blocks before they are read; null if they are taken as they are. */
@@ -35,6 +37,9 @@ public final class SampleReader implements AutoCloseable {
     private final Span part = new Span();
     private final Span ahead = new Span();
     private final Span own = new Span();
+    /** Where samples are that are copied at once. */
+    private final long[] offsets = new long[MAX_RUNS];
+    private final long[] sizes = new long[MAX_RUNS];
     private final IntegerArray integers = new IntegerArray();
     private final TensorSpec[] fields;
     /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
@@ -314,6 +319,9 @@ public final class SampleReader implements AutoCloseable {
             }
             return count * rows[field].rowBytes();
         }
+        if (decoders[field] == null && !inParts[field]) {
+            return copyLocated(samples, count, field, target, targetOffset);
+        }
         long at = targetOffset;
         for (int i = 0; i < count; i++) {
             at += copy(samples[i], field, target, at);
@@ -337,6 +345,39 @@ public final class SampleReader implements AutoCloseable {
     public void check(long sample) {
         for (int f = 0; f < fields.length; f++) {
             locate(sample, f);
+        }
+    }
+
+    /** Locates first, and copies those at once that are in one file: the copies are then as fast as those of rows. */
+    private long copyLocated(long[] samples, int count, int field, MemorySegment target, long targetOffset) {
+        long at = targetOffset;
+        int first = 0;
+        int runs = 0;
+        for (int i = 0; i < count; i++) {
+            locate(samples[i], field, span);
+            if (runs == MAX_RUNS || runs > 0 && (span.segment() != part.segment() || span.file() != part.file())) {
+                at += copyRuns(samples, first, runs, target, at);
+                first = i;
+                runs = 0;
+            }
+            if (runs == 0) {
+                part.setPart(span, 0, span.byteSize());
+            }
+            offsets[runs] = span.byteOffset();
+            sizes[runs++] = span.byteSize();
+        }
+        return at + copyRuns(samples, first, runs, target, at) - targetOffset;
+    }
+
+    private long copyRuns(long[] samples, int first, int runs, MemorySegment target, long targetOffset) {
+        if (runs == 0) {
+            return 0;
+        }
+        try {
+            return reader.copyRuns(part, offsets, sizes, runs, target, targetOffset);
+        } catch (RuntimeException e) {
+            sample = samples[first + (int) reader.lastRow()];
+            throw e;
         }
     }
 

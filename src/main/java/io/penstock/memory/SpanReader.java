@@ -121,6 +121,44 @@ public final class SpanReader implements AutoCloseable {
         }
     }
 
+    /**
+     * Copies runs of bytes that are scattered over one file or one piece of memory, one behind the other, as
+     * {@link #copyRows} does.
+     *
+     * @param in any span of the file or the memory
+     * @param offsets where each run starts, counted as the span's offset is
+     * @param sizes the bytes of each run
+     * @param count how many runs
+     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
+     * @param targetOffset the first byte to write
+     * @return bytes written
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws IndexOutOfBoundsException if there are no such bytes, or the target is too small
+     */
+    public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
+        MemorySegment from = in.segment();
+        long at = targetOffset;
+        if (readsByCall(in.file(), count)) {
+            for (int i = 0; i < count; at += sizes[i++]) {
+                lastRow = i;
+                in.file().read(offsets[i], target, at, sizes[i], callState);
+            }
+            return at - targetOffset;
+        }
+        try {
+            for (int i = 0; i < count; at += sizes[i++]) {
+                lastRow = i;
+                if (i + TOUCH_AHEAD < count && sizes[i + TOUCH_AHEAD] > 0) {
+                    touched += from.get(ValueLayout.JAVA_BYTE, offsets[i + TOUCH_AHEAD]);
+                }
+                MemorySegment.copy(from, offsets[i], target, at, sizes[i]);
+            }
+        } catch (InternalError fault) {
+            throw explain(fault);
+        }
+        return at - targetOffset;
+    }
+
     /** A row that there is not is for its copy to complain of. */
     private void touch(Rows rows, long row) {
         if (rows.has(row)) {
@@ -129,7 +167,7 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * The row that {@link #copyRows} came to: the one that an exception is about.
+     * The row that {@link #copyRows} came to, or the run that {@link #copyRuns} did: what an exception is about.
      *
      * @return its index
      */

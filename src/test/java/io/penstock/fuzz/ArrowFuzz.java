@@ -12,25 +12,30 @@ import java.util.stream.Stream;
 /** Arrow's files and streams: FlatBuffers, offsets, bitmaps, dictionaries, compressed buffers. */
 final class ArrowFuzz {
 
-    static final FuzzTarget TARGET = withPeers(StoreFuzz.of("arrow", StoreFormat.ARROW, "x.arrow"));
+    /** Fixtures that are folders are seeds of {@link ArrowFolderFuzz}. */
+    private static final String NO_KIND = "";
+
+    static final FuzzTarget TARGET = seeded(StoreFuzz.of(NO_KIND, StoreFormat.ARROW, "x.arrow"));
 
     private ArrowFuzz() {
     }
 
-    /** The files of all types that are small enough for mutations to matter. */
-    private static StoreFuzz withPeers(StoreFuzz target) {
-        try (Stream<Path> files = Files.list(Path.of(ArrowFuzz.class.getResource("/arrow/truth.json").toURI())
-                .getParent())) {
-            StoreFuzz all = target;
-            List<Path> seeds = files.filter(file -> file.toString().endsWith(".arrow")).sorted().toList();
-            for (Path seed : seeds) {
-                all = all.seededBy(Files.readAllBytes(seed));
+    private static FuzzTarget seeded(StoreFuzz target) {
+        StoreFuzz all = target;
+        try {
+            for (String resource : List.of("/arrow/truth.json", "/fixtures/arrow/nulls.arrow")) {
+                Path folder = Path.of(ArrowFuzz.class.getResource(resource).toURI()).getParent();
+                try (Stream<Path> files = Files.list(folder)) {
+                    for (Path seed : files.filter(file -> file.toString().endsWith(".arrow")).sorted().toList()) {
+                        all = all.seededBy(Files.readAllBytes(seed));
+                    }
+                }
             }
-            return all;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }
+        return all;
     }
 }

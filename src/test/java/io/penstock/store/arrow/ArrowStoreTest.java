@@ -229,7 +229,7 @@ class ArrowStoreTest {
         List<String> refusals = new ArrayList<>();
         for (int at = 8; at < 200; at++) {
             byte[] damaged = bytes.clone();
-            damaged[at] = 8;
+            damaged[at] = 4;
             Path file = Files.write(folder.resolve("b.arrow"), damaged);
             try (RecordStore store = RecordStore.open(file, OpenOptions.as(StoreFormat.ARROW))) {
                 assertFalse(store.columns().isEmpty());

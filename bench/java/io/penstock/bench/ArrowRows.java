@@ -1,0 +1,71 @@
+package io.penstock.bench;
+
+import io.penstock.collate.Stack;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.TensorRows;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.store.RecordStore;
+import io.penstock.store.TensorStore;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Random rows of {@code u16[1025]} in batches of 32 from a {@code .npy} and from an Arrow stream of the same rows, by
+ * turns in one process, each through a loader of its own. {@code bench/peers/arrow_rows.py} writes the files.
+ */
+public final class ArrowRows {
+
+    private static final int BATCH = 32;
+
+    private ArrowRows() {
+    }
+
+    /** {@code --folder target/bench [--rounds 9] [--seconds 1] [--workers 1]}. */
+    public static void main(String[] args) throws Exception {
+        Map<String, String> options = LoaderThroughput.options(args);
+        Path folder = Path.of(options.getOrDefault("folder", "target/bench"));
+        int rounds = Integer.parseInt(options.getOrDefault("rounds", "9"));
+        int workers = Integer.parseInt(options.getOrDefault("workers", "1"));
+        long nanos = (long) (Double.parseDouble(options.getOrDefault("seconds", "1")) * 1e9);
+        try (TensorStore npy = TensorStore.open(folder.resolve("rows.npy"));
+                RecordStore arrow = RecordStore.open(folder.resolve("rows.arrow"));
+                DataLoader npyRows = open(TensorRows.of("row", npy), workers);
+                DataLoader arrowRows = open(RecordFields.of(arrow).and("row"), workers)) {
+            double[] ofNpy = new double[rounds];
+            double[] ofArrow = new double[rounds];
+            for (int round = -2; round < rounds; round++) {
+                double first = round(npyRows, nanos);
+                double second = round(arrowRows, nanos);
+                if (round >= 0) {
+                    ofNpy[round] = first;
+                    ofArrow[round] = second;
+                    System.out.printf(Locale.ROOT, "round %d: npy %.0f rows/s, arrow %.0f rows/s, ratio %.3f%n", round,
+                            first, second, second / first);
+                }
+            }
+            Arrays.sort(ofNpy);
+            Arrays.sort(ofArrow);
+            System.out.printf(Locale.ROOT, "median: npy %.0f, arrow %.0f, ratio %.3f%n", ofNpy[rounds / 2],
+                    ofArrow[rounds / 2], ofArrow[rounds / 2] / ofNpy[rounds / 2]);
+        }
+    }
+
+    private static DataLoader open(Dataset rows, int workers) {
+        return DataLoader.of(rows).batchSize(BATCH).shuffle(1).collator(new Stack()).workers(workers).open();
+    }
+
+    private static double round(DataLoader loader, long nanos) throws Exception {
+        long begin = System.nanoTime();
+        long rows = 0;
+        while (System.nanoTime() - begin < nanos) {
+            try (Batch batch = loader.next()) {
+                rows += batch.count();
+            }
+        }
+        return rows * 1e9 / (System.nanoTime() - begin);
+    }
+}
