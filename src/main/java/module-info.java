@@ -27,6 +27,7 @@ module io.penstock {
     exports io.penstock.transform;
 
     opens io.penstock.cli to info.picocli;
+    exports io.penstock.store.hdf5;
     exports io.penstock.store.lmdb;
     exports io.penstock.store.mds;
     exports io.penstock.store.arrow;

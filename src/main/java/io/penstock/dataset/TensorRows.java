@@ -137,10 +137,7 @@ public final class TensorRows implements Dataset {
     @Override
     public Rows rows(int field) {
         Column column = columns.get(field);
-        Span all = new Span();
-        column.store().locate(column.tensor(), 0, size, all);
-        long rowBytes = fields.get(field).byteSize();
-        return Rows.of(all, rowBytes, rowBytes, size);
+        return column.store().rows(column.tensor());
     }
 
     @Override

@@ -37,9 +37,16 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
      * @param sha256 the digest of its elements, row-major and little-endian; null if it was not asked for
      * @param max the greatest token, which a vocabulary must be larger than; null if the elements are not tokens, or
      *     no digest was asked for
+     * @param details what else the format says of it, by name, in order: as for {@link Inspection#details}
      */
     public record Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
-            long byteSize, String sha256, Long max) {
+            long byteSize, String sha256, Long max, Map<String, Object> details) {
+
+        /** Copies. */
+        public Array {
+            shape = List.copyOf(shape);
+            details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
+        }
 
         /**
          * The array as JSON writers take it.
@@ -62,6 +69,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
             if (max != null) {
                 map.put("max", max);
             }
+            map.putAll(details);
             return map;
         }
     }
@@ -139,7 +147,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
                 ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
         return new Array(array.name(), tensor.dtype(), array.storedDtype(),
                 LongStream.of(tensor.shape()).boxed().toList(), array.storedOrder(), tensor.byteSize(), sha256,
-                digest && isTokens(array) ? max(tensor) : null);
+                digest && isTokens(array) ? max(tensor) : null, Map.of());
     }
 
     /** A tensor may be named so and hold something else, or nothing. */

@@ -3,6 +3,7 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.store.arrow.ArrowStore;
 import io.penstock.store.datatrove.DatatroveStore;
+import io.penstock.store.hdf5.Hdf5Store;
 import io.penstock.store.llmc.LlmcStore;
 import io.penstock.store.lmdb.LmdbStore;
 import io.penstock.store.mds.MdsStore;
@@ -160,6 +161,23 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return MdsStore.open(path, null);
+        }
+    },
+    /** HDF5, with or without a user block before it. */
+    HDF5(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return Hdf5Store.isHdf5(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && head.nameEndsWith(".h5", ".hdf5", ".he5", ".h5ad", ".hdf");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return Hdf5Store.open(path, options.member());
         }
     },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */

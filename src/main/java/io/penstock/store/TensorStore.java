@@ -2,6 +2,7 @@ package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.memory.DType;
+import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -94,6 +95,20 @@ public non-sealed interface TensorStore extends Store {
      * @throws UncheckedIOException if they are stored compressed, and malformed
      */
     void locate(int index, long firstRow, long rows, Span into);
+
+    /**
+     * A tensor's rows as they lie, if they do so at equal distances and none has to be decoded first: then readers need
+     * not ask where each is.
+     *
+     * @param index the tensor's position in {@link #tensors}; not a scalar's
+     * @return the rows, or null
+     */
+    default Rows rows(int index) {
+        TensorSpec spec = tensors().get(index);
+        Span all = new Span();
+        locate(index, 0, spec.dim(0), all);
+        return Rows.of(all, spec.rowBytes(), spec.rowBytes(), spec.dim(0));
+    }
 
     /**
      * Whether a tensor is converted or decoded into a copy, because it is compressed, or not stored row-major and

@@ -181,7 +181,7 @@ final class FractalHeap {
             long at = id.address();
             return space.open(at, id.length(), "huge object of a " + NAME);
         }
-        long wanted = id.number((int) Math.min(space.lengthBytes(), idBytes - 1));
+        long wanted = id.number(Math.min(space.lengthBytes(), idBytes - 1));
         Cursor[] found = new Cursor[1];
         BTree2.walk(space, hugeTree, BTree2.HUGE_OBJECTS, record -> {
             long at = record.address();

@@ -193,6 +193,26 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
+     * Points at bytes that start in a block and may go on in those behind it, all of which are decoded if they were not.
+     *
+     * @param block the number of the block in which they start
+     * @param offset the first byte within that block
+     * @param bytes how many
+     * @param into set to them
+     * @throws IndexOutOfBoundsException if there are no such bytes
+     * @throws UncheckedIOException if a block is malformed or the copy cannot be written, now and any other time
+     */
+    public void locateRun(int block, long offset, long bytes, Span into) {
+        Objects.checkIndex(block, blocks());
+        long first = starts[block] + offset;
+        Objects.checkFromIndexSize(first, bytes, starts[blocks()]);
+        for (int next = block; next < blocks() && starts[next] < first + bytes; next++) {
+            decode(next);
+        }
+        into.set(file, first, bytes);
+    }
+
+    /**
      * A block's bytes; it is decoded if it was not.
      *
      * @param block its number
