@@ -126,7 +126,7 @@ def kinds(file):
     file.create_dataset('of_named', data=np.arange(4), dtype=file['named'])
     file['group/x'] = np.arange(3)
     file['soft'] = h5py.SoftLink('/group')
-    file['group/up'] = h5py.SoftLink('../group/x')
+    file['group/up'] = h5py.SoftLink('x')
     file['dangling'] = h5py.SoftLink('/nowhere')
     file['elsewhere'] = h5py.ExternalLink('/etc/passwd', '/x')
     file['hard'] = file['group']

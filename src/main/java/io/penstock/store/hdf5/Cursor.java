@@ -178,11 +178,7 @@ final class Cursor {
     Cursor checksum() throws MalformedStoreException {
         int found = Lookup3.hash(segment, start, at - start);
         long from = at;
-        int stated = i32();
-        if (found != stated) {
-            throw space.malformed(from, String.format("checksum %08x of ", stated) + what,
-                    String.format("%08x", found));
-        }
+        compare(from, i32(), found);
         return this;
     }
 
@@ -192,8 +188,13 @@ final class Cursor {
         int stated = i32();
         MemorySegment zeroed = MemorySegment.ofArray(segment.asSlice(start, end - start).toArray(JAVA_BYTE));
         zeroed.set(LittleEndian.I32, from - start, 0);
-        if (Lookup3.hash(zeroed, 0, zeroed.byteSize()) != stated) {
-            throw space.malformed(from, String.format("checksum %08x of ", stated) + what, "that of its bytes");
+        compare(from, stated, Lookup3.hash(zeroed, 0, zeroed.byteSize()));
+    }
+
+    private void compare(long position, int stated, int found) throws MalformedStoreException {
+        if (found != stated) {
+            throw space.malformed(position, String.format("checksum %08x of ", stated) + what,
+                    String.format("%08x", found));
         }
     }
 

@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
 final class DecodedTensor {
 
     /** Bands are at least so large, if there is more than one: each costs something to make and to keep. */
-    private static final long LEAST_BAND_BYTES = 64 << 10;
+    private static final long LEAST_BAND_BYTES = 16 << 10;
     private static final long MOST_BAND_BYTES = 1 << 30;
     private static final long MOST_BANDS = 1 << 20;
 
