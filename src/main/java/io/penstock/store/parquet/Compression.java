@@ -1,0 +1,132 @@
+package io.penstock.store.parquet;
+
+import io.penstock.codec.CodecException;
+import io.penstock.codec.Snappy;
+import io.penstock.codec.Zstd;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/** How a column chunk's pages are compressed, in the order of the codes. */
+enum Compression {
+    UNCOMPRESSED(1) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) {
+            target.copyFrom(source);
+        }
+    },
+    SNAPPY(Snappy.MAX_EXPANSION) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Snappy.decompress(source, target);
+        }
+    },
+    GZIP(1032) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            gunzip(source.asByteBuffer(), target.asByteBuffer());
+        }
+    },
+    LZO(0),
+    BROTLI(0),
+    LZ4(0),
+    /** A block of 128 KiB of one byte takes 4. */
+    ZSTD(32 << 10) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Zstd.decompress(source, target);
+        }
+    },
+    LZ4_RAW(0);
+
+    /** What small blocks may expand to, whatever their size: a bound on ratios does not hold for them. */
+    private static final long SMALL_BYTES = 128 << 10;
+    private static final int GZIP_HEAD_BYTES = 10;
+
+    private final long maxExpansion;
+
+    Compression(long maxExpansion) {
+        this.maxExpansion = maxExpansion;
+    }
+
+    /** Whether pages so compressed can be read. */
+    boolean isSupported() {
+        return maxExpansion > 0;
+    }
+
+    /** The most that so many bytes may decode to. */
+    long maxDecodedBytes(long compressedBytes) {
+        return this == UNCOMPRESSED ? compressedBytes : compressedBytes * maxExpansion + SMALL_BYTES;
+    }
+
+    /**
+     * Decodes a page.
+     *
+     * @param source its bytes; native memory
+     * @param target exactly as large as it decodes to; native memory
+     * @throws IOException if it is malformed; does not name the file
+     */
+    void decompress(MemorySegment source, MemorySegment target) throws IOException {
+        throw new CodecException("pages compressed with " + this);
+    }
+
+    /** Members of gzip one behind the other; their checksums are left to the page's own and to what is decoded. */
+    private static void gunzip(ByteBuffer source, ByteBuffer target) throws CodecException {
+        Inflater inflater = new Inflater(true);
+        try {
+            while (target.hasRemaining()) {
+                skipGzipHead(source);
+                inflater.reset();
+                inflater.setInput(source);
+                while (!inflater.finished()) {
+                    if (inflater.inflate(target) == 0 && !inflater.finished()) {
+                        throw new CodecException(target.hasRemaining() ? "gzip: the page ends within its data"
+                                : "gzip: the page decodes to more than " + target.capacity() + " bytes");
+                    }
+                }
+                source.position(Math.min(source.limit(), source.position() + 2 * Integer.BYTES));
+            }
+        } catch (DataFormatException e) {
+            throw new CodecException("gzip: " + e.getMessage());
+        } finally {
+            inflater.end();
+        }
+    }
+
+    /** The head as RFC 1952 has it: magic, method, flags, time, what else the flags say. */
+    private static void skipGzipHead(ByteBuffer source) throws CodecException {
+        int at = source.position();
+        if (source.remaining() < GZIP_HEAD_BYTES || source.get(at) != 0x1F || source.get(at + 1) != (byte) 0x8B
+                || source.get(at + 2) != 8) {
+            throw new CodecException("gzip: no member of gzip at byte " + at + " of the page");
+        }
+        int flags = source.get(at + 3);
+        at += GZIP_HEAD_BYTES;
+        if ((flags & 4) != 0) {
+            at += 2 + (byteAt(source, at) | byteAt(source, at + 1) << 8);
+        }
+        for (int text = 8; text <= 16; text <<= 1) {
+            if ((flags & text) != 0) {
+                while (byteAt(source, at++) != 0) {
+                    continue;
+                }
+            }
+        }
+        if ((flags & 2) != 0) {
+            at += 2;
+        }
+        if (at > source.limit()) {
+            throw new CodecException("gzip: the page ends within its head");
+        }
+        source.position(at);
+    }
+
+    private static int byteAt(ByteBuffer source, int at) throws CodecException {
+        if (at >= source.limit()) {
+            throw new CodecException("gzip: the page ends within its head");
+        }
+        return source.get(at) & 0xFF;
+    }
+}
