@@ -35,4 +35,5 @@ module io.penstock {
     exports io.penstock.store.npy;
     exports io.penstock.store.raw;
     exports io.penstock.store.safetensors;
+    exports io.penstock.store.parquet;
 }

@@ -11,6 +11,7 @@ import io.penstock.store.megatron.MegatronStore;
 import io.penstock.store.nanogpt.NanogptStore;
 import io.penstock.store.npy.NpyStore;
 import io.penstock.store.npz.NpzStore;
+import io.penstock.store.parquet.ParquetStore;
 import io.penstock.store.raw.RawStore;
 import io.penstock.store.safetensors.SafetensorsStore;
 import java.io.IOException;
@@ -109,6 +110,23 @@ public enum StoreFormat {
             return SafetensorsStore.open(path);
         }
     },
+    /** HDF5, with or without a user block before it. */
+    HDF5(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return Hdf5Store.isHdf5(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && head.nameEndsWith(".h5", ".hdf5", ".he5", ".h5ad", ".hdf");
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return Hdf5Store.open(path, options.member());
+        }
+    },
     /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
     ARROW(false) {
         @Override
@@ -125,6 +143,23 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return ArrowStore.open(path, options.member());
+        }
+    },
+    /** Parquet: tables whose columns are encoded and compressed in row groups; one file, or a folder of them. */
+    PARQUET(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return ParquetStore.isParquet(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.isFile() && head.nameEndsWith(".parquet") || !head.filesEnding(".parquet").isEmpty();
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return ParquetStore.open(path, options.member());
         }
     },
     /** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
@@ -161,23 +196,6 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return MdsStore.open(path, null);
-        }
-    },
-    /** HDF5, with or without a user block before it. */
-    HDF5(false) {
-        @Override
-        boolean matchesContent(Head head) {
-            return Hdf5Store.isHdf5(head.bytes());
-        }
-
-        @Override
-        boolean matchesName(Head head) {
-            return head.isFile() && head.nameEndsWith(".h5", ".hdf5", ".he5", ".h5ad", ".hdf");
-        }
-
-        @Override
-        Store open(Path path, OpenOptions options) throws IOException {
-            return Hdf5Store.open(path, options.member());
         }
     },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */

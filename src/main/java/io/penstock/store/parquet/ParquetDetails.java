@@ -1,0 +1,46 @@
+package io.penstock.store.parquet;
+
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import io.penstock.store.TableInspection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What {@code inspect} says of Parquet files: schema, row groups, how columns are stored, and the table. */
+final class ParquetDetails {
+
+    private ParquetDetails() {
+    }
+
+    static Map<String, Object> of(RecordStore store, List<ParquetPart> parts, boolean digest, Progress progress) {
+        ParquetPart first = parts.getFirst();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("schema", first.schema().lines());
+        if (!first.schema().unread().isEmpty()) {
+            details.put("unsupported_columns", first.schema().unread());
+        }
+        Map<String, Object> parquet = new LinkedHashMap<>();
+        parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
+                .map(RowGroup::rows).toList());
+        parquet.put("created_by", first.metadata().createdBy());
+        parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
+        parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
+                .map(group -> group.chunks().stream().map(ParquetDetails::describe).toList()).orElse(List.of()));
+        details.put("parquet", parquet);
+        details.put("converted", true);
+        List<String> storedTypes = first.leaves().stream().map(Leaf::storedType).toList();
+        long totalBytes = parts.stream().mapToLong(part -> part.file().byteSize()).sum();
+        details.put("table", TableInspection.of(store, null, storedTypes, digest, progress, totalBytes));
+        return details;
+    }
+
+    private static Map<String, Object> describe(ColumnChunk chunk) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("path", String.join(".", chunk.path()));
+        map.put("physical", chunk.physical().toString());
+        map.put("compression", chunk.compression().toString());
+        map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());
+        return map;
+    }
+}

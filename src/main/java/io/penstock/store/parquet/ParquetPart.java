@@ -1,0 +1,69 @@
+package io.penstock.store.parquet;
+
+import io.penstock.memory.MappedFile;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.Mapping;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** One file of a store: its mapping, its footer, and the columns that are read of it. */
+final class ParquetPart implements AutoCloseable {
+
+    private final MappedFile file;
+    private final FileMetadata metadata;
+    private final Schema schema;
+
+    private ParquetPart(MappedFile file) throws MalformedStoreException {
+        this.file = file;
+        this.metadata = FileMetadata.read(file);
+        this.schema = new Schema(metadata.root());
+        if (schema.leaves().isEmpty()) {
+            throw new MalformedStoreException(file.path(), "no column that can be read: " + schema.unread(),
+                    "numbers, lists of numbers, bytes or text");
+        }
+        for (RowGroup group : metadata.groups()) {
+            for (Leaf leaf : schema.leaves()) {
+                check(group, leaf, group.chunks().get(leaf.index()));
+            }
+        }
+    }
+
+    static ParquetPart open(Path path) throws IOException {
+        return Mapping.open(path, ParquetPart::new);
+    }
+
+    private void check(RowGroup group, Leaf leaf, ColumnChunk chunk) throws MalformedStoreException {
+        String name = leaf.column().name();
+        if (!chunk.compression().isSupported()) {
+            throw new MalformedStoreException(file.path(), "column '" + name + "' compressed with "
+                    + chunk.compression(), "one of UNCOMPRESSED, SNAPPY, GZIP, ZSTD");
+        }
+        if (leaf.isList() ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
+            throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()
+                    + " values in a row group", group.rows() + ", as the row group has rows"
+                    + (leaf.isList() ? ", or more" : ""));
+        }
+    }
+
+    MappedFile file() {
+        return file;
+    }
+
+    FileMetadata metadata() {
+        return metadata;
+    }
+
+    Schema schema() {
+        return schema;
+    }
+
+    List<Leaf> leaves() {
+        return schema.leaves();
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+}
