@@ -44,10 +44,6 @@ final class ArrowNames {
         if (type != null) {
             return type.arrow();
         }
-        return switch (node.annotation().meaning()) {
-            case DECIMAL -> "decimal128(" + node.decimals() + ")";
-            case NULL -> "null";
-            default -> "timestamp[ns]";
-        };
+        return node.is(Annotation.Meaning.DECIMAL) ? "decimal128(" + node.decimals() + ")" : "timestamp[ns]";
     }
 }

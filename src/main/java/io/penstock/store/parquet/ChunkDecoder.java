@@ -260,6 +260,9 @@ final class ChunkDecoder implements AutoCloseable {
         boolean integer = leaf.physical() == Physical.INT32 || leaf.physical() == Physical.INT64;
         boolean fixed = leaf.physical() == Physical.FIXED_LEN_BYTE_ARRAY;
         boolean truth = leaf.physical() == Physical.BOOLEAN;
+        if (leaf.isNull()) {
+            throw pages.malformed("a value in a column of type null", "none");
+        }
         switch (encoding) {
             case PLAIN -> {
                 if (leaf.isBinary()) {

@@ -6,6 +6,8 @@ import io.penstock.codec.Zstd;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -72,12 +74,13 @@ enum Compression {
         throw new CodecException("pages compressed with " + this);
     }
 
-    /** Members of gzip one behind the other; their checksums are left to the page's own and to what is decoded. */
+    /** Members of gzip one behind the other, each with the CRC-32 and the size of what it decodes to behind it. */
     private static void gunzip(ByteBuffer source, ByteBuffer target) throws CodecException {
         Inflater inflater = new Inflater(true);
         try {
             while (target.hasRemaining()) {
                 skipGzipHead(source);
+                int start = target.position();
                 inflater.reset();
                 inflater.setInput(source);
                 while (!inflater.finished()) {
@@ -86,7 +89,13 @@ enum Compression {
                                 : "gzip: the page decodes to more than " + target.capacity() + " bytes");
                     }
                 }
-                source.position(Math.min(source.limit(), source.position() + 2 * Integer.BYTES));
+                CRC32 crc = new CRC32();
+                crc.update(target.slice(start, target.position() - start));
+                if (source.remaining() < 2 * Integer.BYTES
+                        || source.order(ByteOrder.LITTLE_ENDIAN).getInt() != (int) crc.getValue()
+                        || source.getInt() != target.position() - start) {
+                    throw new CodecException("gzip: the page's checksum is another");
+                }
             }
         } catch (DataFormatException e) {
             throw new CodecException("gzip: " + e.getMessage());

@@ -41,6 +41,11 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
         return isList() && !column.spec().isVariable() ? column.spec().dim(0) : -1;
     }
 
+    /** Whether it has no values. */
+    boolean isNull() {
+        return storedType.equals(Type.NULL);
+    }
+
     private boolean isFixedBytes() {
         return column.kind() == Column.Kind.BYTES;
     }
@@ -55,12 +60,16 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
     /** What a value of a physical type and annotation is, for {@link Schema}. */
     record Type(DType dtype, Column.Kind kind, String encoding, int storedBytes, String arrow) {
 
+        /** What Arrow calls the type of which every value is null. */
+        private static final String NULL = "null";
+
         /** The type of a leaf; null if its values cannot be read. */
         static Type of(SchemaNode leaf) {
             Annotation annotation = leaf.annotation();
-            boolean undefined = annotation.meaning() == Annotation.Meaning.DECIMAL
-                    || annotation.meaning() == Annotation.Meaning.NULL;
-            return undefined ? null : switch (leaf.physical()) {
+            if (annotation.meaning() == Annotation.Meaning.NULL) {
+                return new Type(DType.U8, Column.Kind.BYTES, "", 0, NULL);
+            }
+            return annotation.meaning() == Annotation.Meaning.DECIMAL ? null : switch (leaf.physical()) {
                 case BOOLEAN -> number(DType.BOOL, 1, "bool");
                 case INT32 -> ofInt32(annotation);
                 case INT64 -> ofInt64(annotation);

@@ -17,9 +17,6 @@ final class ParquetDetails {
         ParquetPart first = parts.getFirst();
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("schema", first.schema().lines());
-        if (!first.schema().unread().isEmpty()) {
-            details.put("unsupported_columns", first.schema().unread());
-        }
         Map<String, Object> parquet = new LinkedHashMap<>();
         parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
                 .map(RowGroup::rows).toList());
@@ -31,8 +28,20 @@ final class ParquetDetails {
         details.put("converted", true);
         List<String> storedTypes = first.leaves().stream().map(Leaf::storedType).toList();
         long totalBytes = parts.stream().mapToLong(part -> part.file().byteSize()).sum();
-        details.put("table", TableInspection.of(store, null, storedTypes, digest, progress, totalBytes));
+        Map<String, Object> table = TableInspection.of(store, null, storedTypes, digest, progress, totalBytes);
+        if (!first.schema().unread().isEmpty()) {
+            table.put("unsupported", first.schema().unread().stream().map(ParquetDetails::describe).toList());
+        }
+        details.put("table", table);
         return details;
+    }
+
+    private static Map<String, Object> describe(Schema.Unread column) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("name", column.name());
+        map.put("type", column.type());
+        map.put("reason", column.reason());
+        return map;
     }
 
     private static Map<String, Object> describe(ColumnChunk chunk) {

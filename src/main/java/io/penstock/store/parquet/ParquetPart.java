@@ -19,7 +19,8 @@ final class ParquetPart implements AutoCloseable {
         this.metadata = FileMetadata.read(file);
         this.schema = new Schema(metadata.root());
         if (schema.leaves().isEmpty()) {
-            throw new MalformedStoreException(file.path(), "no column that can be read: " + schema.unread(),
+            throw new MalformedStoreException(file.path(), "no column that can be read: "
+                    + schema.unread().stream().map(column -> column.name() + ": " + column.type()).toList(),
                     "numbers, lists of numbers, bytes or text");
         }
         for (RowGroup group : metadata.groups()) {

@@ -4,9 +4,9 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.parquet.SchemaNode.Repetition;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /**
  * The columns of a schema: its leaves, named by the path of structs that they are in, {@code image.bytes} for instance,
@@ -19,9 +19,20 @@ import java.util.Map;
 final class Schema {
 
     private final List<Leaf> leaves = new ArrayList<>();
-    private final Map<String, String> unread = new LinkedHashMap<>();
+    private final List<Unread> unread = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
     private final SchemaNode root;
     private int nextIndex;
+
+    /**
+     * A column that cannot be read.
+     *
+     * @param name its name
+     * @param type what Arrow calls its type
+     * @param reason why
+     */
+    record Unread(String name, String type, String reason) {
+    }
 
     Schema(SchemaNode root) {
         this.root = root;
@@ -35,8 +46,8 @@ final class Schema {
         return leaves;
     }
 
-    /** What cannot be read: the type of each, by name. */
-    Map<String, String> unread() {
+    /** What cannot be read, in the order of the file. */
+    List<Unread> unread() {
         return unread;
     }
 
@@ -54,7 +65,7 @@ final class Schema {
         } else if (node.is(Annotation.Meaning.LIST) && !node.is(Repetition.REPEATED)) {
             visitList(node, name, below);
         } else if (node.is(Repetition.REPEATED) || node.is(Annotation.Meaning.MAP)) {
-            pass(node, name);
+            pass(node, name, node.is(Annotation.Meaning.MAP) ? "a map" : "a list of structs");
         } else {
             for (SchemaNode child : node.children()) {
                 visit(child, name + ".", below);
@@ -65,7 +76,7 @@ final class Schema {
     private void visitList(SchemaNode list, String name, int definition) {
         SchemaNode element = elementOf(list);
         if (element == null || !element.isLeaf() || element.physical() == Physical.BYTE_ARRAY) {
-            pass(list, name);
+            pass(list, name, "a list of what is no number");
             return;
         }
         add(element, name, definition + 1 + (element.is(Repetition.OPTIONAL) ? 1 : 0), definition + 1);
@@ -88,19 +99,25 @@ final class Schema {
         boolean list = listDefinition > 0;
         if (type == null || list && type.kind() != Column.Kind.NUMBERS
                 || type.storedBytes() > ChunkDecoder.MAX_VALUE_BYTES) {
-            pass(leaf, name);
+            pass(leaf, name, list && type != null ? "a list of what is no number" : "of a type that is not read");
+            return;
+        }
+        if (!names.add(name)) {
+            pass(leaf, name, "a second column of this name");
             return;
         }
         TensorSpec spec = list ? new TensorSpec(name, type.dtype(), TensorSpec.VARIABLE)
                 : type.kind() == Column.Kind.NUMBERS ? new TensorSpec(name, type.dtype())
                 : new TensorSpec(name, type.dtype(), type.storedBytes() > 0 ? type.storedBytes()
                         : TensorSpec.VARIABLE);
-        leaves.add(new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), leaf.physical(),
+        Physical physical = type.kind() != Column.Kind.NUMBERS && type.storedBytes() == 0 ? Physical.BYTE_ARRAY
+                : leaf.physical();
+        leaves.add(new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), physical,
                 type.storedBytes(), type.arrow(), maxDefinition, listDefinition));
     }
 
-    private void pass(SchemaNode node, String name) {
-        unread.put(name, ArrowNames.of(node));
+    private void pass(SchemaNode node, String name, String reason) {
+        unread.add(new Unread(name, ArrowNames.of(node), reason));
         nextIndex += node.leafCount();
     }
 }
