@@ -73,6 +73,7 @@ public non-sealed interface RecordStore extends Store {
      * @param column the column's position in {@link #columns}
      * @return false if {@link #locate} refuses it
      * @throws IndexOutOfBoundsException if there is no such record or column
+     * @throws UncheckedIOException if it takes a compressed block to know, and that is malformed; names the file
      */
     default boolean isPresent(long record, int column) {
         return true;

@@ -154,8 +154,9 @@ final class StoreOracle {
     }
 
     private void check(RecordStore store, long record, int column, TensorSpec spec) {
-        boolean present = store.isPresent(record, column);
+        boolean present;
         try {
+            present = store.isPresent(record, column);
             store.locate(record, column, span);
         } catch (UncheckedIOException e) {
             requireRefusal(e.getCause());

@@ -1,0 +1,32 @@
+package io.penstock.fuzz;
+
+import io.penstock.store.Fixtures;
+import io.penstock.store.StoreFormat;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+
+/** Parquet: footers, page headers, levels, and values in all encodings. */
+final class ParquetFuzz {
+
+    private static final String[] SEEDS = {"delta-v1", "delta-v2", "shared-v1", "shared-v2", "duckdb-v2",
+        "fixed-lists", "required", "no-row-group", "long-values"};
+
+    static final FuzzTarget TARGET = seeded(StoreFuzz.of("parquet", StoreFormat.PARQUET, "x.parquet"));
+
+    private ParquetFuzz() {
+    }
+
+    private static StoreFuzz seeded(StoreFuzz target) {
+        StoreFuzz seeded = target;
+        for (String name : SEEDS) {
+            try {
+                seeded = seeded.seededBy(Files.readAllBytes(
+                        Fixtures.path("../parquet").resolve(name + ".parquet")));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return seeded;
+    }
+}
