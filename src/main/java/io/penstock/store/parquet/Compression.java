@@ -1,8 +1,10 @@
 package io.penstock.store.parquet;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.Lz4;
 import io.penstock.codec.Snappy;
 import io.penstock.codec.Zstd;
+import io.penstock.store.mapped.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -33,7 +35,17 @@ enum Compression {
     },
     LZO(0),
     BROTLI(0),
-    LZ4(0),
+    /** Hadoop's framing of blocks; some writers put a bare block there. */
+    LZ4(255) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            try {
+                decompressHadoop(source, target);
+            } catch (CodecException _) {
+                Lz4.decompressBlock(source, target);
+            }
+        }
+    },
     /** A block of 128 KiB of one byte takes 4. */
     ZSTD(32 << 10) {
         @Override
@@ -41,7 +53,12 @@ enum Compression {
             Zstd.decompress(source, target);
         }
     },
-    LZ4_RAW(0);
+    LZ4_RAW(255) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Lz4.decompressBlock(source, target);
+        }
+    };
 
     /** What small blocks may expand to, whatever their size: a bound on ratios does not hold for them. */
     private static final long SMALL_BYTES = 128 << 10;
@@ -72,6 +89,29 @@ enum Compression {
      */
     void decompress(MemorySegment source, MemorySegment target) throws IOException {
         throw new CodecException("pages compressed with " + this);
+    }
+
+    /** Runs of a block each, behind the sizes of what it decodes to and of itself, both big-endian. */
+    private static void decompressHadoop(MemorySegment source, MemorySegment target) throws CodecException {
+        long in = 0;
+        long out = 0;
+        while (in < source.byteSize()) {
+            if (source.byteSize() - in < 2 * Integer.BYTES) {
+                throw new CodecException("lz4: the page ends within the head of a block");
+            }
+            int decoded = Integer.reverseBytes(source.get(LittleEndian.I32, in));
+            int stored = Integer.reverseBytes(source.get(LittleEndian.I32, in + Integer.BYTES));
+            in += 2 * Integer.BYTES;
+            if (stored < 0 || decoded < 0 || stored > source.byteSize() - in || decoded > target.byteSize() - out) {
+                throw new CodecException("lz4: a block of " + stored + " bytes that decodes to " + decoded);
+            }
+            Lz4.decompressBlock(source.asSlice(in, stored), target.asSlice(out, decoded));
+            in += stored;
+            out += decoded;
+        }
+        if (out != target.byteSize()) {
+            throw new CodecException("lz4: the page decodes to " + out + " bytes, expected " + target.byteSize());
+        }
     }
 
     /** Members of gzip one behind the other, each with the CRC-32 and the size of what it decodes to behind it. */

@@ -3,6 +3,7 @@ package io.penstock.store.parquet;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
+import io.penstock.store.arrow.EmbeddedSchema;
 
 /**
  * A leaf of the schema whose values can be read, one a row or a list a row, and how its levels say which.
@@ -50,10 +51,15 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
         return column.kind() == Column.Kind.BYTES;
     }
 
-    /** The same leaf where lists are known to have so many elements each. */
-    Leaf withListLength(long length) {
-        TensorSpec spec = column.spec().withLength(length);
-        return new Leaf(index, new Column(spec, column.kind(), column.encoding()), physical, storedBytes, storedType,
+    /** The same leaf, with what Arrow's schema says of it beyond Parquet's: a list's length, a unit, a time zone. */
+    Leaf refined(EmbeddedSchema.Field field) {
+        String type = isList() && field.children().size() == 1 ? field.children().getFirst().type() : field.type();
+        String refined = type.startsWith("duration[") && storedType.equals("int64")
+                || type.startsWith("timestamp[") && storedType.startsWith(type.replaceFirst("[,\\]].*", ""))
+                ? type : storedType;
+        TensorSpec spec = isList() && field.listLength() >= 0 ? column.spec().withLength(field.listLength())
+                : column.spec();
+        return new Leaf(index, new Column(spec, column.kind(), column.encoding()), physical, storedBytes, refined,
                 maxDefinition, listDefinition);
     }
 

@@ -2,13 +2,18 @@ package io.penstock.store.parquet;
 
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.arrow.EmbeddedSchema;
 import io.penstock.store.mapped.Mapping;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 
 /** One file of a store: its mapping, its footer, and the columns that are read of it. */
 final class ParquetPart implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ParquetPart.class.getName());
+    private static final String ARROW_SCHEMA = "ARROW:schema";
 
     private final MappedFile file;
     private final FileMetadata metadata;
@@ -17,7 +22,7 @@ final class ParquetPart implements AutoCloseable {
     private ParquetPart(MappedFile file) throws MalformedStoreException {
         this.file = file;
         this.metadata = FileMetadata.read(file);
-        this.schema = new Schema(metadata.root());
+        this.schema = new Schema(metadata.root(), arrowFields());
         if (schema.leaves().isEmpty()) {
             throw new MalformedStoreException(file.path(), "no column that can be read: "
                     + schema.unread().stream().map(column -> column.name() + ": " + column.type()).toList(),
@@ -34,11 +39,25 @@ final class ParquetPart implements AutoCloseable {
         return Mapping.open(path, ParquetPart::new);
     }
 
+    /** What Arrow says beyond Parquet's own schema; a hint, which is passed over where it is none. */
+    private List<EmbeddedSchema.Field> arrowFields() {
+        String encoded = metadata.properties().get(ARROW_SCHEMA);
+        if (encoded == null) {
+            return List.of();
+        }
+        try {
+            return EmbeddedSchema.read(file.path(), Base64.getDecoder().decode(encoded));
+        } catch (IllegalArgumentException | MalformedStoreException e) {
+            LOG.log(System.Logger.Level.DEBUG, () -> file.path() + ": the schema of Arrow is passed over: " + e);
+            return List.of();
+        }
+    }
+
     private void check(RowGroup group, Leaf leaf, ColumnChunk chunk) throws MalformedStoreException {
         String name = leaf.column().name();
         if (!chunk.compression().isSupported()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' compressed with "
-                    + chunk.compression(), "one of UNCOMPRESSED, SNAPPY, GZIP, ZSTD");
+                    + chunk.compression(), "one of UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4, LZ4_RAW");
         }
         if (leaf.isList() ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()

@@ -2,10 +2,13 @@ package io.penstock.store.parquet;
 
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
+import io.penstock.store.arrow.EmbeddedSchema;
 import io.penstock.store.parquet.SchemaNode.Repetition;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -22,6 +25,9 @@ final class Schema {
     private final List<Unread> unread = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final SchemaNode root;
+    /** What Arrow wrote of the schema, by the names of columns; none if it did not write the file. */
+    private final Map<String, EmbeddedSchema.Field> refinements = new HashMap<>();
+    private final List<EmbeddedSchema.Field> arrow;
     private int nextIndex;
 
     /**
@@ -34,8 +40,17 @@ final class Schema {
     record Unread(String name, String type, String reason) {
     }
 
-    Schema(SchemaNode root) {
+    /**
+     * The columns of a file.
+     *
+     * @param root of its schema
+     * @param arrow the fields of the schema that Arrow put beside it; none if it did not, or if it is of no use
+     */
+    Schema(SchemaNode root, List<EmbeddedSchema.Field> arrow) {
         this.root = root;
+        this.arrow = arrow.stream().map(EmbeddedSchema.Field::name).toList()
+                .equals(root.children().stream().map(SchemaNode::name).toList()) ? arrow : List.of();
+        this.arrow.forEach(field -> collect(field, ""));
         for (SchemaNode child : root.children()) {
             visit(child, "", 0);
         }
@@ -53,8 +68,19 @@ final class Schema {
 
     /** A line a column of the file, in Arrow's words: {@code name: type}. */
     List<String> lines() {
+        if (!arrow.isEmpty()) {
+            return arrow.stream().map(field -> field.name() + ": " + field.type()
+                    + (field.isNullable() ? "" : " not null")).toList();
+        }
         return root.children().stream().map(child -> child.name() + ": " + ArrowNames.of(child)
                 + (child.is(Repetition.REQUIRED) ? " not null" : "")).toList();
+    }
+
+    private void collect(EmbeddedSchema.Field field, String prefix) {
+        refinements.putIfAbsent(prefix + field.name(), field);
+        if (field.type().startsWith("struct<")) {
+            field.children().forEach(child -> collect(child, prefix + field.name() + "."));
+        }
     }
 
     private void visit(SchemaNode node, String prefix, int definition) {
@@ -112,8 +138,10 @@ final class Schema {
                         : TensorSpec.VARIABLE);
         Physical physical = type.kind() != Column.Kind.NUMBERS && type.storedBytes() == 0 ? Physical.BYTE_ARRAY
                 : leaf.physical();
-        leaves.add(new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), physical,
-                type.storedBytes(), type.arrow(), maxDefinition, listDefinition));
+        Leaf found = new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), physical,
+                type.storedBytes(), type.arrow(), maxDefinition, listDefinition);
+        EmbeddedSchema.Field refinement = refinements.get(name);
+        leaves.add(refinement == null ? found : found.refined(refinement));
     }
 
     private void pass(SchemaNode node, String name, String reason) {
