@@ -126,8 +126,8 @@ public final class Snappy {
     }
 
     /**
-     * Repeats bytes of the target. Where what is read and written lies 8 bytes apart or more, it goes by 8 bytes and may
-     * write up to 7 too many, which what comes next overwrites.
+     * Repeats bytes of the target. Where what is read and written lies 8 bytes apart or more, it goes by 8 bytes and
+     * may write up to 7 too many, which what comes next overwrites.
      */
     private static void repeat(MemorySegment target, long out, long offset, long length, long targetEnd) {
         long from = out - offset;

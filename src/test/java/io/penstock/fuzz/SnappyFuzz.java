@@ -20,7 +20,8 @@ final class SnappyFuzz implements FuzzTarget {
     @Override
     public List<byte[]> seeds() {
         byte[] literal = {1, 16, 15 << 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-        byte[] copies = {2, 32, 7 << 2, 1, 2, 3, 4, 5, 6, 7, 8, 4 << 2 | 1, 8, 7 << 2 | 2, 3, 0, 7 << 2 | 3, 1, 0, 0, 0};
+        byte[] copies = {2, 32, 7 << 2, 1, 2, 3, 4, 5, 6, 7, 8, 4 << 2 | 1, 8, 7 << 2 | 2, 3, 0, 7 << 2 | 3, 1, 0, 0,
+            0};
         byte[] longLiteral = {1, 16, (byte) (60 << 2), 15, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
         return List.of(literal, copies, longLiteral);
     }

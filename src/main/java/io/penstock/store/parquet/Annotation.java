@@ -3,8 +3,8 @@ package io.penstock.store.parquet;
 import io.penstock.store.MalformedStoreException;
 
 /**
- * What a schema says of a node beyond its physical type: a logical type, or the converted type that older writers put in
- * its place.
+ * What a schema says of a node beyond its physical type: a logical type, or the converted type that older writers put
+ * in its place.
  *
  * @param meaning what values mean
  * @param bits of an integer

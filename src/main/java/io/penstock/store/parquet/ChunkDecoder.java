@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Decodes a column chunk: puts the values of its pages one behind the other, and makes of the levels what says which row
- * has which. Goes by tiles of a few thousand levels, so that what a page claims takes no memory before it is there.
+ * Decodes a column chunk: puts the values of its pages one behind the other, and makes of the levels what says which
+ * row has which. Goes by tiles of a few thousand levels, so that what a page claims takes no memory before it is there.
  * One thread's, for one chunk.
  */
 final class ChunkDecoder implements AutoCloseable {

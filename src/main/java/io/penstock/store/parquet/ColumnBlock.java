@@ -8,8 +8,8 @@ import io.penstock.store.mapped.LittleEndian;
 
 /**
  * A column's values of one row group, decoded: the values of all rows one behind the other; where they are lists or
- * bytes, {@code rows + 1} offsets in units of elements or bytes; where there are nulls, a byte a row that says whether it
- * has a value.
+ * bytes, {@code rows + 1} offsets in units of elements or bytes; where there are nulls, a byte a row that says whether
+ * it has a value.
  *
  * @param place the file that holds them
  * @param valuesAt where in it the values start

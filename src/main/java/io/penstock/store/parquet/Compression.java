@@ -36,7 +36,7 @@ enum Compression {
     LZO(0),
     BROTLI(0),
     /** Hadoop's framing of blocks; some writers put a bare block there. */
-    LZ4(255) {
+    LZ4_HADOOP(255) {
         @Override
         void decompress(MemorySegment source, MemorySegment target) throws IOException {
             try {

@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A run of a page's bytes that is read from its start to its end.
  *
- * <p>There are {@link #SLACK_BYTES} behind every page that belong to it, so that numbers of any width of bits can be read
- * 8 bytes at a time up to the last one.
+ * <p>There are {@link #SLACK_BYTES} behind every page that belong to it, so that numbers of any width of bits can be
+ * read 8 bytes at a time up to the last one.
  */
 final class PageBytes {
 

@@ -48,7 +48,8 @@ final class ParquetDetails {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("path", String.join(".", chunk.path()));
         map.put("physical", chunk.physical().toString());
-        map.put("compression", chunk.compression().toString());
+        // As Arrow names it, which reads the framing of Hadoop under the same name.
+        map.put("compression", chunk.compression() == Compression.LZ4_RAW ? "LZ4" : chunk.compression().toString());
         map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());
         return map;
     }

@@ -57,7 +57,7 @@ final class ParquetPart implements AutoCloseable {
         String name = leaf.column().name();
         if (!chunk.compression().isSupported()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' compressed with "
-                    + chunk.compression(), "one of UNCOMPRESSED, SNAPPY, GZIP, ZSTD, LZ4, LZ4_RAW");
+                    + chunk.compression(), "UNCOMPRESSED, SNAPPY, GZIP, ZSTD or LZ4");
         }
         if (leaf.isList() ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()

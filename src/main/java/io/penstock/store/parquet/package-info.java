@@ -1,4 +1,5 @@
 /**
- * Parquet files: their footer, their pages, and the columns of theirs that are numbers, lists of numbers, bytes and text.
+ * Parquet files: their footer, their pages, and those of their columns that are numbers, lists of numbers, bytes and
+ * text.
  */
 package io.penstock.store.parquet;
