@@ -28,6 +28,7 @@ module io.penstock {
 
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.hdf5;
+    exports io.penstock.store.image;
     exports io.penstock.store.lmdb;
     exports io.penstock.store.mds;
     exports io.penstock.store.arrow;

@@ -171,7 +171,7 @@ final class PngDecoder implements AutoCloseable {
                 }
             }
         } catch (DataFormatException e) {
-            throw new ImageException(at, "a zlib stream that is damaged (" + e.getMessage() + ")", "a whole one");
+            throw damaged(e);
         }
     }
 
@@ -214,8 +214,20 @@ final class PngDecoder implements AutoCloseable {
                 }
             }
         } catch (DataFormatException e) {
-            throw new ImageException(at, "a zlib stream that is damaged (" + e.getMessage() + ")", "a whole one");
+            throw damaged(e);
         }
+        checkRest();
+    }
+
+    private ImageException damaged(DataFormatException e) throws ImageException {
+        long foundAt = at;
+        // Mostly it is the chunk that is damaged, and its checksum says so.
+        checkRest();
+        return new ImageException(foundAt, "a zlib stream that is damaged (" + e.getMessage() + ")", "a whole one");
+    }
+
+    /** Checks the sums of the chunks that are left. */
+    private void checkRest() throws ImageException {
         boolean more;
         do {
             more = feed();

@@ -4,6 +4,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.arrow.ArrowStore;
 import io.penstock.store.datatrove.DatatroveStore;
 import io.penstock.store.hdf5.Hdf5Store;
+import io.penstock.store.image.ImageStore;
 import io.penstock.store.llmc.LlmcStore;
 import io.penstock.store.lmdb.LmdbStore;
 import io.penstock.store.mds.MdsStore;
@@ -196,6 +197,23 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return MdsStore.open(path, null);
+        }
+    },
+    /** One image, JPEG or PNG. */
+    IMAGES(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return ImageStore.isImage(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) {
+            return head.isFile() && ImageStore.isImageName(head.name());
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return ImageStore.open(path);
         }
     },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
