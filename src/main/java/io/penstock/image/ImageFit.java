@@ -28,8 +28,8 @@ public final class ImageFit {
             throw new IllegalArgumentException("images of " + width + "x" + height + " pixels");
         }
         if (mode == Mode.SHORTER_SIDE && shorterSide < Math.max(height, width)) {
-            throw new IllegalArgumentException("a crop of " + width + "x" + height + " from images whose shorter side is "
-                    + shorterSide);
+            throw new IllegalArgumentException("a crop of " + width + "x" + height
+                    + " from images whose shorter side is " + shorterSide);
         }
         this.mode = mode;
         this.height = height;

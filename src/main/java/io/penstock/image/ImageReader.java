@@ -22,7 +22,7 @@ import java.util.Objects;
  */
 public final class ImageReader implements AutoCloseable {
 
-    /** The pixels that an image has at most unless told otherwise: Pillow's limit, a gigabyte of 24 bits each over 6. */
+    /** The pixels that an image has at most unless told otherwise: what Pillow takes for an attack is more. */
     public static final long DEFAULT_MAX_PIXELS = 178_956_970;
 
     private final JpegLibrary jpegLibrary;

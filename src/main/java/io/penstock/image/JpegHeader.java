@@ -40,10 +40,10 @@ final class JpegHeader {
     /** In a segment of a frame: precision, height, width and the number of components. */
     private static final int FRAME_BYTES = 6;
     private static final int COMPONENT_BYTES = 3;
-    /** A block of 8 by 8 pixels takes a bit of entropy-coded data at least. */
-    private static final long MAX_PIXELS_PER_BYTE = 8 * 64;
-    /** Components may be stored at a quarter of the size in either direction. */
-    private static final long MAX_SUBSAMPLING = 16;
+    /** A block of 8 by 8 values takes a bit of entropy-coded data at least. */
+    private static final long MAX_VALUES_PER_BYTE = 8 * 64;
+    /** Arithmetic coding takes less than that where all is alike. */
+    private static final long MAX_ARITHMETIC_GAIN = 64;
 
     private static final ValueLayout.OfShort U16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -60,6 +60,9 @@ final class JpegHeader {
     /** Adobe's transform; -1 without such a segment. */
     private int adobe;
     private final int[] ids = new int[4];
+    /** Values of all components in a square that has one of the coarsest, and pixels in it. */
+    private int squareValues;
+    private int squarePixels;
 
     /** Reads the segments up to the first scan. */
     void read(MemorySegment segment, long bytes, ImageHeader into) throws ImageException {
@@ -174,6 +177,9 @@ final class JpegHeader {
             throw new ImageException(at, "a frame's header of " + bytes + " bytes for " + components + " components",
                     "" + (FRAME_BYTES + COMPONENT_BYTES * components));
         }
+        int mostAcross = 0;
+        int mostDown = 0;
+        squareValues = 0;
         for (int c = 0; c < components; c++) {
             long component = body + FRAME_BYTES + (long) c * COMPONENT_BYTES;
             ids[c] = u8(component);
@@ -182,7 +188,11 @@ final class JpegHeader {
             if (across < 1 || across > 4 || down < 1 || down > 4) {
                 throw new ImageException(component + 1, "a sampling factor of " + across + "x" + down, "1 to 4");
             }
+            mostAcross = Math.max(mostAcross, across);
+            mostDown = Math.max(mostDown, down);
+            squareValues += across * down;
         }
+        squarePixels = mostAcross * mostDown;
     }
 
     /** What three or four components are, by the rules of libjpeg's {@code default_decompress_parms}. */
@@ -205,7 +215,8 @@ final class JpegHeader {
     /** Before memory is given for an image: whether its bytes can hold that many pixels at all. */
     private void checkSizeIsPossible(ImageHeader header) throws ImageException {
         long pixels = (long) header.width * header.height;
-        long most = (storedBytes - scanOffset) * MAX_PIXELS_PER_BYTE * (arithmetic ? Short.MAX_VALUE : MAX_SUBSAMPLING);
+        long values = (storedBytes - scanOffset) * MAX_VALUES_PER_BYTE * (arithmetic ? MAX_ARITHMETIC_GAIN : 1);
+        long most = values / squareValues * squarePixels;
         if (pixels > most) {
             throw new ImageException(storedBytes, "the image ends after " + (storedBytes - scanOffset)
                     + " bytes from its first scan on", "more for " + header.width + "x" + header.height + " pixels");

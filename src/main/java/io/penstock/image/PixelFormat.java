@@ -7,7 +7,7 @@ public enum PixelFormat {
      * {@code (19595 R + 38470 G + 7471 B + 32768) >> 16}, ITU-R BT.601's weights.
      */
     GRAY(1),
-    /** Red, green, blue. Gray is repeated, alpha dropped, CMYK multiplied out as by Pillow, without a colour profile. */
+    /** Red, green, blue. Gray is repeated, alpha dropped, CMYK multiplied out as by Pillow, without a profile. */
     RGB(3),
     /** Red, green, blue, alpha; not premultiplied. 255 where the image has no alpha. */
     RGBA(4);

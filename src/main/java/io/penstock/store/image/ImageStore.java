@@ -176,8 +176,8 @@ public final class ImageStore implements TensorStore, StoreInfo.Source {
 
     /**
      * Says what the image is, in Pillow's terms, and on demand the digests of its pixels: as Pillow has them when it
-     * opens the image, with 8 bits a channel but for gray of 16; of an image that has an orientation upright too; of one
-     * that is not plain gray or RGB converted to RGB too.
+     * opens the image, with 8 bits a channel but for gray of 16; of an image that has an orientation upright too; of
+     * one that is not plain gray or RGB converted to RGB too.
      */
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {

@@ -1,0 +1,12 @@
+package io.penstock.fuzz;
+
+import io.penstock.store.StoreFormat;
+
+/** Image files as stores, JPEG and PNG; their decoders have targets of their own, which get further. */
+final class ImagesFuzz {
+
+    static final FuzzTarget TARGET = StoreFuzz.of("images", StoreFormat.IMAGES, "x.img").upTo(8 << 10);
+
+    private ImagesFuzz() {
+    }
+}
