@@ -15,7 +15,7 @@ import struct
 import subprocess
 import zlib
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 HERE = pathlib.Path(__file__).parent
 ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
@@ -164,7 +164,6 @@ def main():
         exif[0x0112] = orientation
         gradient(24, 16).save(HERE / name, quality=95, subsampling=0, exif=exif)
         truths[name] = oracle(HERE / name)
-        from PIL import ImageOps
         upright = ImageOps.exif_transpose(Image.open(HERE / name))
         truths[name]["upright"] = {"width": upright.width, "height": upright.height, "pixels_sha256": sha(upright)}
 
@@ -179,7 +178,24 @@ def main():
             for name, filter in (("BILINEAR", Image.Resampling.BILINEAR), ("BOX", Image.Resampling.BOX)):
                 resized.append({"channels": bands, "from": [w, h], "to": [tw, th], "filter": name,
                                 "sha256": sha(image.resize((tw, th), filter))})
-    (HERE / "oracle.json").write_text(json.dumps({"images": truths, "resized": resized}, indent=1) + "\n")
+    fitted = []
+    for name in ("orientation_1.jpg", "orientation_6.jpg", "orientation_7.jpg", "sampled_411.jpg",
+                 "type2_8bit_adam7.png"):
+        for upright in (False, True):
+            image = Image.open(HERE / name)
+            image = (ImageOps.exif_transpose(image) if upright else image).convert("RGB")
+            for height, width in ((9, 14), (20, 5)):
+                fitted.append({"image": name, "upright": upright, "height": height, "width": width,
+                               "sha256": sha(image.resize((width, height), Image.Resampling.BILINEAR))})
+            for side, height, width in ((14, 9, 14), (31, 10, 8)):
+                # torchvision's Resize and CenterCrop, in their own arithmetic.
+                w, h = image.size
+                w, h = (side, int(side * h / w)) if w <= h else (int(side * w / h), side)
+                top, left = int(round((h - height) / 2.0)), int(round((w - width) / 2.0))
+                cut = image.resize((w, h), Image.Resampling.BILINEAR).crop((left, top, left + width, top + height))
+                fitted.append({"image": name, "upright": upright, "shorter_side": side, "height": height,
+                               "width": width, "sha256": sha(cut)})
+    (HERE / "oracle.json").write_text(json.dumps({"images": truths, "resized": resized, "fitted": fitted}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

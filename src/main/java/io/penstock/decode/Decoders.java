@@ -16,8 +16,8 @@ import java.util.Set;
  * <tr><td>all others</td><td>{@code u8[*]}, the bytes as stored: {@link StoredBytes}</td></tr>
  * </table>
  *
- * <p>What an image, an array or a JSON text becomes, one has to say: by an {@link ImageDecoder}, a {@link NpyDecoder}, a
- * {@link JsonNumber}.
+ * <p>What an image, an array or a JSON text becomes, one has to say: by an {@link ImageDecoder}, a {@link NpyDecoder},
+ * a {@link JsonNumber}.
  */
 public final class Decoders {
 
