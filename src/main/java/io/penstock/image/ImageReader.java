@@ -156,6 +156,7 @@ public final class ImageReader implements AutoCloseable {
             if (jpeg == null) {
                 jpeg = jpegLibrary.open();
             }
+            jpegHeader.checkScans();
             jpeg.decode(jpegHeader, header, stored, storedBytes, format, denominator, target, targetOffset);
         } else {
             if (png == null) {

@@ -21,7 +21,6 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     private static final String PACKAGE = "com.sun.imageio.plugins.jpeg.";
-    private static final int MAX_SCANS = 500;
 
     private final ImageReader reader;
     private final Scratch pixels = new Scratch();
@@ -57,9 +56,6 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         }
         if (storedBytes > Integer.MAX_VALUE - 8) {
             throw new ImageException(storedBytes + " bytes", "less than 2 GiB");
-        }
-        if (jpeg.progressive && jpeg.countScans(MAX_SCANS) > MAX_SCANS) {
-            throw new ImageException("over " + MAX_SCANS + " scans", "at most that");
         }
         byte[] components = components(jpeg, header, stored, (int) storedBytes);
         if (denominator == 1) {

@@ -34,6 +34,7 @@ final class JpegHeader {
     private static final int APP14 = 0xEE;
     private static final int TEM = 0x01;
     private static final int RST0 = 0xD0;
+    private static final int MAX_SCANS = 500;
     private static final int JFIF_BYTES = 14;
     private static final int ADOBE_TRANSFORM_OFFSET = 11;
     private static final int EXIF_HEADER_BYTES = 6;
@@ -223,15 +224,14 @@ final class JpegHeader {
         }
     }
 
-    /** Scans of the image; a progressive one may have any number of them, each as much work as a whole image. */
-    int countScans(int upTo) {
+    /** A progressive image may have any number of scans, each as much work as a whole image. */
+    void checkScans() throws ImageException {
         int scans = 0;
-        for (long at = scanOffset; at + 1 < storedBytes && scans <= upTo; at++) {
-            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == SOS) {
-                scans++;
+        for (long at = scanOffset; progressive && at + 1 < storedBytes; at++) {
+            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == SOS && ++scans > MAX_SCANS) {
+                throw new ImageException(at, "more than " + MAX_SCANS + " scans", "at most that");
             }
         }
-        return scans;
     }
 
     /** Whether a segment is needed to decode: tables, frames, and what says the coding. */

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * libjpeg-turbo through its TurboJPEG C API, version 2, which the libraries of version 3 have too
- * ({@code turbojpeg.h}). Warnings are errors: what libjpeg would guess at is a damaged image.
+ * libjpeg-turbo through its TurboJPEG C API of version 2.0, which the libraries of version 3 have too
+ * ({@code turbojpeg.h}); older ones lack a function that is bound. Warnings are errors: what libjpeg would guess at is a damaged image.
  *
  * <p>Addresses go as numbers: a slice would be an object an image. Whoever owns the memory keeps it alive.
  */
@@ -35,8 +35,6 @@ final class TurboJpeg implements JpegDecoder {
     private static final int PIXELS_RGBA = 7;
     private static final int PIXELS_CMYK = 11;
     private static final int STOP_ON_WARNING = 8192;
-    /** At most 500 scans: a progressive image may have any number, each as much work as a whole image. */
-    private static final int LIMIT_SCANS = 32768;
     private static final int MAX_MESSAGE_BYTES = 200;
 
     /** The functions, or why there are none. */
@@ -141,7 +139,7 @@ final class TurboJpeg implements JpegDecoder {
         try {
             status = (int) DECOMPRESS.invokeExact(handle, stored.address(), storedBytes,
                     target.address() + targetOffset, width, width * channels, height, pixels,
-                    STOP_ON_WARNING | LIMIT_SCANS);
+                    STOP_ON_WARNING);
         } catch (Throwable t) {
             throw unexpected(t);
         }

@@ -173,6 +173,18 @@ class JpegTest {
         refused("a scan without a frame", with(image, frame, 0xE5));
     }
 
+    @Test
+    void aProgressiveImageOfMoreScansThanAnyWriterMakesIsRefused() throws IOException {
+        byte[] image = Files.readAllBytes(Fixtures.path("images/progressive.jpg"));
+        byte[] scans = new byte[image.length + 2 * 500];
+        System.arraycopy(image, 0, scans, 0, image.length - 2);
+        for (int i = image.length - 2; i < scans.length; i += 2) {
+            scans[i] = -1;
+            scans[i + 1] = (byte) 0xDA;
+        }
+        refused("more than 500 scans", scans);
+    }
+
     private static byte[] with(byte[] image, int at, int value) {
         byte[] changed = image.clone();
         changed[at] = (byte) value;
