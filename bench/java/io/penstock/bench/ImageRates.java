@@ -72,7 +72,8 @@ public final class ImageRates {
                 line.put("config", "Penstock, " + library);
                 line.put("work", work);
                 line.put("round", i);
-                line.put("images_per_cpu_second", rates.round(Double.parseDouble(options.getOrDefault("seconds", "2"))));
+                line.put("images_per_cpu_second",
+                        rates.round(Double.parseDouble(options.getOrDefault("seconds", "2"))));
                 System.out.println(Json.write(line));
             }
             rates.reader.close();
