@@ -37,4 +37,5 @@ module io.penstock {
     exports io.penstock.store.raw;
     exports io.penstock.store.safetensors;
     exports io.penstock.store.parquet;
+    exports io.penstock.store.webdataset;
 }

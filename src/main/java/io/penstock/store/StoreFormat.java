@@ -15,6 +15,8 @@ import io.penstock.store.npz.NpzStore;
 import io.penstock.store.parquet.ParquetStore;
 import io.penstock.store.raw.RawStore;
 import io.penstock.store.safetensors.SafetensorsStore;
+import io.penstock.store.webdataset.ShardList;
+import io.penstock.store.webdataset.WebDatasetStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -197,6 +199,24 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return MdsStore.open(path, null);
+        }
+    },
+    /** WebDataset: samples as files in tars, plain or compressed. */
+    WEBDATASET(false) {
+        @Override
+        boolean matchesContent(Head head) {
+            return WebDatasetStore.isTar(head.bytes());
+        }
+
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.isFolder() ? WebDatasetStore.isFolderOfTars(head.path())
+                    : ShardList.isShardOrPattern(head.path());
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return WebDatasetStore.open(path);
         }
     },
     /** One image, JPEG or PNG. */

@@ -1,0 +1,105 @@
+package io.penstock.store.webdataset;
+
+import io.penstock.memory.MappedFile;
+import io.penstock.store.MalformedStoreException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/** One tar: its index, and its bytes where they are mapped. */
+final class Shard implements AutoCloseable {
+
+    /** Below that, the pass over a plain shard's headers takes less than reading it from elsewhere. */
+    private static final long WORTH_A_SIDECAR_BYTES = 4 << 20;
+    private static final long WORTH_A_SIDECAR_BYTES_COMPRESSED = 64 << 10;
+
+    private final Path path;
+    private final Compression compression;
+    private final ShardIndex index;
+    private final MappedFile plain;
+    private final DecodedShard decoded;
+
+    private Shard(Path path, Compression compression, ShardIndex index, MappedFile plain, DecodedShard decoded) {
+        this.path = path;
+        this.compression = compression;
+        this.index = index;
+        this.plain = plain;
+        this.decoded = decoded;
+    }
+
+    static Shard open(Path path, IndexUse use, Arena arena) throws IOException {
+        Compression compression = Compression.of(path);
+        ShardState state = ShardState.of(path);
+        ShardIndex index = use == IndexUse.MEMORY ? null
+                : IndexFile.read(path, state, compression.maxDecodedBytes(state.byteSize()), arena);
+        if (index == null) {
+            index = ShardIndexBuilder.build(path, compression, state, arena);
+            if (use == IndexUse.SIDECAR && state.byteSize() >= (compression == Compression.NONE
+                    ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED)) {
+                IndexFile.write(path, index);
+            }
+        }
+        if (compression != Compression.NONE) {
+            return new Shard(path, compression, index, null, new DecodedShard(path, compression, index.tarBytes()));
+        }
+        MappedFile file = MappedFile.open(path);
+        if (file.byteSize() != index.tarBytes()) {
+            file.close();
+            throw new MalformedStoreException(path, "a size of " + file.byteSize() + " bytes", index.tarBytes()
+                    + " (was it written while it was opened?)");
+        }
+        return new Shard(path, compression, index, file, null);
+    }
+
+    Path path() {
+        return path;
+    }
+
+    Compression compression() {
+        return compression;
+    }
+
+    ShardIndex index() {
+        return index;
+    }
+
+    /**
+     * The tar's bytes; a compressed shard is decoded by the first call.
+     *
+     * @throws UncheckedIOException if it cannot be
+     */
+    MappedFile tar() {
+        return plain != null ? plain : decoded.file();
+    }
+
+    /**
+     * The key of a sample, as its first member's name has it.
+     *
+     * @throws UncheckedIOException if the shard shrank, or cannot be decoded
+     */
+    String key(long sample) {
+        Objects.checkIndex(sample, index.samples());
+        MappedFile tar = tar();
+        try {
+            TarReader reader = new TarReader(path, new TarSource.OfMemory(tar.segment(), index.entryOffset(sample)));
+            SampleScanner scanner = new SampleScanner(path, reader, new Suffixes());
+            return scanner.next() ? scanner.key() : "?";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            tar.checkSize();
+            throw fault;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (plain != null) {
+            plain.close();
+        } else {
+            decoded.close();
+        }
+    }
+}
