@@ -38,4 +38,5 @@ module io.penstock {
     exports io.penstock.store.safetensors;
     exports io.penstock.store.parquet;
     exports io.penstock.store.webdataset;
+    exports io.penstock.store.files;
 }

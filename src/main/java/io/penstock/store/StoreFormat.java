@@ -3,6 +3,7 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.store.arrow.ArrowStore;
 import io.penstock.store.datatrove.DatatroveStore;
+import io.penstock.store.files.FilesStore;
 import io.penstock.store.hdf5.Hdf5Store;
 import io.penstock.store.image.ImageStore;
 import io.penstock.store.llmc.LlmcStore;
@@ -259,6 +260,18 @@ public enum StoreFormat {
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
             return NanogptStore.open(path, options.dtype() == null ? DType.U16 : options.dtype());
+        }
+    },
+    /** A folder of files, each of which is a record; of image trees the folders in it are classes. */
+    FILES(false) {
+        @Override
+        boolean matchesName(Head head) throws IOException {
+            return head.isFolder() && FilesStore.hasEntries(head.path());
+        }
+
+        @Override
+        Store open(Path path, OpenOptions options) throws IOException {
+            return FilesStore.open(path);
         }
     },
     /** Rows of numbers without a header, of a dtype and a shape that are told; never recognised. */

@@ -17,8 +17,9 @@ final class BraceExpansion {
     private static final int MAX_DEPTH = 32;
     private static final long MAX_CHARS = 1L << 28;
 
-    private static final Pattern NUMBERS = Pattern.compile("(-?[0-9]{1,18})\\.\\.(-?[0-9]{1,18})(?:\\.\\.-?([0-9]{1,18}))?");
-    private static final Pattern LETTERS = Pattern.compile("([A-Za-z])\\.\\.([A-Za-z])(?:\\.\\.-?([0-9]{1,18}))?");
+    private static final int MAX_DIGITS = 18;
+    private static final Pattern NUMBERS = Pattern.compile("(-?[0-9]+)\\.\\.(-?[0-9]+)(?:\\.\\.-?([0-9]+))?");
+    private static final Pattern LETTERS = Pattern.compile("([A-Za-z])\\.\\.([A-Za-z])(?:\\.\\.-?([0-9]+))?");
     private static final String ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
     private final String whole;
@@ -111,13 +112,20 @@ final class BraceExpansion {
         return names;
     }
 
-    private static long step(String text) {
-        return text == null ? 1 : Math.max(1, Long.parseLong(text));
+    private long step(String text) {
+        return text == null ? 1 : Math.max(1, number(text));
+    }
+
+    private long number(String text) {
+        if (text.length() > MAX_DIGITS) {
+            throw new IllegalArgumentException(whole + ": a number of more than " + MAX_DIGITS + " digits");
+        }
+        return Long.parseLong(text);
     }
 
     private List<String> numbers(String left, String right, long step) {
-        long start = Long.parseLong(left);
-        long end = Long.parseLong(right);
+        long start = number(left);
+        long end = number(right);
         if (Math.abs(end - start) / step >= MAX_NAMES) {
             throw tooMany();
         }

@@ -2,6 +2,7 @@ package io.penstock.store.webdataset;
 
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.LittleEndian;
+import io.penstock.store.mapped.NativeBytes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,11 +2,11 @@ package io.penstock.store.webdataset;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.LongStream;
 
 /**
  * Where a {@link WebDatasetStream} stands: resuming from it gives exactly the samples that would have come. It has two
@@ -89,8 +89,10 @@ public record StreamState(String shards, StreamOrder order, long epoch, long giv
                     take(fields, "shuffle_shards", Boolean.class),
                     (int) number(fields, "buffer_samples", Integer.MAX_VALUE),
                     (int) number(fields, "initial_samples", Integer.MAX_VALUE));
-            List<Long> buffered = ((List<?>) take(fields, "buffered", List.class)).stream()
-                    .flatMapToLong(item -> LongStream.of((Long) item)).boxed().toList();
+            List<Long> buffered = new ArrayList<>();
+            for (Object item : take(fields, "buffered", List.class)) {
+                buffered.add(item instanceof Long number ? number : -1L);
+            }
             return new StreamState(take(fields, "shards", String.class), order,
                     number(fields, "epoch", Long.MAX_VALUE), number(fields, "given", Long.MAX_VALUE),
                     number(fields, "random", Long.MAX_VALUE), (int) number(fields, "shard", Integer.MAX_VALUE),
