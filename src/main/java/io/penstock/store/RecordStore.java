@@ -62,7 +62,7 @@ public non-sealed interface RecordStore extends Store {
     /**
      * The values that records have.
      *
-     * @return at least one column; names differ
+     * @return at least one column, unless there is no record; names differ
      */
     List<Column> columns();
 

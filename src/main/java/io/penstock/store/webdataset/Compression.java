@@ -19,7 +19,7 @@ enum Compression {
     ZSTD;
 
     /** What any shard may decode to, however small it is. */
-    private static final long FREE_DECODED_BYTES = 1L << 30;
+    private static final long FREE_DECODED_BYTES = 1L << 28;
 
     /** What deflate reaches at most, about: beyond that and the free part, a shard is taken for a bomb. */
     private static final long MAX_RATIO = 1100;
@@ -118,7 +118,7 @@ enum Compression {
             bytes += Math.max(0, read);
             if (bytes > maxBytes) {
                 throw new MalformedStoreException(shard, "decodes to more than " + maxBytes + " bytes",
-                        "at most 1 GiB, or " + MAX_RATIO + " times its size");
+                        "at most 256 MiB, or " + MAX_RATIO + " times its size");
             }
             return read;
         }

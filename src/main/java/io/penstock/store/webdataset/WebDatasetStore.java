@@ -174,6 +174,16 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
+     * Where shards begin, as block-wise shuffles take it: first records, ascending, and the count of records at the end.
+     * Shards without samples are not there.
+     *
+     * @return the boundaries; at least one, which is 0 if there is no sample
+     */
+    public long[] shardStarts() {
+        return Arrays.stream(firstRecords).distinct().toArray();
+    }
+
+    /**
      * The shard that a record is in.
      *
      * @param record the record's index
