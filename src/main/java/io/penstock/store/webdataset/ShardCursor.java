@@ -1,7 +1,9 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.Advice;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
 /** Reads the samples of one shard in their order, from its start or from where a sample begins. */
@@ -34,7 +36,11 @@ final class ShardCursor implements AutoCloseable {
         Compression compression = Compression.of(path);
         SharedTar tar = compression == Compression.NONE ? SharedTar.open(path) : null;
         try {
-            TarSource source = compression.open(path);
+            // Headers and data of a plain shard come by the same pages, which are read ahead.
+            TarSource source = tar != null ? new TarSource.OfMemory(tar.file().segment(), 0) : compression.open(path);
+            if (tar != null) {
+                tar.file().advise(Advice.SEQUENTIAL, 0, tar.file().byteSize());
+            }
             try {
                 if (!source.skip(offset)) {
                     throw new MalformedStoreException(path, source.position(), "the end of the tar",
@@ -47,6 +53,8 @@ final class ShardCursor implements AutoCloseable {
                 source.close();
                 throw t;
             }
+        } catch (InternalError fault) {
+            throw shrunk(tar, fault, true);
         } catch (Throwable t) {
             if (tar != null) {
                 tar.release();
@@ -57,6 +65,31 @@ final class ShardCursor implements AutoCloseable {
 
     /** Reads the next sample; false if there is none. */
     boolean read(StreamSample into) throws IOException {
+        try {
+            return readNext(into);
+        } catch (InternalError fault) {
+            throw shrunk(tar, fault, false);
+        }
+    }
+
+    /** A page of a mapping that is gone: the file shrank. */
+    private static IOException shrunk(SharedTar tar, InternalError fault, boolean release) {
+        if (tar == null) {
+            throw fault;
+        }
+        try {
+            tar.file().checkSize();
+        } catch (UncheckedIOException e) {
+            return e.getCause();
+        } finally {
+            if (release) {
+                tar.release();
+            }
+        }
+        throw fault;
+    }
+
+    private boolean readNext(StreamSample into) throws IOException {
         while (atSample) {
             into.begin(position, reader.entryOffset(), scanner.key(), path, tar);
             do {
