@@ -4,9 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.store.MalformedStoreException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /** Looks for keys in a tree, in the order that the library gives them by default for the tree's flags. */
 final class KeySearch {
+
+    private static final ValueLayout.OfLong BIG_ENDIAN =
+            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final Pages pages;
     private final Tree tree;
@@ -75,9 +80,19 @@ final class KeySearch {
                 }
             }
         } else {
-            long at = MemorySegment.mismatch(bytes, start, start + common, key, 0, common);
-            if (at >= 0) {
-                return Byte.compareUnsigned(bytes.get(JAVA_BYTE, start + at), key.get(JAVA_BYTE, at));
+            // Keys are short: a word at a time is faster than a call that compares them whole.
+            long at = 0;
+            for (; common - at >= Long.BYTES; at += Long.BYTES) {
+                int order = Long.compareUnsigned(bytes.get(BIG_ENDIAN, start + at), key.get(BIG_ENDIAN, at));
+                if (order != 0) {
+                    return order;
+                }
+            }
+            for (; at < common; at++) {
+                int order = Byte.compareUnsigned(bytes.get(JAVA_BYTE, start + at), key.get(JAVA_BYTE, at));
+                if (order != 0) {
+                    return order;
+                }
             }
         }
         return Long.compare(length, key.byteSize());

@@ -3,7 +3,6 @@ package io.penstock.store.lmdb;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.Map;
 
 /**
@@ -146,9 +145,27 @@ final class LmdbIndex {
         return ownerOf == null ? ~0 : ownerOf[run];
     }
 
+    /** The run of a record. Most pages hold about as many: it is looked for where that would put it first. */
     private int run(long record) {
-        int at = Arrays.binarySearch(firstOf, 0, runs, record);
-        return at >= 0 ? at : -at - 2;
+        int low = (int) ((double) record / size() * (runs - 1));
+        int high = low + 1;
+        for (int step = 1; firstOf[low] > record; step <<= 1) {
+            high = low;
+            low = Math.max(0, low - step);
+        }
+        for (int step = 1; firstOf[high] <= record; step <<= 1) {
+            low = high;
+            high = Math.min(runs, high + step);
+        }
+        while (high - low > 1) {
+            int middle = low + high >>> 1;
+            if (firstOf[middle] <= record) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
     }
 
     /**
