@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
  * Datasets one behind the other: the samples of the first, then those of the second, and so on. All of them have the
  * same fields.
  *
- * <p>This is how several stores of tokens become one: each is cut into windows or documents by itself, so that no sample
- * reaches from one store into the next. Tokens at the end of a store that fill no window are left out, as Megatron
- * leaves them out of each of its datasets.
+ * <p>This is how several stores of tokens become one: each is cut into windows or documents by itself, so that no
+ * sample reaches from one store into the next. Tokens at the end of a store that fill no window are left out, as
+ * Megatron leaves them out of each of its datasets.
  *
  * {@snippet :
  * Dataset all = Concatenated.of(List.of(TokenWindows.of(web, 2048), TokenWindows.of(books, 2048)));

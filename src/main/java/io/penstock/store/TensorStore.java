@@ -69,7 +69,8 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * The tensors, in the order of the file; a format that names none has one tensor, named {@code ""}.
+     * The tensors, in the order of the file or, in safetensors, of their names; a format that names none has one
+     * tensor, named {@code ""}.
      *
      * @return name, dtype and shape of each
      */

@@ -26,8 +26,8 @@ import java.util.Set;
  *   PK 5 6   count, size, offset; comment
  * </pre>
  *
- * <p>The directory has the sizes and checksums, whatever a member's own header leaves to a descriptor behind it. Members
- * may neither overlap nor reach into the directory.
+ * <p>The directory has the sizes and checksums, whatever a member's own header leaves to a descriptor behind it.
+ * Members may neither overlap nor reach into the directory.
  */
 final class ZipDirectory {
 

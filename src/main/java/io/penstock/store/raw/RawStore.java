@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * One tensor in a file that says nothing of it: row-major, little-endian elements, of a dtype and a shape that are told,
- * as a view of the mapping.
+ * One tensor in a file that says nothing of it: row-major, little-endian elements, of a dtype and a shape that are
+ * told, as a view of the mapping.
  */
 public final class RawStore implements TensorStore, StoreInfo.Source {
 

@@ -29,8 +29,8 @@ import java.util.stream.Collectors;
 /**
  * The tensors of a safetensors file, or of the files that an index names: all of them views of the mappings.
  *
- * <p>Tensors are in the order of their names, as UTF-8 sorts: in the files their order is one of alignment, which is the
- * writer's affair. With an index, tensors that a file has and the index does not name are no part of the store.
+ * <p>Tensors are in the order of their names, as UTF-8 sorts: in the files their order is one of alignment, which is
+ * the writer's affair. With an index, tensors that a file has and the index does not name are no part of the store.
  */
 public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
 
@@ -69,8 +69,8 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     /**
      * Opens and checks a store.
      *
-     * @param path a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index in it or, without
-     *     an index, one file
+     * @param path a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index in it or,
+     *     without an index, one file
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if a file is not a whole one, has tensors of a type that is not read, is missing,
      *     or lacks a tensor that the index says it has

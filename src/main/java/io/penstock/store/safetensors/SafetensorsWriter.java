@@ -42,8 +42,8 @@ public final class SafetensorsWriter {
      * Writes a file that appears whole, or not at all.
      *
      * @param path the file
-     * @param tensors its tensors by name, in any order; they are read once, front to back, and may be larger than memory
-     *     if they are views of mappings
+     * @param tensors its tensors by name, in any order; they are read once, front to back, and may be larger than
+     *     memory if they are views of mappings
      * @param metadata what the file is to say of itself; may be empty
      * @param overwrite whether a file of that name may be replaced
      * @throws FileAlreadyExistsException if there is one and it may not

@@ -154,7 +154,7 @@ class NpzStoreTest {
                 new Case(p -> p.bytes.putInt(p.entry, 0), "PK 1 2"),
                 new Case(p -> p.bytes.put(2, (byte) 9), "its header there"),
                 new Case(p -> p.bytes.putShort(p.end + 4, (short) 1), "several files"),
-                new Case(p -> p.bytes.putShort(p.end + 8, (short) 2).putShort(p.end + 10, (short) 2), "as its end says"),
+                new Case(p -> p.bytes.putInt(p.end + 8, 0x2_0002), "as its end says"),
                 new Case(p -> p.bytes.putInt(p.end + 12, 0), "one that ends at"),
                 new Case(p -> p.bytes.putInt(p.end + 16, -1), "one that ends at"),
                 new Case(p -> p.bytes.putShort(p.end + 20, (short) 9), "no end of a zip directory"))) {

@@ -76,7 +76,8 @@ class RawStoreTest {
 
     @Test
     void aFileOfAnotherSizeIsRefusedWithBothSizes() {
-        for (List<Long> each : List.<List<Long>>of(List.of(3L, 5L), List.of(2L, 4L), List.of(), List.of(-1L, 5L), List.of(0L, 4L))) {
+        for (List<Long> each : List.<List<Long>>of(
+                List.of(3L, 5L), List.of(2L, 4L), List.of(), List.of(-1L, 5L), List.of(0L, 4L))) {
             String message = assertThrows(MalformedStoreException.class,
                     () -> Store.open(path, U16.withShape(each))).getMessage();
             assertTrue(message.startsWith(path + ": at byte 24: 24 bytes, expected "), message);
@@ -85,7 +86,8 @@ class RawStoreTest {
 
     @Test
     void aShapeThatIsNoneIsWrongUsage() {
-        for (List<Long> each : List.<List<Long>>of(List.of(4L, -1L), List.of(-2L), List.of(-1L, 0L), List.of(1L << 62, 1L << 62))) {
+        for (List<Long> each : List.<List<Long>>of(
+                List.of(4L, -1L), List.of(-2L), List.of(-1L, 0L), List.of(1L << 62, 1L << 62))) {
             assertThrows(IllegalArgumentException.class, () -> Store.open(path, U16.withShape(each)),
                     () -> Arrays.toString(each.toArray()));
         }
