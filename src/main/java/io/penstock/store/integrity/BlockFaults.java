@@ -55,6 +55,7 @@ final class BlockFaults {
         String message = checksums.otherCrc(first, bad.get(first)).getMessage();
         faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(),
                 Math.min(end * checksums.blockBytes(), checksums.fileBytes()),
-                end - first == 1 ? message : message + " (and " + (end - first - 1) + " blocks behind it)"));
+                end - first == 1 ? message : message + " (and the blocks behind it up to byte " + Math.min(end * checksums.blockBytes(),
+                        checksums.fileBytes()) + ")"));
     }
 }

@@ -10,7 +10,7 @@ public interface Verifiable {
     /**
      * What the format calls its checksums, for reports.
      *
-     * @return for example {@code zip crc32}
+     * @return for example {@code index hashes}; null if this store was written without them
      */
     String checksum();
 

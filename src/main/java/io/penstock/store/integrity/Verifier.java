@@ -235,12 +235,13 @@ final class Verifier {
         }
     }
 
-    /** By the format's own checksums, or by decoding what is decoded when it is read. */
+    /** By the format's own checksums, and by decoding what is decoded when it is read. */
     private void checkContent(Store store) throws IOException {
-        if (store instanceof Verifiable own) {
+        if (store instanceof Verifiable own && own.checksum() != null) {
             checksOf.values().forEach(checks -> checks.add(own.checksum()));
             own.verify(faults::add, progress);
-        } else if (decodes(store)) {
+        }
+        if (decodes(store)) {
             checksOf.values().forEach(checks -> checks.add("content"));
             try {
                 Inspection.of(path, store, true, progress);

@@ -9,6 +9,8 @@ import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormat;
+import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verifiable;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
 import java.io.IOException;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * A MosaicML streaming dataset (MDS version 2) in a folder: {@code index.json} and the shards that it names. Samples of
@@ -38,10 +41,12 @@ import java.util.Objects;
  * {@code str_float}, {@code str_decimal} and {@code json} are text; anything else is bytes of that encoding. Arrays
  * whose shape is a matter of each value are bytes too, which {@link NdarrayValue} reads. A pickle is never opened.
  */
-public final class MdsStore implements RecordStore {
+public final class MdsStore implements RecordStore, Verifiable {
 
     /** The name of the index. */
     public static final String INDEX_NAME = "index.json";
+
+    private static final String CHECKSUM = "index hashes";
 
     private final MdsIndex index;
     private final MappedFile indexFile;
@@ -242,11 +247,28 @@ public final class MdsStore implements RecordStore {
      * @throws IOException if a file cannot be read
      */
     public MdsVerification verify(Progress progress) throws IOException {
+        return MdsVerification.of(parts(), progress, (_, found) -> {
+            throw found;
+        });
+    }
+
+    @Override
+    public String checksum() {
+        return MdsVerification.hasHashes(parts()) ? CHECKSUM : null;
+    }
+
+    @Override
+    public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
+        MdsVerification.of(parts(), progress,
+                (file, found) -> faults.accept(new Fault(file, CHECKSUM, found.getMessage())));
+    }
+
+    private List<MdsShard.Part> parts() {
         List<MdsShard.Part> parts = new ArrayList<>();
         for (int shard = 0; shard < shards.count(); shard++) {
             parts.add(shards.part(shard));
         }
-        return MdsVerification.of(parts, progress);
+        return parts;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.penstock.store.Progress;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -32,7 +33,20 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
         unknown = Set.copyOf(unknown);
     }
 
-    static MdsVerification of(List<MdsShard.Part> parts, Progress progress) throws IOException {
+    /** Takes a file whose digest is another than the index has. */
+    @FunctionalInterface
+    interface Refusal {
+
+        void accept(Path file, MalformedStoreException found) throws IOException;
+    }
+
+    /** Whether any of the files has a digest that can be checked. */
+    static boolean hasHashes(List<MdsShard.Part> parts) {
+        return parts.stream().flatMap(part -> part.hashes().entrySet().stream())
+                .anyMatch(hash -> Hash.of(hash.getKey(), hash.getValue()) != null);
+    }
+
+    static MdsVerification of(List<MdsShard.Part> parts, Progress progress, Refusal refusal) throws IOException {
         long total = parts.stream().mapToLong(MdsShard.Part::bytes).sum();
         TreeSet<String> unknown = new TreeSet<>();
         long files = 0;
@@ -49,7 +63,7 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
                 }
             }
             if (!checked.isEmpty()) {
-                check(part, checked, done, total, progress);
+                check(part, checked, done, total, progress, refusal);
                 files++;
                 hashes += checked.size();
             }
@@ -58,8 +72,8 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
         return new MdsVerification(files, hashes, unknown);
     }
 
-    private static void check(MdsShard.Part part, List<Hash> hashes, long before, long total, Progress progress)
-            throws IOException {
+    private static void check(MdsShard.Part part, List<Hash> hashes, long before, long total, Progress progress,
+            Refusal refusal) throws IOException {
         byte[] chunk = new byte[BUFFER_BYTES];
         long done = before;
         try (InputStream in = Files.newInputStream(part.path())) {
@@ -75,8 +89,8 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
         for (Hash hash : hashes) {
             String found = hash.hex();
             if (!found.equalsIgnoreCase(hash.expected)) {
-                throw new MalformedStoreException(part.path(), hash.name + " " + found, hash.expected
-                        + ", as the index has it");
+                refusal.accept(part.path(), new MalformedStoreException(part.path(), hash.name + " " + found,
+                        hash.expected + ", as the index has it"));
             }
         }
     }

@@ -107,7 +107,7 @@ class VerificationTest {
         assertEquals(List.of(4L, 6L), faults.stream().skip(1).map(Fault::firstBlock).toList());
         assertEquals(393_216, faults.get(2).firstByte());
         assertEquals(500_000, faults.get(2).endByte());
-        assertTrue(faults.get(2).message().endsWith("(and 1 blocks behind it)"), faults.get(2).message());
+        assertTrue(faults.get(2).message().endsWith("(and the blocks behind it up to byte 500000)"), faults.get(2).message());
     }
 
     @Test
@@ -169,5 +169,31 @@ class VerificationTest {
     void whatIsConvertedIsReadToItsEnd() throws Exception {
         Path converted = Fixtures.path("npy/be_f4_4d_F.npy");
         assertEquals(List.of("structure", "content"), verify(converted).files().getFirst().checks());
+    }
+
+    @Test
+    void digestsInAnIndexOfMdsAreChecked() throws Exception {
+        Path source = Fixtures.entries("mds").filter(e -> e.expect().equals("read") && e.fields().toString()
+                .contains("xxh64")).findFirst().orElseThrow().path();
+        Path home = Files.isDirectory(source) ? source : source.getParent();
+        Path copy = Files.createDirectories(folder.resolve("mds-hashes"));
+        List<Path> shards = new ArrayList<>();
+        try (Stream<Path> files = Files.list(home)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Path target = Files.copy(file, copy.resolve(file.getFileName()));
+                if (!target.endsWith("index.json")) {
+                    shards.add(target);
+                }
+            }
+        }
+        Verification good = verify(copy);
+        assertEquals(List.of(), good.faults());
+        assertTrue(good.files().getFirst().checks().contains("index hashes"), good.toString());
+        byte[] bytes = Files.readAllBytes(shards.getFirst());
+        bytes[bytes.length - 1] ^= 1;
+        Files.write(shards.getFirst(), bytes);
+        List<Fault> faults = verify(copy).faults();
+        assertEquals(shards.getFirst(), faults.getFirst().file());
+        assertEquals("index hashes", faults.getFirst().check());
     }
 }
