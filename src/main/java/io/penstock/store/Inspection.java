@@ -49,6 +49,23 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
         }
 
         /**
+         * An array of which the format says nothing else.
+         *
+         * @param name what the format calls it; {@code ""} where it names none
+         * @param dtype the element type
+         * @param storedDtype the element type and byte order in the file, written as numpy does
+         * @param shape the dimensions, outermost first
+         * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
+         * @param byteSize of its elements
+         * @param sha256 the digest of its elements; null if it was not asked for
+         * @param max the greatest token; null if the elements are not tokens, or no digest was asked for
+         */
+        public Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
+                long byteSize, String sha256, Long max) {
+            this(name, dtype, storedDtype, shape, storedOrder, byteSize, sha256, max, Map.of());
+        }
+
+        /**
          * The array as JSON writers take it.
          *
          * @return its fields, in order; without those that are null
