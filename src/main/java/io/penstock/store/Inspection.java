@@ -49,7 +49,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
         }
 
         /**
-         * An array of which the format says nothing else.
+         * One array of which there is no more to say.
          *
          * @param name what the format calls it; {@code ""} where it names none
          * @param dtype the element type
@@ -57,7 +57,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
          * @param shape the dimensions, outermost first
          * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
          * @param byteSize of its elements
-         * @param sha256 the digest of its elements; null if it was not asked for
+         * @param sha256 the digest of its elements, row-major and little-endian; null if it was not asked for
          * @param max the greatest token; null if the elements are not tokens, or no digest was asked for
          */
         public Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
@@ -164,7 +164,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
                 ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
         return new Array(array.name(), tensor.dtype(), array.storedDtype(),
                 LongStream.of(tensor.shape()).boxed().toList(), array.storedOrder(), tensor.byteSize(), sha256,
-                digest && isTokens(array) ? max(tensor) : null, Map.of());
+                digest && isTokens(array) ? max(tensor) : null);
     }
 
     /** A tensor may be named so and hold something else, or nothing. */

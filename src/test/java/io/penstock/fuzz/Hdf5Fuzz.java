@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 /**
  * HDF5: structures that lead to each other by address.
  *
- * <p>The newer ones have checksums, which would turn nearly every mutation away. A checksum that is refused is therefore
- * put right, as the message says that it should be, and the file is read again: what is behind it is reached.
+ * <p>The newer ones have checksums, which would turn nearly every mutation away. A checksum that is refused is
+ * therefore put right, as the message says that it should be, and the file is read again: what is behind it is reached.
  */
 record Hdf5Fuzz(StoreFuzz store) implements FuzzTarget {
 

@@ -89,7 +89,8 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
                     new long[0], bits & 0xF);
             case ENUM -> enumeration(at, version, bits & 0xFFFF, read(at, depth + 1));
             case VARIABLE_LENGTH -> (bits & 0xF) == 1
-                    ? new Datatype(Kind.VARIABLE_STRING, size, null, false, "strings of variable length", new long[0], 0)
+                    ? new Datatype(Kind.VARIABLE_STRING, size, null, false, "strings of variable length", new long[0],
+                            0)
                     : other(typeClass, size);
             case ARRAY -> array(at, version, size, depth);
             default -> other(typeClass, size);

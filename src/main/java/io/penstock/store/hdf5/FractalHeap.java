@@ -66,7 +66,8 @@ final class FractalHeap {
                 || maxDirectBytes < startBytes || maxDirectBytes > Integer.MAX_VALUE || heapBits > Long.SIZE
                 || rootRows > Long.SIZE || heapBits == 0) {
             throw at.malformed("a table of " + width + " columns and " + rootRows + " rows, blocks of " + startBytes
-                    + " to " + maxDirectBytes + " bytes, " + heapBits + " bits", "powers of two, up to 64 rows and bits");
+                    + " to " + maxDirectBytes + " bytes, " + heapBits + " bits",
+                    "powers of two, up to 64 rows and bits");
         }
         maxDirectRows = log2(maxDirectBytes) - log2(startBytes) + 2;
         offsetBytes = (heapBits + 7) / 8;

@@ -60,7 +60,7 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
         long root = at.address();
         at.checksum();
         if (version == 3 && (flags & OPEN_FOR_WRITING) != 0) {
-            throw all.malformed(offset + SIGNATURE.length + 3, "the mark of a writer that has the file open, or crashed",
+            throw all.malformed(offset + SIGNATURE.length + 3, "the mark of a writer that has it open, or crashed",
                     "a file that was closed (h5clear -s removes the mark)");
         }
         return new Superblock(version, offset, stated(all, offset, base, end), root, extension);

@@ -193,7 +193,7 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Points at bytes that start in a block and may go on in those behind it, all of which are decoded if they were not.
+     * Points at bytes that start in a block and may go on in those behind it, which are decoded if they were not.
      *
      * @param block the number of the block in which they start
      * @param offset the first byte within that block

@@ -83,7 +83,8 @@ class Hdf5StoreTest {
         assertEquals(List.of("/group/up"), names(file, "/group/up"));
         assertEquals(List.of("/scalar"), names(file, "//scalar/"));
         assertEquals(names(file, null), names(file, "/"));
-        for (String missing : List.of("/nowhere", "/dangling", "/elsewhere", "/scalar/x", "/group/no", "/group/../scalar")) {
+        for (String missing : List.of(
+                "/nowhere", "/dangling", "/elsewhere", "/scalar/x", "/group/no", "/group/../scalar")) {
             String message = assertThrows(MalformedStoreException.class, () -> names(file, missing)).getMessage();
             assertTrue(message.contains("kinds_latest.h5"), message);
         }
