@@ -90,9 +90,9 @@ public final class ImageFit {
 
     /**
      * The same fit, with or without scaled decoding, which is on otherwise: a JPEG that is resized to half its size or
-     * less is decoded 2, 4 or 8 times smaller, as long as both its sides then are at least twice what they are resized
-     * to. It is faster by the factor and hard to tell by the eye; but the pixels are not those of resizing the whole
-     * image, and depend on the {@link JpegLibrary}.
+     * less is decoded 2, 4 or 8 times smaller by libturbojpeg, as long as both its sides then are at least twice what
+     * they are resized to. It is faster and hard to tell by the eye; but the pixels are not those of resizing the whole
+     * image, as they are with the JDK's decoder, which gains nothing by it.
      *
      * @param scaled whether to
      * @return the fit

@@ -62,7 +62,7 @@ public final class ImageFitter implements AutoCloseable {
             reader.decode(format, 1, target, targetOffset);
             return;
         }
-        int denominator = header.format == ImageFormat.JPEG
+        int denominator = reader.scalesFaster()
                 ? fit.denominator(width, height, resizedWidth, resizedHeight) : 1;
         int decodedWidth = ImageReader.scaled(header.width, denominator);
         int decodedHeight = ImageReader.scaled(header.height, denominator);

@@ -166,9 +166,9 @@ public final class ImageReader implements AutoCloseable {
         }
     }
 
-    /** The palette of the image that was read, red, green, blue and alpha a colour; black beyond its colours. */
-    byte[] palette() {
-        return pngHeader.palette.clone();
+    /** Whether the image that was read takes less time to decode smaller. */
+    boolean scalesFaster() {
+        return header.format == ImageFormat.JPEG && jpegLibrary == JpegLibrary.TURBOJPEG;
     }
 
     /** Frees what it holds. Calling it again does nothing. */

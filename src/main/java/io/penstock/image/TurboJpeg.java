@@ -18,7 +18,8 @@ import java.util.Objects;
 
 /**
  * libjpeg-turbo through its TurboJPEG C API of version 2.0, which the libraries of version 3 have too
- * ({@code turbojpeg.h}); older ones lack a function that is bound. Warnings are errors: what libjpeg would guess at is a damaged image.
+ * ({@code turbojpeg.h}); older ones lack a function that is bound. Warnings are errors: what libjpeg would guess at is
+ * a damaged image.
  *
  * <p>Addresses go as numbers: a slice would be an object an image. Whoever owns the memory keeps it alive.
  */
