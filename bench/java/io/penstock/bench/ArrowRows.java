@@ -109,7 +109,8 @@ public final class ArrowRows {
         }
         Arrays.sort(ofNpy);
         Arrays.sort(ofArrow);
-        System.out.printf(Locale.ROOT, "CPU ns a row: npy %.1f (best %.1f), arrow %.1f (best %.1f), speed %.3f (%.3f)%n",
+        System.out.printf(Locale.ROOT,
+                "CPU ns a row: npy %.1f (best %.1f), arrow %.1f (best %.1f), speed %.3f (%.3f)%n",
                 ofNpy[rounds / 2], ofNpy[0], ofArrow[rounds / 2], ofArrow[0], ofNpy[rounds / 2] / ofArrow[rounds / 2],
                 ofNpy[0] / ofArrow[0]);
     }

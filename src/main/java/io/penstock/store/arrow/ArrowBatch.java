@@ -118,7 +118,8 @@ final class ArrowBatch {
         long packed = bytes - SIZE_PREFIX_BYTES;
         if (decoded < -1 || decoded > packed * compression.maxRatio()) {
             throw new MalformedStoreException(file.path(), start, "column '" + column + "': " + packed
-                    + " bytes that decode to " + decoded, "-1, or at most " + compression.maxRatio() + " times as many");
+                    + " bytes that decode to " + decoded,
+                    "-1, or at most " + compression.maxRatio() + " times as many");
         }
         return new Stored(start + SIZE_PREFIX_BYTES, packed, decoded);
     }

@@ -16,8 +16,8 @@ import java.util.NoSuchElementException;
  * @param type the type of its values
  * @param dictionary how values are dictionary-encoded; null if they are not
  * @param children the fields of a nested type
- * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which may
- *     be -1 for any; empty if they are not known
+ * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which
+ *     may be -1 for any; empty if they are not known
  */
 record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children,
         List<Long> shape) {

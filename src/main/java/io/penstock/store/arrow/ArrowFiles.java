@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 
 /**
  * Which files a table is made of: one file; the files that Hugging Face's {@code save_to_disk} lists in
- * {@code state.json}, or those of one split in a folder with {@code dataset_dict.json}; or all {@code .arrow} files of a
- * folder that belong together by name.
+ * {@code state.json}, or those of one split in a folder with {@code dataset_dict.json}; or all {@code .arrow} files
+ * of a folder that belong together by name.
  *
  * @param paths the files, in the order of their rows
  * @param isFolder whether a folder was given

@@ -25,8 +25,9 @@ import java.util.stream.LongStream;
  * wherever they start, unless their buffer is compressed or holds truth values, which are stored as bits: such a buffer
  * is decoded once, when a value in it is located.
  *
- * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing a row. A row is found in O(1): its
- * batch by an index over the batches, its value by its number or by two offsets, which are checked when they are read.
+ * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing a row. A row is found in O(1):
+ * its batch by an index over the batches, its value by its number or by two offsets, which are checked when they are
+ * read.
  */
 public final class ArrowStore implements RecordStore {
 

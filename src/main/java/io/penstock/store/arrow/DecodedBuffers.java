@@ -16,8 +16,8 @@ import java.util.List;
 
 /**
  * The buffers that cannot be read in place: compressed ones, and truth values, which are stored as bits and given as
- * bytes. Each is one block of the decoded copy: a random row decodes the buffers of its own column in its own batch, and
- * once.
+ * bytes. Each is one block of the decoded copy: a random row decodes the buffers of its own column in its own batch,
+ * and once.
  */
 final class DecodedBuffers implements AutoCloseable {
 
