@@ -48,7 +48,8 @@ public final class ParquetDecode {
             }
             Arrays.sort(wall);
             Arrays.sort(cpu);
-            System.out.printf(Locale.ROOT, "%-30s %5.0f MB/s best, %5.0f median; a CPU second %5.0f best, %5.0f median%n",
+            System.out.printf(Locale.ROOT,
+                    "%-30s %5.0f MB/s best, %5.0f median; a CPU second %5.0f best, %5.0f median%n",
                     Path.of(file).getFileName(), wall[ROUNDS - 1], wall[ROUNDS / 2], cpu[ROUNDS - 1], cpu[ROUNDS / 2]);
         }
     }

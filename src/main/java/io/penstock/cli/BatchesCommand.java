@@ -39,8 +39,10 @@ final class BatchesCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(paramLabel = "STORE", description = "A store, by one of its files.")
-    private Path path;
+    @Parameters(arity = "1..*", paramLabel = "STORE",
+            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
+                    + " by --weights.")
+    private List<Path> paths;
 
     @Mixin
     private SampleOptions samples;
@@ -63,7 +65,7 @@ final class BatchesCommand implements Callable<Integer> {
         if (limit != null) {
             plan.check("--limit", limit, 0);
         }
-        try (SampleSource source = samples.open(path, storeOptions)) {
+        try (SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = plan.valid(plan.loader(source, batches)::open)) {

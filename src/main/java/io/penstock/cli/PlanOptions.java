@@ -1,25 +1,32 @@
 package io.penstock.cli;
 
+import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.ReadMode;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Which batches of samples: their order, this rank's part, and who makes them. */
 final class PlanOptions {
 
     private static final long DEFAULT_SEED = 42;
+    private static final int BLOCKS_IN_A_WINDOW = 16;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -41,6 +48,26 @@ final class PlanOptions {
         private boolean sequential;
     }
 
+    @Option(names = "--shuffle-window", paramLabel = "SAMPLES",
+            description = "Shuffle blocks of neighbours, then samples within so many: for storage that reads neighbours"
+                    + " faster. Blocks are a WebDataset's shards, of other stores a 16th of the window.")
+    private Long shuffleWindow;
+
+    @Option(names = "--weights", paramLabel = "W,…", split = ",",
+            description = "Mix several stores, one weight each: at every draw as near to these proportions as can be.")
+    private List<Double> weights;
+
+    @Option(names = "--store-epochs", paramLabel = "E,…", split = ",",
+            description = "Mix several stores, so many epochs of each in one of the mixture.")
+    private List<Double> storeEpochs;
+
+    @Option(names = "--draws", paramLabel = "SAMPLES",
+            description = "Samples of an epoch of a mixture; default: as many as the stores have together.")
+    private Long draws;
+
+    @Option(names = "--by-chance", description = "Mix in a random order, instead of evenly.")
+    private boolean byChance;
+
     @Option(names = "--epoch", defaultValue = "0", paramLabel = "N", description = "The epoch to begin with, from 0.")
     private long epoch;
 
@@ -53,6 +80,10 @@ final class PlanOptions {
 
     @Option(names = "--world", defaultValue = "1", paramLabel = "W", description = "How many ranks share an epoch.")
     private int world;
+
+    @Option(names = "--ranks-from-environment",
+            description = "Take rank and world from RANK and WORLD_SIZE, or as Open MPI, MPICH and Slurm name them.")
+    private boolean ranksFromEnvironment;
 
     @Option(names = "--tail", defaultValue = "pad", paramLabel = "POLICY",
             description = "Where the ranks do not divide an epoch: pad (default) repeats samples, drop leaves some out,"
@@ -76,18 +107,78 @@ final class PlanOptions {
             description = "mmap, pread or auto (default): how bytes of files are brought in.")
     private ReadMode readMode;
 
+    @Option(names = "--verify",
+            description = "Check blocks by their checksums as they are first read, where a file has some beside it.")
+    private boolean verify;
+
+    @Option(names = "--bad-samples", defaultValue = "fail", paramLabel = "POLICY", converter = Policy.class,
+            description = "What becomes of damaged samples: fail (default), replace by another, or skip: no weight.")
+    private BadSamplePolicy badSamples;
+
     /** The batches that were asked for, from the place on that they were asked from. */
     BatchSampler batches(SampleSource source) {
         check("--batch", batch, 1);
         check("--epoch", epoch, 0);
         check("--skip", skip, 0);
-        long size = source.dataset().size();
-        Sampler sampler = order.sequential ? Sampler.sequential(size) : Sampler.shuffled(size, order.seed);
         return valid(() -> {
-            BatchSampler all = BatchSampler.of(sampler, batch, new Shard(rank, world, tail), dropLast)
+            Sampler sampler = sampler(source);
+            Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
+            rank = shard.rank();
+            world = shard.worldSize();
+            BatchSampler all = BatchSampler.of(sampler, batch, shard, dropLast)
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
             return skip == 0 ? all : all.resume(all.stateAfter(skip - 1));
         });
+    }
+
+    private Sampler sampler(SampleSource source) {
+        long size = source.dataset().size();
+        if (weights != null || storeEpochs != null) {
+            return mixture(source.sizes());
+        }
+        if (draws != null || byChance) {
+            throw wrong("--draws and --by-chance are for a mixture, by --weights or --store-epochs");
+        }
+        if (order.sequential) {
+            if (shuffleWindow != null) {
+                throw wrong("--shuffle-window: found beside --no-shuffle, expected one of them");
+            }
+            return Sampler.sequential(size);
+        }
+        if (shuffleWindow == null) {
+            return Sampler.shuffled(size, order.seed);
+        }
+        check("--shuffle-window", shuffleWindow, 1);
+        long[] blocks = source.blockStarts() != null ? source.blockStarts()
+                : equalBlocks(size, Math.max(1, shuffleWindow / BLOCKS_IN_A_WINDOW));
+        return Sampler.blockShuffled(blocks, shuffleWindow, order.seed);
+    }
+
+    private static long[] equalBlocks(long size, long block) {
+        long[] starts = new long[Math.toIntExact(Math.ceilDiv(size, block)) + 1];
+        for (int b = 0; b < starts.length; b++) {
+            starts[b] = Math.min(size, b * block);
+        }
+        return starts;
+    }
+
+    private Sampler mixture(List<Long> sizes) {
+        List<Double> shares = weights != null ? weights : storeEpochs;
+        if (weights != null && storeEpochs != null || shuffleWindow != null) {
+            throw wrong("--weights, --store-epochs and --shuffle-window: found two of them, expected one");
+        }
+        if (shares.size() != sizes.size()) {
+            throw wrong((weights != null ? "--weights" : "--store-epochs") + ": found " + shares.size()
+                    + " numbers, expected one for each of " + Quantity.count(sizes.size(), "store"));
+        }
+        Mixture.Source[] sources = new Mixture.Source[sizes.size()];
+        for (int s = 0; s < sources.length; s++) {
+            sources[s] = new Mixture.Source(order.sequential ? Sampler.sequential(sizes.get(s))
+                    : Sampler.shuffled(sizes.get(s), order.seed), shares.get(s));
+        }
+        long epochDraws = draws != null ? draws : sizes.stream().mapToLong(size -> size).sum();
+        Mixture mixture = weights != null ? Mixture.of(epochDraws, sources) : Mixture.ofEpochs(sources);
+        return byChance ? mixture.byChance(order.seed) : mixture;
     }
 
     /** The settings of a loader of those batches, without a device. */
@@ -95,7 +186,8 @@ final class PlanOptions {
         DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler())
                 .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
                 .dropLast(batches.dropLast())
-                .resume(batches.startState()).readMode(readMode).workers(workers());
+                .resume(batches.startState()).readMode(readMode).workers(workers())
+                .verify(verify).onBadSample(badSamples);
         if (prefetch != null) {
             check("--prefetch", prefetch, 1);
             builder.prefetch(prefetch);
@@ -146,12 +238,13 @@ final class PlanOptions {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("store", source.path().toString());
         fields.put("kind", source.kind());
-        fields.put("samples_in_epoch", source.dataset().size());
+        fields.put("samples_in_epoch", batches.sampler().size());
         fields.putAll(source.cut());
         fields.put("batch", batch);
         fields.put("batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1));
         fields.put("shuffled", !order.sequential);
         fields.put("seed", order.sequential ? null : order.seed);
+        fields.put("order", batches.sampler().fingerprint());
         fields.put("rank", rank);
         fields.put("world", world);
         fields.put("read", readMode.toString());
@@ -165,5 +258,18 @@ final class PlanOptions {
                 + "batch    " + Quantity.count(batch, "sample") + ", "
                 + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " an epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
+    }
+
+    /** Takes {@code fail}, {@code replace} and {@code skip}. */
+    private static final class Policy implements ITypeConverter<BadSamplePolicy> {
+        @Override
+        public BadSamplePolicy convert(String value) {
+            for (BadSamplePolicy policy : BadSamplePolicy.values()) {
+                if (policy.name().toLowerCase(Locale.ROOT).equals(value)) {
+                    return policy;
+                }
+            }
+            throw new TypeConversionException("found '" + value + "', expected fail, replace or skip");
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.penstock.collate.PackedLm;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
@@ -21,6 +22,7 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
+import io.penstock.store.webdataset.WebDatasetStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -75,7 +78,8 @@ final class SampleOptions {
     private TokenWidth tokenWidth;
 
     @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
-            description = "Which tensors, or columns of records, samples have; default: all that can be given.")
+            description = "Which tensors, or columns of records, samples have; default: all that can be given,"
+                    + " of records all that the first one has.")
     private List<String> names;
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
@@ -95,8 +99,39 @@ final class SampleOptions {
             description = "Cut a field of varying length, such as text, to so many elements; default: not.")
     private Long maxLength;
 
-    /** Opens a store as samples; the caller closes it. */
-    SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
+    /** Opens stores as samples, those of one behind those of the other; the caller closes them. */
+    SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
+        List<SampleSource> sources = new ArrayList<>();
+        try {
+            for (Path path : paths) {
+                sources.add(open(path, storeOptions));
+            }
+            return sources.size() == 1 ? sources.getFirst() : together(sources);
+        } catch (Throwable t) {
+            sources.forEach(SampleSource::close);
+            throw t;
+        }
+    }
+
+    private SampleSource together(List<SampleSource> sources) {
+        SampleSource first = sources.getFirst();
+        Dataset all = valid(() -> Concatenated.of(sources.stream().map(SampleSource::dataset).toList()));
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("stores", sources.stream().map(source -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("store", source.path().toString());
+            one.put("kind", source.kind());
+            one.put("samples", source.dataset().size());
+            return one;
+        }).toList());
+        cut.putAll(first.cut());
+        List<Long> sizes = sources.stream().map(source -> source.dataset().size()).toList();
+        return new SampleSource(first.path(), first.kind(), () -> sources.reversed().forEach(SampleSource::close), all,
+                first.collator(), first.windowTokens(), sizes, null, cut,
+                sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
+    }
+
+    private SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
         Store store = storeOptions.open(path);
         try {
             String kind = storeOptions.format(path).toString();
@@ -137,7 +172,8 @@ final class SampleOptions {
         cut.put("window", window);
         cut.put("stride", step);
         cut.put("within_documents", withinDocuments);
-        return new SampleSource(path, kind, store::close, dataset, windowCollator(), window, cut,
+        return new SampleSource(path, kind, store::close, dataset, windowCollator(), window,
+                List.of(dataset.size()), null, cut,
                 Quantity.count(dataset.size(), "window") + " of " + window + "+1 tokens"
                         + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
                         + (withinDocuments ? ", within documents" : ""));
@@ -160,7 +196,8 @@ final class SampleOptions {
             sequences.close();
             store.close();
         }, sequences,
-                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, cut,
+                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, List.of(sequences.size()), null,
+                cut,
                 Quantity.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
                         + Quantity.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
                         + Quantity.percent(sequences.paddingShare()) + " padding");
@@ -199,8 +236,10 @@ final class SampleOptions {
             throw new BadInputException(path + ": found no tensor, expected tensors of rows", null);
         }
         for (TensorSpec spec : tensors) {
-            checkRows(path, spec);
-            if (spec.dim(0) != tensors.getFirst().dim(0)) {
+            if (tensors.size() == 1) {
+                checkRows(path, spec);
+            } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
+                    || spec.dim(0) != tensors.getFirst().dim(0)) {
                 throw wrong("--fields: missing, expected tensors of equally many rows; " + path + " has "
                         + shortened(tensors));
             }
@@ -228,7 +267,8 @@ final class SampleOptions {
         List<String> unknown = new ArrayList<>(decoders.keySet());
         for (Column column : store.columns()) {
             unknown.remove(column.name());
-            if (names != null ? names.contains(column.name()) : isReadable(column)) {
+            int index = store.columns().indexOf(column);
+            if (names != null ? names.contains(column.name()) : isReadable(column) && store.isPresent(0, index)) {
                 fields = and(fields, column);
             }
         }
@@ -245,7 +285,7 @@ final class SampleOptions {
         return source(path, kind, store, chosen, "record");
     }
 
-    /** Of what was not asked for, a pickle is left out rather than refused. */
+    /** What was not asked for and is a pickle is left out rather than refused. */
     private boolean isReadable(Column column) {
         try {
             if (!decoders.containsKey(column.name())) {
@@ -268,8 +308,13 @@ final class SampleOptions {
     private SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
-        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0, cut,
+        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0, List.of(dataset.size()),
+                blocks(store, dataset), cut,
                 Quantity.count(dataset.size(), noun) + " of " + dataset.fields());
+    }
+
+    private static long[] blocks(Store store, Dataset dataset) {
+        return store instanceof WebDatasetStore shards && shards.size() == dataset.size() ? shards.shardStarts() : null;
     }
 
     private Collator collator(Dataset dataset) {

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -36,8 +37,10 @@ final class StreamCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(paramLabel = "STORE", description = "A store, by one of its files.")
-    private Path path;
+    @Parameters(arity = "1..*", paramLabel = "STORE",
+            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
+                    + " by --weights.")
+    private List<Path> paths;
 
     @Mixin
     private SampleOptions samples;
@@ -77,7 +80,7 @@ final class StreamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        try (SampleSource source = samples.open(path, storeOptions);
+        try (SampleSource source = samples.open(paths, storeOptions);
                 ChosenDevice device = plan.valid(() -> ChosenDevice.of(deviceName))) {
             BatchSampler batches = start(plan.batches(source));
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);

@@ -22,7 +22,7 @@ class PenstockTest {
     @ValueSource(strings = {"", "no-such-command", "tokenize", "tokenize a.txt", "tokenize -o out",
         "tokenize a -o b --encoding gpt5", "tokenize a -o b --threads 0", "tokenize a -o b --threads x", "inspect",
         "inspect a --no-such-option", "batches", "stream", "quickstart extra",
-        "inspect a --format parquet", "inspect a --dtype u16", "devices extra"})
+        "inspect a --format gif", "inspect a --dtype u16", "devices extra"})
     void wrongUsageEndsWithTwoAndOneLine(String line) {
         CommandRun run = CommandRun.of((Object[]) (line.isEmpty() ? new String[0] : line.split(" ")));
         assertEquals(2, run.exitCode(), run.err());

@@ -62,7 +62,7 @@ record StoreFuzz(String kind, List<List<byte[]>> stores, OpenOptions options, St
 
     /** A folder is no seed where one file is wanted. */
     private boolean isOfTheseFiles(Fixtures.Entry entry) {
-        return names.size() > 1 || !Files.isDirectory(entry.path());
+        return names.size() > 1 || opened.isEmpty() || !Files.isDirectory(entry.path());
     }
 
     /** The files of an entry, each in the place of the name whose ending it has, up to the first that is missing. */

@@ -1,6 +1,7 @@
 package io.penstock.store.files;
 
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.NativeBytes;
 import io.penstock.store.mapped.Sha256;
@@ -25,9 +26,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The files below a folder, by their paths relative to it, in the order of the paths' bytes; in native memory, for there
- * may be millions. Hidden files and folders are left out. A link is taken for the file that it leads to if that is below
- * the folder too; other links, also those to folders, are left out and counted.
+ * The files below a folder, by their paths relative to it, in the order of the paths' bytes; in native memory, for
+ * there may be millions. Hidden files and folders, and checksums beside files, are left out. A link is taken for the
+ * file that it leads to if that is below the folder too; other links, also those to folders, are left out and counted.
  */
 final class FileList {
 
@@ -119,7 +120,7 @@ final class FileList {
             try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {
                 for (Path path : stream) {
                     String name = path.getFileName().toString();
-                    if (!name.startsWith(".")) {
+                    if (!name.startsWith(".") && !name.endsWith(BlockChecksums.SUFFIX)) {
                         Item item = item(path, name);
                         if (item != null) {
                             items.add(item);

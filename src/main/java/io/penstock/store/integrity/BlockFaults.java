@@ -55,7 +55,8 @@ final class BlockFaults {
         String message = checksums.otherCrc(first, bad.get(first)).getMessage();
         faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(),
                 Math.min(end * checksums.blockBytes(), checksums.fileBytes()),
-                end - first == 1 ? message : message + " (and the blocks behind it up to byte " + Math.min(end * checksums.blockBytes(),
+                end - first == 1 ? message : message + " (and the blocks behind it up to byte "
+                        + Math.min(end * checksums.blockBytes(),
                         checksums.fileBytes()) + ")"));
     }
 }

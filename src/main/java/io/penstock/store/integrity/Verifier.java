@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** One run of a {@link Verification}. For one thread, which starts others. */
 final class Verifier {
@@ -83,6 +84,9 @@ final class Verifier {
             kind = inspection.kind();
             for (Path file : inspection.files()) {
                 checksOf.computeIfAbsent(file, _ -> new ArrayList<>()).add("structure");
+                if (Files.isDirectory(file)) {
+                    addChecksummedFiles(file);
+                }
             }
             return store;
         } catch (IOException e) {
@@ -98,6 +102,19 @@ final class Verifier {
                 checksOf.put(file, new ArrayList<>());
             }
             return null;
+        }
+    }
+
+    /** A folder of files, which may be millions: those are named that have checksums of their own. */
+    private void addChecksummedFiles(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            for (Path file : (Iterable<Path>) all.filter(Files::isRegularFile).sorted()::iterator) {
+                if (Files.exists(BlockChecksums.pathFor(file)) || Sha256Listing.of(file) != null) {
+                    checksOf.computeIfAbsent(file, _ -> new ArrayList<>());
+                }
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 

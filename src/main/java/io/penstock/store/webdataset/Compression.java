@@ -36,7 +36,8 @@ enum Compression {
         }
         // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), with which some writers begin.
         if (startsWith(head, 0x28, 0xb5, 0x2f, 0xfd)
-                || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d && head[3] == 0x18) {
+                || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d
+                        && head[3] == 0x18) {
             return ZSTD;
         }
         if (startsWith(head, 'B', 'Z', 'h') || startsWith(head, 0xfd, '7', 'z', 'X', 'Z', 0)) {
@@ -60,7 +61,8 @@ enum Compression {
 
     /** What a shard of that many bytes may decode to. */
     long maxDecodedBytes(long bytes) {
-        return this == NONE ? bytes : Math.max(FREE_DECODED_BYTES, Math.min(bytes, Long.MAX_VALUE / MAX_RATIO) * MAX_RATIO);
+        return this == NONE ? bytes
+                : Math.max(FREE_DECODED_BYTES, Math.min(bytes, Long.MAX_VALUE / MAX_RATIO) * MAX_RATIO);
     }
 
     /** The tar's bytes. */

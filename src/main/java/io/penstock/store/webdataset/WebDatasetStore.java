@@ -174,8 +174,8 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * Where shards begin, as block-wise shuffles take it: first records, ascending, and the count of records at the end.
-     * Shards without samples are not there.
+     * Where shards begin, as block-wise shuffles take it: first records, ascending, and the count of records at the
+     * end. Shards without samples are not there.
      *
      * @return the boundaries; at least one, which is 0 if there is no sample
      */
@@ -218,8 +218,8 @@ public final class WebDatasetStore implements RecordStore {
         int shard = shardOf(record);
         long member = member(shard, record - firstRecords[shard], column);
         if (member < 0) {
-            throw new UncheckedIOException(new IOException(paths.get(shard) + ": the sample '" + key(record)
-                    + "' has no '" + columns.get(column).name() + "'"));
+            throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
+                    + "' has no '" + columns.get(column).name() + "'", "a member of that suffix"));
         }
         ShardIndex index = shards[shard].index();
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));

@@ -58,7 +58,8 @@ class FilesStoreTest {
     /** torchvision numbers the sorted names of folders, with and without files; paths sort otherwise than names. */
     @Test
     void foldersAreClassesInTheOrderOfTheirNames() throws IOException {
-        for (String path : List.of("a/1.jpg", "a-b/2.JPEG", "a b/3.jpg", "Z/4.jpeg", "a/sub/5.png", "é/6.jpg", "a0/7.jpg",
+        for (String path : List.of("a/1.jpg", "a-b/2.JPEG", "a b/3.jpg", "Z/4.jpeg", "a/sub/5.png", "é/6.jpg",
+                "a0/7.jpg",
                 ".hidden/8.jpg", "a/.hidden.jpg")) {
             file(path, path);
         }
@@ -67,7 +68,8 @@ class FilesStoreTest {
         try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
             List<String> sorted = List.of("Z", "a", "a b", "a!", "a-b", "a0", "zz", "é");
             assertEquals(sorted, store.classes());
-            assertEquals(List.of("Z/4.jpeg", "a b/3.jpg", "a-b/2.JPEG", "a/1.jpg", "a/sub/5.png", "a0/7.jpg", "é/6.jpg"),
+            assertEquals(List.of("Z/4.jpeg", "a b/3.jpg", "a-b/2.JPEG", "a/1.jpg", "a/sub/5.png", "a0/7.jpg",
+                    "é/6.jpg"),
                     names(store));
             assertEquals(List.of("image", "class"), store.columns().stream().map(Column::name).toList());
             assertEquals("jpg", store.columns().getFirst().encoding());

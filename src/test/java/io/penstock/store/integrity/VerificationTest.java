@@ -107,7 +107,8 @@ class VerificationTest {
         assertEquals(List.of(4L, 6L), faults.stream().skip(1).map(Fault::firstBlock).toList());
         assertEquals(393_216, faults.get(2).firstByte());
         assertEquals(500_000, faults.get(2).endByte());
-        assertTrue(faults.get(2).message().endsWith("(and the blocks behind it up to byte 500000)"), faults.get(2).message());
+        assertTrue(faults.get(2).message().endsWith("(and the blocks behind it up to byte 500000)"),
+                faults.get(2).message());
     }
 
     @Test
@@ -154,14 +155,16 @@ class VerificationTest {
     }
 
     @Test
-    void filesOfAFolderThatIsNoStoreAreCheckedWhereTheyHaveChecksums() throws Exception {
+    void filesOfAFolderAreCheckedWhereTheyHaveChecksums() throws Exception {
         Path home = Files.createDirectories(folder.resolve("loose"));
         Files.writeString(home.resolve("notes.txt"), "a");
-        assertEquals(List.of("structure"), verify(home).faults().stream().map(Fault::check).toList());
         BlockChecksums.write(home.resolve("notes.txt"), false, _ -> { });
         Verification result = verify(home);
         assertTrue(result.isGood());
-        assertEquals(List.of(home.resolve("notes.txt")), result.files().stream().map(CheckedFile::file).toList());
+        assertEquals(List.of(home, home.resolve("notes.txt")),
+                result.files().stream().map(CheckedFile::file).toList());
+        Files.writeString(home.resolve("notes.txt"), "b");
+        assertEquals(List.of("crc32c"), verify(home).faults().stream().map(Fault::check).toList());
         assertThrows(NoSuchFileException.class, () -> verify(home.resolve("absent")));
     }
 

@@ -38,7 +38,8 @@ class WebDatasetFixturesTest {
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
                     Map<String, Object> found = Json.object(Json.parse(Json.write(
                             Inspection.of(entry.path(), true).toMap())));
-                    for (String field : List.of("kind", "regular_members", "member_digest", "sample_count", "samples")) {
+                    for (String field : List.of("kind", "regular_members", "member_digest", "sample_count",
+                            "samples")) {
                         assertEquals(entry.fields().get(field), found.get(field), field);
                     }
                 }));

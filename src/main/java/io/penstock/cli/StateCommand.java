@@ -1,0 +1,116 @@
+package io.penstock.cli;
+
+import io.penstock.json.Json;
+import io.penstock.sampling.LoaderState;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code penstock state}. */
+@Command(
+        name = "state",
+        description = "Looks into saved states: where runs stand in their data.",
+        subcommands = {StateCommand.Show.class, StateCommand.Diff.class})
+final class StateCommand implements Callable<Integer> {
+
+    @Mixin
+    private Report report;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "expected show or diff");
+    }
+
+    private static Map<String, Object> fields(Path file) throws IOException {
+        try {
+            return new LinkedHashMap<>(Json.object(Json.parse(LoaderState.read(file).toJson())));
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException notAState) {
+            throw new BadInputException(notAState.getMessage(), notAState);
+        }
+    }
+
+    /** {@code penstock state show}. */
+    @Command(name = "show", description = "Prints what a state says.")
+    static final class Show implements Callable<Integer> {
+
+        @Mixin
+        private Report report;
+
+        @Parameters(paramLabel = "FILE", description = "A state, as stream --state and DataLoader.state() write it.")
+        private Path file;
+
+        @Override
+        public Integer call() throws IOException {
+            Map<String, Object> fields = fields(file);
+            if (report.isJson()) {
+                report.print(fields);
+                return ExitCode.SUCCESS;
+            }
+            StringBuilder text = new StringBuilder();
+            fields.forEach((name, value) -> DetailText.append(text, 0, name, value));
+            report.print(text.toString());
+            return ExitCode.SUCCESS;
+        }
+    }
+
+    /** {@code penstock state diff}. */
+    @Command(
+            name = "diff",
+            description = "Prints in what two states differ. The exit status is 1 if they do.",
+            footer = {"",
+                "States that differ in the dataset or the sampler are of different plans: neither run can go on from"
+                    + " the other's. Those that differ in epoch and position are of one plan at different places."})
+    static final class Diff implements Callable<Integer> {
+
+        @Mixin
+        private Report report;
+
+        @Parameters(index = "0", paramLabel = "A", description = "A state.")
+        private Path first;
+
+        @Parameters(index = "1", paramLabel = "B", description = "Another.")
+        private Path second;
+
+        @Override
+        public Integer call() throws IOException {
+            Map<String, Object> a = fields(first);
+            Map<String, Object> b = fields(second);
+            Map<String, Object> differences = new LinkedHashMap<>();
+            a.forEach((name, value) -> {
+                if (!Objects.equals(value, b.get(name))) {
+                    differences.put(name, List.of(value, b.get(name)));
+                }
+            });
+            boolean onePlan = !differences.containsKey("dataset") && !differences.containsKey("sampler")
+                    && !differences.containsKey("seed");
+            if (report.isJson()) {
+                report.print(Map.of("differences", differences, "one_plan", onePlan));
+            } else {
+                StringBuilder text = new StringBuilder();
+                differences.forEach((name, values) -> text.append(name).append(": ")
+                        .append(((List<?>) values).get(0)).append(" -> ").append(((List<?>) values).get(1))
+                        .append('\n'));
+                text.append(differences.isEmpty() ? "The same.\n" : onePlan ? "One plan, at different places.\n"
+                        : "Different plans: neither run can go on from the other's state.\n");
+                report.print(text.toString());
+            }
+            return differences.isEmpty() ? ExitCode.SUCCESS : ExitCode.FAILURE;
+        }
+    }
+}

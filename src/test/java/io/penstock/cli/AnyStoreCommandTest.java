@@ -1,0 +1,167 @@
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import io.penstock.store.Fixtures;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the command line gives of stores of every format. */
+class AnyStoreCommandTest {
+
+    private static final String[] KINDS = {"npz", "safetensors", "hdf5", "arrow", "parquet", "lmdb", "mds",
+        "webdataset", "images"};
+
+    @TempDir
+    Path folder;
+
+    @TestFactory
+    Stream<DynamicTest> everyStoreStreamsOrSaysInOneLineWhatItIsToBeAskedFor() throws Exception {
+        return Fixtures.entries(KINDS).map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
+            CommandRun run = CommandRun.of("batches", entry.path(), "--batch", 4, "--limit", 2, "--json", "--digest",
+                    "--skip-incomplete");
+            if (run.exitCode() == ExitCode.WRONG_USAGE && run.err().contains("holds tensors")) {
+                run = CommandRun.of("batches", entry.path(), "--batch", 4, "--limit", 2, "--json", "--digest");
+            }
+            if (entry.expect().equals("reject")) {
+                // What is damaged behind the part that is looked at may be met later.
+                assertTrue(run.exitCode() == ExitCode.BAD_INPUT || run.exitCode() == ExitCode.WRONG_USAGE,
+                        run.exitCode() + " " + run.err());
+            } else {
+                assertTrue(run.exitCode() == 0 || run.err().contains("expected") && run.err().lines().count() == 1,
+                        run.exitCode() + " " + run.err());
+            }
+        }));
+    }
+
+    private static List<Map<String, Object>> batches(Object... args) {
+        List<Object> all = new ArrayList<>(List.of("batches", "--json"));
+        all.addAll(List.of(args));
+        CommandRun run = CommandRun.of(all.toArray());
+        assertEquals(0, run.exitCode(), run.err());
+        return run.out().lines().map(line -> Json.object(Json.parse(line))).toList();
+    }
+
+    private static Map<String, String> fields(Map<String, Object> batch) {
+        return Json.array(batch.get("fields")).stream().map(Json::object).collect(Collectors.toMap(
+                field -> (String) field.get("name"), field -> field.get("dtype") + field.get("shape").toString()));
+    }
+
+    @Test
+    void fieldsOfRecordsAreChosenByNameAndDecodedByWhatTheyEncodeOrAsTold() {
+        Path tar = Fixtures.path("webdataset/compressed.tar.zst");
+        Map<String, Object> batch = batches(tar, "--batch", 3, "--limit", 1, "--fields", "jpg,cls", "--image", "24x32")
+                .getFirst();
+        assertEquals(Map.of("jpg", "u8[3, 24, 32, 3]", "cls", "i64[3]"), fields(batch));
+        batch = batches(tar, "--batch", 3, "--limit", 1, "--fields", "jpg", "--decode", "jpg=gray:8x9").getFirst();
+        assertEquals(Map.of("jpg", "u8[3, 8, 9, 1]"), fields(batch));
+        CommandRun wrong = CommandRun.of("batches", tar, "--fields", "jpg,nothing");
+        assertEquals(ExitCode.WRONG_USAGE, wrong.exitCode());
+        assertTrue(wrong.err().contains("nothing") && wrong.err().contains("jpg"), wrong.err());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", tar, "--decode", "jpg=nonsense").exitCode());
+    }
+
+    @Test
+    void aMissingMemberNamesItsRecordOrIsLeftOut() {
+        Path tar = Fixtures.path("webdataset/missing_member.tar");
+        CommandRun run = CommandRun.of("batches", tar, "--fields", "txt", "--no-shuffle", "--batch", 5);
+        assertEquals(ExitCode.BAD_INPUT, run.exitCode());
+        assertTrue(run.err().contains("m02") && run.err().contains("missing_member.tar"), run.err());
+        assertEquals(List.of(4L), batches(tar, "--fields", "txt", "--batch", 5, "--skip-incomplete").stream()
+                .map(batch -> batch.get("count")).toList());
+    }
+
+    @Test
+    void listsOfIntegersArePaddedOrTakenAsWindows() {
+        Path table = Fixtures.path("arrow/hf_dataset");
+        assertEquals(Set.of("input_ids", "attention_mask", "lengths"), fields(batches(table, "--fields", "ids",
+                "--tokens-as", "i64", "--limit", 1).getFirst()).keySet());
+        assertEquals(Map.of("input_ids", "i32[32, 128]", "labels", "i32[32, 128]"), fields(batches(table, "--fields",
+                "tokens", "--tokens-as", "i32", "--limit", 1).getFirst()));
+    }
+
+    @Test
+    void severalStoresAreTakenOneBehindTheOtherOrMixed() {
+        Path a = Fixtures.path("parquet/tokens_none.parquet");
+        Path b = Fixtures.path("parquet/tokens_snappy.parquet");
+        List<Long> all = samples(batches(a, b, "--fields", "doc_id", "--no-shuffle", "--batch", 50));
+        assertEquals(180, all.size());
+        assertEquals(179L, all.getLast());
+        List<Long> mixed = samples(batches(a, b, "--fields", "doc_id", "--weights", "0.75,0.25", "--draws", 80,
+                "--no-shuffle", "--batch", 8));
+        assertEquals(80, mixed.size());
+        assertEquals(60, mixed.stream().filter(sample -> sample < 90).count());
+        assertEquals(List.of(0L, 90L, 1L, 2L), mixed.subList(0, 4));
+        assertEquals(135, samples(batches(a, b, "--fields", "doc_id", "--store-epochs", "1,0.5")).size());
+        assertEquals(new HashSet<>(mixed), new HashSet<>(samples(batches(a, b, "--fields", "doc_id", "--weights",
+                "0.75,0.25", "--draws", 80, "--no-shuffle", "--by-chance"))));
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", a, b, "--weights", "1").exitCode());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", a, "--draws", "1").exitCode());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", a, Fixtures.path("arrow/hf_dataset")).exitCode());
+    }
+
+    private static List<Long> samples(List<Map<String, Object>> batches) {
+        return batches.stream().flatMap(batch -> Json.array(batch.get("samples")).stream()).map(Long.class::cast)
+                .toList();
+    }
+
+    @Test
+    void aShuffleWindowKeepsNeighboursNear() {
+        Path store = Fixtures.path("parquet/tokens_none.parquet");
+        List<Long> samples = samples(batches(store, "--fields", "doc_id", "--shuffle-window", 16));
+        assertEquals(90, new HashSet<>(samples).size());
+        assertNotEquals(samples.stream().sorted().toList(), samples);
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--shuffle-window", 0).exitCode());
+    }
+
+    @Test
+    void documentsArePackedIntoSequences() {
+        Path store = Fixtures.path("megatron/u16_docs.idx");
+        Map<String, String> fields = fields(batches(store, "--pack", 256, "--tokens-as", "i64", "--limit", 1,
+                "--batch", 4).getFirst());
+        assertEquals("i64[4, 256]", fields.get("input_ids"));
+        assertEquals("i64[4, 256]", fields.get("labels"));
+        assertEquals("i32[4, 256]", fields.get("position_ids"));
+        assertEquals("i32[]", fields.get("max_seqlen"));
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--pack", 256, "--window", 8).exitCode());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--pack", 0).exitCode());
+        CommandRun stream = CommandRun.of("stream", store, "--pack", 256, "--steps", 3, "--json");
+        assertTrue(((Number) stream.json().get("padding_share")).doubleValue() < 0.1, stream.out());
+    }
+
+    @Test
+    void statesAreShownAndCompared() {
+        Path store = Fixtures.path("parquet/tokens_none.parquet");
+        Path first = folder.resolve("first.json");
+        Path second = folder.resolve("second.json");
+        Path other = folder.resolve("other.json");
+        for (Object[] run : new Object[][] {{first, 1, 42}, {second, 2, 42}, {other, 1, 43}}) {
+            assertEquals(0, CommandRun.of("stream", store, "--batch", 10, "--steps", run[1], "--seed", run[2],
+                    "--state", run[0]).exitCode());
+        }
+        assertEquals(10L, CommandRun.of("state", "show", first, "--json").json().get("position"));
+        assertTrue(CommandRun.of("state", "show", first).out().contains("position: 10"));
+        CommandRun places = CommandRun.of("state", "diff", first, second);
+        assertEquals(1, places.exitCode());
+        assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("One plan"), places.out());
+        CommandRun plans = CommandRun.of("state", "diff", first, other, "--json");
+        assertEquals(false, plans.json().get("one_plan"));
+        assertEquals(0, CommandRun.of("state", "diff", first, first).exitCode());
+        assertEquals(ExitCode.BAD_INPUT, CommandRun.of("state", "show", store).exitCode());
+        assertTrue(Files.exists(other));
+    }
+}
