@@ -29,8 +29,8 @@ import java.util.SplittableRandom;
  *
  * <p>{@code --path loader}: the loader end to end, a batch is {@code u8[64,20000]} and {@code i64[64]} in one slab;
  * shards shuffled, and samples in windows of 1,000. {@code full}: the same, all samples shuffled. {@code stream}: one
- * thread reads tar after tar through a shuffle buffer of 1,000, and copies samples into a batch's memory. {@code
- * store}: one thread locates the samples in the order of {@code full}, and copies nothing.
+ * thread reads tar after tar through a shuffle buffer of 1,000, and copies samples into a batch's memory.
+ * {@code store}: one thread locates the samples in the order of {@code full}, and copies nothing.
  */
 public final class WebDatasetThroughput {
 
@@ -71,9 +71,9 @@ public final class WebDatasetThroughput {
             double took = (System.nanoTime() - begin) / 1e9;
             String config = path + (path.equals("loader") || path.equals("full") ? " w" + workers : "");
             System.out.printf(Locale.ROOT, "{\"side\": \"penstock\", \"config\": \"Penstock %s\", \"samples\": %d, "
-                    + "\"seconds\": %.6f, \"samples_per_second\": %.1f, \"cpu_us_per_sample\": %.3f}%n",
-                    config, samples,
-                    took, samples / took, (cpuNanos() - cpu) / 1e3 / samples);
+                    + "\"seconds\": %.6f, \"samples_per_second\": %.1f, "
+                    + "\"cpu_us_per_sample\": %.3f}%n", config, samples, took,
+                    samples / took, (cpuNanos() - cpu) / 1e3 / samples);
         }
     }
 

@@ -115,8 +115,7 @@ public final class FilesStore implements RecordStore {
             FileList list = FileList.of(folder, arena);
             if (list.size() == 0) {
                 throw new MalformedStoreException(folder, "a folder without files" + (list.skippedLinks() > 0
-                        ? " but " + list.skippedLinks() + " links that leave it" : ""),
-                        "at least one that is not hidden");
+                        ? " but " + list.skippedLinks() + " links that leave it" : ""), "at least one, not hidden");
             }
             return new FilesStore(folder, arena, list);
         } catch (Throwable t) {

@@ -37,7 +37,7 @@ enum Compression {
         // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), with which some writers begin.
         if (startsWith(head, 0x28, 0xb5, 0x2f, 0xfd)
                 || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d
-                        && head[3] == 0x18) {
+                && head[3] == 0x18) {
             return ZSTD;
         }
         if (startsWith(head, 'B', 'Z', 'h') || startsWith(head, 0xfd, '7', 'z', 'X', 'Z', 0)) {

@@ -59,8 +59,7 @@ class FilesStoreTest {
     @Test
     void foldersAreClassesInTheOrderOfTheirNames() throws IOException {
         for (String path : List.of("a/1.jpg", "a-b/2.JPEG", "a b/3.jpg", "Z/4.jpeg", "a/sub/5.png", "é/6.jpg",
-                "a0/7.jpg",
-                ".hidden/8.jpg", "a/.hidden.jpg")) {
+                "a0/7.jpg", ".hidden/8.jpg", "a/.hidden.jpg")) {
             file(path, path);
         }
         Files.createDirectories(folder.resolve("a!"));
