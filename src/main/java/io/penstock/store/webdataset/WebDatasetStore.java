@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.regex.Pattern;
 
 /**
  * The samples of a WebDataset as records, at random over all shards. A column is a suffix that some sample has, its
@@ -34,8 +35,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 public final class WebDatasetStore implements RecordStore {
 
-    /** Of the columns' names that are in the fingerprint. */
     private static final int HEX_DIGITS = 32;
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
     private final List<Path> paths;
     private final Arena arena;
@@ -219,7 +220,7 @@ public final class WebDatasetStore implements RecordStore {
         long member = member(shard, record - firstRecords[shard], column);
         if (member < 0) {
             throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
-                    + "' has no '" + columns.get(column).name() + "'", "a member of that suffix"));
+                    + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read"));
         }
         ShardIndex index = shards[shard].index();
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));
@@ -250,10 +251,10 @@ public final class WebDatasetStore implements RecordStore {
         return shards[shard].key(record - firstRecords[shard]);
     }
 
-    /** The key of a sample, and the shard that it is in. */
+    /** The key of a sample, and the shard that it is in; one line, whatever the key holds. */
     @Override
     public String name(long record) {
-        return key(record) + " of " + paths.get(shardOf(record));
+        return CONTROL.matcher(key(record)).replaceAll("\uFFFD") + " of " + paths.get(shardOf(record));
     }
 
     /** Whether the column has values in a shard that is compressed. */
