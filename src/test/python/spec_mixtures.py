@@ -1,0 +1,124 @@
+"""mixtures.md in plain Python, function by function along the page. Started by spec_check.py."""
+
+from decimal import Decimal
+from fractions import Fraction
+import math
+
+from spec_permutation import WRAP, Permutation, ceil_div
+from spec_samplers import seed_of_epoch
+from spec_permutation import first
+
+P = 1 << 22
+
+
+# Weights
+
+def whole_weights(weights):
+    decimals = [Fraction(Decimal(repr(weight))) for weight in weights]
+    tens = 1
+    while any((decimal * tens).denominator != 1 for decimal in decimals):
+        tens *= 10
+    integers = [int(decimal * tens) for decimal in decimals]
+    divisor = math.gcd(*integers)
+    integers = [integer // divisor for integer in integers]
+    total = sum(integers)
+    if total <= P:
+        return integers
+    whole = [integer * P // total for integer in integers]
+    by_remainder = sorted(range(len(integers)), key=lambda s: (-(integers[s] * P % total), s))
+    for s in by_remainder[:P - sum(whole)]:
+        whole[s] += 1
+    return whole
+
+
+# Sources of draws
+
+class Proportions:
+    """The draws of a phase without end, made one after another as they are asked for."""
+
+    def __init__(self, weights):
+        self.w = whole_weights(weights)
+        self.total = sum(self.w)
+        self.counts = [0] * len(self.w)
+        self.sources, self.ranks = [], []
+
+    def draw(self, i):
+        """The source of draw i and its rank."""
+        if i >= self.total:
+            j = self.total + i % self.total
+            if j < i:
+                source, rank = self.draw(j)
+                return source, (i // self.total) * self.w[source] + (rank - self.w[source])
+        while len(self.sources) <= i:
+            at = len(self.sources)
+            errors = [self.w[s] * max(at, 1) - self.total * self.counts[s] for s in range(len(self.w))]
+            greatest = max(error for error, w in zip(errors, self.w) if w > 0)
+            source = next(s for s, w in enumerate(self.w) if w > 0 and errors[s] == greatest)
+            self.sources.append(source)
+            self.ranks.append(self.counts[source])
+            self.counts[source] += 1
+        return self.sources[i], self.ranks[i]
+
+    def count(self, s, draws):
+        """How many of the first draws are from s."""
+        if draws >= 2 * self.total:
+            periods = draws // self.total - 1
+            return periods * self.w[s] + self.count(s, draws - periods * self.total)
+        return sum(self.draw(i)[0] == s for i in range(draws))
+
+
+# Samples of draws
+
+class Mixture:
+    def __init__(self, size, sources, phases, seed, epoch):
+        self.sources, self.seed, self.epoch = sources, seed, epoch
+        self.firsts = [phase["first"] for phase in phases]
+        ends = self.firsts[1:] + [size]
+        self.draws = [end - begin for begin, end in zip(self.firsts, ends)]
+        self.proportions = [Proportions(phase["weights"]) for phase in phases]
+        self.counts = {}
+
+    def count(self, phase, s):
+        if (phase, s) not in self.counts:
+            self.counts[phase, s] = self.proportions[phase].count(s, self.draws[phase])
+        return self.counts[phase, s]
+
+    def by_chance(self, f, i):
+        total = self.proportions[f].total
+        key = (first((seed_of_epoch(self.seed, self.epoch) + 0x4D49585455524553) & WRAP) + f) & WRAP
+        b = ceil_div(65536, total) * total
+        q = i // b
+        c = min(b, self.draws[f] - q * b)
+        return q * b + Permutation(c, key, q).at(i % b)
+
+    def at(self, p):
+        f = max(f for f, begin in enumerate(self.firsts) if begin <= p)
+        i = p - self.firsts[f]
+        if self.seed is not None:
+            i = self.by_chance(f, i)
+        s, r = self.proportions[f].draw(i)
+        before = sum(self.count(earlier, s) for earlier in range(f))
+        of_epoch = sum(self.count(phase, s) for phase in range(len(self.firsts)))
+        k = self.epoch * of_epoch + before + r
+        source = self.sources[s]
+        n = source["size"]
+        position = k % n
+        if "seed" in source:
+            position = Permutation(n, source["seed"], k // n).at(position)
+        return sum(source["size"] for source in self.sources[:s]) + position
+
+
+# The vectors
+
+def check_mixtures(vectors, check):
+    for case in vectors["proportions"]:
+        what = " of weights %s" % case["weights"]
+        check("whole" + what, whole_weights(case["weights"]), case["whole"])
+        proportions = Proportions(case["weights"])
+        draws = [proportions.draw(i) for i in range(len(case["sources"]))]
+        check("sources" + what, [source for source, _ in draws], case["sources"])
+        check("ranks" + what, [rank for _, rank in draws], case["ranks"])
+    for case in vectors["mixtures"]:
+        mixture = Mixture(case["size"], case["sources"], case["phases"], case.get("seed"), case["epoch"])
+        check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},
+              [mixture.at(p) for p in case["positions"]], case["samples"])

@@ -1,0 +1,198 @@
+"""samplers.md in plain Python, function by function along the page. Started by spec_check.py."""
+
+from fractions import Fraction
+import math
+
+from spec_permutation import WRAP, Permutation, first
+
+
+def mulhi(x, y):
+    return (x * y) >> 64
+
+
+def seed_of_epoch(seed, epoch):
+    """first(first(seed) + epoch) with the arithmetic of u64."""
+    return first((first(seed & WRAP) + epoch) & WRAP)
+
+
+# Block-shuffled
+
+class BlockShuffled:
+    def __init__(self, starts, window, seed, epoch):
+        self.starts = starts
+        self.n = starts[-1]
+        key = seed_of_epoch(seed, epoch)
+        blocks = Permutation(len(starts) - 1, first((key + 0x424C4F434B53) & WRAP), 0)
+        self.wkey = first((key + 0x57494E444F57) & WRAP)
+        self.order = [blocks.at(i) for i in range(len(starts) - 1)]
+        self.v = min(window, self.n)
+
+    def s(self, place):
+        """The sequence of the blocks one behind another."""
+        for block in self.order:
+            size = self.starts[block + 1] - self.starts[block]
+            if place < size:
+                return self.starts[block] + place
+            place -= size
+
+    def at(self, position):
+        i = position // self.v
+        c = min(self.v, self.n - i * self.v)
+        return self.s(i * self.v + Permutation(c, self.wkey, i).at(position % self.v))
+
+
+# With replacement
+
+class WithReplacement:
+    def __init__(self, n, seed, epoch):
+        self.n = n
+        self.key = first((seed_of_epoch(seed, epoch) + 0x554E49464F524D) & WRAP)
+
+    def at(self, position):
+        return mulhi(first((self.key + position) & WRAP), self.n)
+
+
+# Weighted, with replacement
+
+def whole_weights(weights):
+    total = 0.0
+    for weight in weights:
+        total = total + weight
+    _, exponent = math.frexp(2.0 ** 52 / total)
+    e = exponent - 1  # frexp has the quotient as a fraction of 1/2 <= f < 1
+    whole = []
+    for weight in weights:
+        scaled = Fraction(math.ldexp(weight, e))
+        whole.append(0 if weight == 0 else max(1, math.floor(scaled + Fraction(1, 2))))
+    return whole
+
+
+class Weighted:
+    def __init__(self, weights, seed, epoch):
+        whole = whole_weights(weights)
+        n, t = len(whole), sum(whole)
+        a = [w * n for w in whole]
+        self.n = n
+        self.threshold = [(1 << 63) - 1] * n
+        self.alias = list(range(n))
+        less, more = [], []
+        for i in range(n):
+            (less if a[i] < t else more).append(i)
+        while less and more:
+            low, high = less.pop(), more.pop()
+            self.threshold[low] = (a[low] << 63) // t
+            self.alias[low] = high
+            a[high] = a[high] - (t - a[low])
+            (less if a[high] < t else more).append(high)
+        self.key = first((seed_of_epoch(seed, epoch) + 0x5745494748544544) & WRAP)
+
+    def at(self, position):
+        word = first((self.key + position) & WRAP)
+        place = mulhi(word, self.n)
+        return place if first(word) >> 1 < self.threshold[place] else self.alias[place]
+
+
+# Weighted, without replacement
+
+def logarithm(word):
+    if word == WRAP:
+        return 0
+    x = word + 1
+    p = x.bit_length() - 1
+    m = x << (63 - p)
+    r = 0
+    for _ in range(40):
+        h = mulhi(m, m)
+        r = 2 * r
+        if h >= 1 << 63:
+            r, m = r + 1, h
+        else:
+            m = 2 * h
+    return (64 - p) * (1 << 40) - r
+
+
+class WeightedWithoutReplacement:
+    def __init__(self, weights, seed, epoch):
+        seedkey = first((seed_of_epoch(seed, epoch) + 0x574F4E4345) & WRAP)
+
+        def key(i):
+            if weights[i] == 0:
+                return math.inf
+            return float(logarithm(first((seedkey + i) & WRAP))) / weights[i]
+
+        self.order = sorted(range(len(weights)), key=lambda i: (key(i), i))
+
+    def at(self, position):
+        return self.order[position]
+
+
+# Stratified and balanced
+
+def members_of(classes):
+    members = [[] for _ in range(max(classes) + 1)]
+    for sample, c in enumerate(classes):
+        members[c].append(sample)
+    return members
+
+
+class Stratified:
+    def __init__(self, classes, seed, epoch):
+        self.members = members_of(classes)
+        self.seed, self.epoch = seed, epoch
+        places = [(Fraction(2 * j + 1, 2 * len(of_class)), c, j)
+                  for c, of_class in enumerate(self.members) for j in range(len(of_class))]
+        self.places = sorted(places)
+
+    def at(self, position):
+        _, c, j = self.places[position]
+        order = Permutation(len(self.members[c]), first((first(self.seed & WRAP) + c) & WRAP), self.epoch)
+        return self.members[c][order.at(j)]
+
+
+class Balanced:
+    def __init__(self, classes, draws, seed, epoch):
+        self.members = members_of(classes)
+        self.draws, self.seed, self.epoch = draws, seed, epoch
+
+    def at(self, position):
+        classes = len(self.members)
+        d = self.epoch * self.draws + position
+        q = d // classes
+        key = first((first(self.seed & WRAP) + 0x42414C414E4345) & WRAP)
+        t = mulhi(first((key + q) & WRAP), classes)
+        c = (d % classes + t) % classes
+        size = len(self.members[c])
+        order = Permutation(size, first((first(self.seed & WRAP) + c) & WRAP), q // size)
+        return self.members[c][order.at(q % size)]
+
+
+# The vectors
+
+def sampler_of(case):
+    kind, seed, epoch = case["kind"], case["seed"], case["epoch"]
+    if kind == "block_shuffled":
+        return BlockShuffled(case["starts"], case["window"], seed, epoch).at
+    if kind == "subset":
+        order = Permutation(len(case["choice"]), seed, epoch)
+        return lambda position: case["choice"][order.at(position)]
+    if kind == "with_replacement":
+        return WithReplacement(case["n"], seed, epoch).at
+    if kind == "weighted":
+        return Weighted(case["weights"], seed, epoch).at
+    if kind == "weighted_without_replacement":
+        return WeightedWithoutReplacement(case["weights"], seed, epoch).at
+    if kind == "stratified":
+        return Stratified(case["classes"], seed, epoch).at
+    if kind == "balanced":
+        return Balanced(case["classes"], len(case["samples"]), seed, epoch).at
+    raise ValueError(kind)
+
+
+def check_samplers(vectors, check):
+    for case in vectors["samplers"]:
+        at = sampler_of(case)
+        positions = case.get("positions", range(len(case["samples"])))
+        check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},
+              [at(position) for position in positions], case["samples"])
+    for case in vectors["logarithms"]:
+        check("logarithm of " + case["word"], logarithm(int(case["word"], 16)), case["log"])
