@@ -1,20 +1,34 @@
 """mixtures.md in plain Python, function by function along the page. Started by spec_check.py."""
 
-from decimal import Decimal
+from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 import math
 
-from spec_permutation import WRAP, Permutation, ceil_div
-from spec_samplers import seed_of_epoch
-from spec_permutation import first
+from spec_permutation import WRAP, Permutation, ceil_div, first
+from spec_samplers import WithReplacement, seed_of_epoch
 
 P = 1 << 22
 
 
 # Weights
 
+def decimal_of(weight):
+    """The decimal number of the fewest digits, but two at least, that reads back as a binary64; the nearest to it."""
+    exact = Decimal(weight)
+    if exact == 0:
+        return exact
+    for digits in range(2, 18):
+        unit = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+        candidates = [exact.quantize(unit, rounding, context=Context(prec=1000))
+                      for rounding in (ROUND_FLOOR, ROUND_CEILING)]
+        candidates = [decimal for decimal in candidates if float(decimal) == weight]
+        if candidates:
+            return min(candidates, key=lambda decimal: abs(Fraction(decimal) - Fraction(exact)))
+    raise ValueError(weight)
+
+
 def whole_weights(weights):
-    decimals = [Fraction(Decimal(repr(weight))) for weight in weights]
+    decimals = [Fraction(decimal_of(weight)) for weight in weights]
     tens = 1
     while any((decimal * tens).denominator != 1 for decimal in decimals):
         tens *= 10
@@ -101,11 +115,59 @@ class Mixture:
         of_epoch = sum(self.count(phase, s) for phase in range(len(self.firsts)))
         k = self.epoch * of_epoch + before + r
         source = self.sources[s]
-        n = source["size"]
-        position = k % n
-        if "seed" in source:
-            position = Permutation(n, source["seed"], k // n).at(position)
-        return sum(source["size"] for source in self.sources[:s]) + position
+        n = positions(source)
+        return sum(samples(source) for source in self.sources[:s]) + order(source, k // n)(k % n)
+
+
+def samples(source):
+    """D, how many samples a source has."""
+    return sum(samples(each) for each in source["sources"]) if "sources" in source else source["size"]
+
+
+def positions(source):
+    """n, how many positions its order has."""
+    return source.get("draws", source["size"])
+
+
+def order(source, epoch):
+    if "sources" in source:
+        return mixture(source, epoch).at
+    if "draws" in source:
+        return WithReplacement(source["size"], source["seed"], epoch).at
+    if "seed" in source:
+        return Permutation(source["size"], source["seed"], epoch).at
+    return lambda position: position
+
+
+def mixture(case, epoch):
+    return Mixture(case["size"], case["sources"], case["phases"], case.get("seed"), epoch)
+
+
+# By epochs
+
+def by_epochs(sources):
+    """The mixture's size and its one phase."""
+    weights = [source["epochs"] * float(positions(source)) for source in sources]
+    total = 0.0
+    for weight in weights:
+        total = total + weight
+    return math.floor(Fraction(total) + Fraction(1, 2)), [{"first": 0, "weights": weights}]
+
+
+# Fingerprints
+
+def fingerprint(source):
+    if "sources" in source:
+        phases = "".join(" from=%d weights=[%s]" % (phase["first"], ",".join(map(str, whole_weights(phase["weights"]))))
+                         for phase in source["phases"])
+        chance = " by chance seed=%d" % source["seed"] if "seed" in source else ""
+        return "mixture size=%d%s%s of [%s]" % (
+            source["size"], phases, chance, "; ".join(map(fingerprint, source["sources"])))
+    if "draws" in source:
+        return "with replacement size=%d of %d seed=%d" % (source["draws"], source["size"], source["seed"])
+    if "seed" in source:
+        return "feistel-8 size=%d seed=%d" % (source["size"], source["seed"])
+    return "sequential size=%d" % source["size"]
 
 
 # The vectors
@@ -118,7 +180,11 @@ def check_mixtures(vectors, check):
         draws = [proportions.draw(i) for i in range(len(case["sources"]))]
         check("sources" + what, [source for source, _ in draws], case["sources"])
         check("ranks" + what, [rank for _, rank in draws], case["ranks"])
-    for case in vectors["mixtures"]:
-        mixture = Mixture(case["size"], case["sources"], case["phases"], case.get("seed"), case["epoch"])
+    for case in vectors["by_epochs"]:
+        size, case["phases"] = by_epochs(case["sources"])
+        check("size by epochs of %s" % case["sources"], size, case["size"])
+    for case in vectors["mixtures"] + vectors["by_epochs"]:
+        check("fingerprint", fingerprint(case), case["fingerprint"])
+        mixed = mixture(case, case["epoch"])
         check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},
-              [mixture.at(p) for p in case["positions"]], case["samples"])
+              [mixed.at(p) for p in case["positions"]], case["samples"])

@@ -1,7 +1,10 @@
 """samplers.md in plain Python, function by function along the page. Started by spec_check.py."""
 
 from fractions import Fraction
+import hashlib
 import math
+import struct
+import sys
 
 from spec_permutation import WRAP, Permutation, first
 
@@ -58,13 +61,10 @@ def whole_weights(weights):
     total = 0.0
     for weight in weights:
         total = total + weight
-    _, exponent = math.frexp(2.0 ** 52 / total)
-    e = exponent - 1  # frexp has the quotient as a fraction of 1/2 <= f < 1
-    whole = []
-    for weight in weights:
-        scaled = Fraction(math.ldexp(weight, e))
-        whole.append(0 if weight == 0 else max(1, math.floor(scaled + Fraction(1, 2))))
-    return whole
+    quotient = 2.0 ** 52 / total
+    e = 1024 if math.isinf(quotient) else math.frexp(quotient)[1] - 1  # frexp has a fraction from 1/2 to 1
+    return [0 if weight == 0 else max(1, math.floor(Fraction(weight) * Fraction(2) ** e + Fraction(1, 2)))
+            for weight in weights]
 
 
 class Weighted:
@@ -118,7 +118,7 @@ class WeightedWithoutReplacement:
         def key(i):
             if weights[i] == 0:
                 return math.inf
-            return float(logarithm(first((seedkey + i) & WRAP))) / weights[i]
+            return min(sys.float_info.max, float(logarithm(first((seedkey + i) & WRAP))) / weights[i])
 
         self.order = sorted(range(len(weights)), key=lambda i: (key(i), i))
 
@@ -166,6 +166,39 @@ class Balanced:
         return self.members[c][order.at(q % size)]
 
 
+# Fingerprints
+
+def digest(numbers):
+    """Of numbers from 0 to 2^64 - 1."""
+    return hashlib.sha256(b"".join(number.to_bytes(8, "little") for number in numbers)).hexdigest()[:16]
+
+
+def bits(weight):
+    return struct.unpack("<Q", struct.pack("<d", weight))[0]
+
+
+def fingerprint(case):
+    kind, seed, draws = case["kind"], case["seed"], case.get("draws")
+    if kind == "block_shuffled":
+        starts = case["starts"]
+        return "blocks size=%d blocks=%d:%s window=%d seed=%d" % (
+            starts[-1], len(starts) - 1, digest(starts), case["window"], seed)
+    if kind == "subset":
+        choice = case["choice"]
+        return "subset of %d:%s by [feistel-8 size=%d seed=%d]" % (
+            case["dataset_size"], digest(choice), len(choice), seed)
+    if kind == "with_replacement":
+        return "with replacement size=%d of %d seed=%d" % (draws, case["n"], seed)
+    if kind in ("weighted", "weighted_without_replacement"):
+        words = "with" if kind == "weighted" else "without"
+        weights = case["weights"]
+        return "weighted %s replacement size=%d of %d:%s seed=%d" % (
+            words, draws, len(weights), digest(map(bits, weights)), seed)
+    classes = case["classes"]
+    of = "%d samples of %d classes:%s seed=%d" % (len(classes), max(classes) + 1, digest(classes), seed)
+    return "stratified " + of if kind == "stratified" else "balanced size=%d %s" % (draws, of)
+
+
 # The vectors
 
 def sampler_of(case):
@@ -184,15 +217,22 @@ def sampler_of(case):
     if kind == "stratified":
         return Stratified(case["classes"], seed, epoch).at
     if kind == "balanced":
-        return Balanced(case["classes"], len(case["samples"]), seed, epoch).at
+        return Balanced(case["classes"], case["draws"], seed, epoch).at
     raise ValueError(kind)
 
 
 def check_samplers(vectors, check):
     for case in vectors["samplers"]:
+        check("fingerprint", fingerprint(case), case["fingerprint"])
         at = sampler_of(case)
         positions = case.get("positions", range(len(case["samples"])))
         check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},
               [at(position) for position in positions], case["samples"])
+    for case in vectors["tables"]:
+        what = " of weights %s" % case["weights"]
+        check("whole" + what, whole_weights(case["weights"]), case["whole"])
+        table = Weighted(case["weights"], 0, 0)
+        check("thresholds" + what, table.threshold, case["thresholds"])
+        check("aliases" + what, table.alias, case["aliases"])
     for case in vectors["logarithms"]:
         check("logarithm of " + case["word"], logarithm(int(case["word"], 16)), case["log"])

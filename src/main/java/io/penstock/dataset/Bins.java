@@ -25,7 +25,8 @@ final class Bins {
 
     /**
      * Longest pieces first, of equal ones the first first; each to the bin with the least room that suffices, of equal
-     * ones the one begun last. Bins are stacked by their room, and a bit set says which stacks are not empty.
+     * ones the one to which a piece went last. Bins are stacked by their room, and a bit set says which stacks are not
+     * empty.
      */
     static Bins bestFit(PieceList pieces, int capacity) {
         Bins bins = new Bins(pieces.size());

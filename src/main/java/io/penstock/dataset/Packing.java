@@ -34,7 +34,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     public enum Method {
         /**
          * Longest pieces first, each to the sequence that it fills best: the one with the least room, of equal ones the
-         * one that was begun last. Wastes least.
+         * one to which a piece went last. Wastes least.
          */
         BEST_FIT,
         /** Pieces in the order of the documents, each to the sequence that was begun first. Keeps neighbours near. */

@@ -49,10 +49,11 @@ final class WeightedOnceSampler implements Sampler {
     @Override
     public Order epoch(long epoch) {
         long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+        // The key of a weight near 0 may be beyond any double: the greatest one keeps it before those of weight 0.
         double[] keys = new double[weights.length];
         for (int i = 0; i < keys.length; i++) {
             keys[i] = weights[i] == 0 ? Double.POSITIVE_INFINITY
-                    : (double) minusLog2(SplitMix64.first(key + i)) / weights[i];
+                    : Math.min(Double.MAX_VALUE, (double) minusLog2(SplitMix64.first(key + i)) / weights[i]);
         }
         int[] samples = sorted(keys);
         return new Order() {

@@ -117,6 +117,16 @@ final class WeightedSampler implements Sampler {
         return result;
     }
 
+    /** Below what of 2^63 a draw that falls on a place is the place's own sample. */
+    long threshold(int place) {
+        return thresholds[place];
+    }
+
+    /** The sample of the other draws that fall on a place. */
+    int alias(int place) {
+        return aliases[place];
+    }
+
     @Override
     public long size() {
         return size;

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /** Vectors of the specification's pages on samplers and mixtures. */
@@ -17,15 +18,21 @@ final class SamplerVectors {
     private SamplerVectors() {
     }
 
-    private static List<Long> samples(Sampler sampler, long epoch) {
+    /** A case: what the sampler is, its fingerprint, and the samples of the whole epoch. */
+    private static Map<String, Object> all(Map<String, Object> fields, Sampler sampler, long epoch) {
         Order order = sampler.epoch(epoch);
-        return LongStream.range(0, order.size()).map(order::at).boxed().toList();
+        fields.put("epoch", epoch);
+        fields.put("fingerprint", sampler.fingerprint());
+        fields.put("samples", LongStream.range(0, order.size()).map(order::at).boxed().toList());
+        return fields;
     }
 
+    /** The same, at some positions. */
     private static Map<String, Object> at(Map<String, Object> fields, Sampler sampler, long epoch, long... positions) {
         Order order = sampler.epoch(epoch);
         fields.put("epoch", epoch);
-        fields.put("positions", LongStream.of(positions).boxed().toList());
+        fields.put("fingerprint", sampler.fingerprint());
+        fields.put("positions", boxed(positions));
         fields.put("samples", LongStream.of(positions).map(order::at).boxed().toList());
         return fields;
     }
@@ -34,15 +41,60 @@ final class SamplerVectors {
         return LongStream.of(values).boxed().toList();
     }
 
+    private static List<Double> boxed(double[] values) {
+        return Arrays.stream(values).boxed().toList();
+    }
+
     static Map<String, Object> samplers() {
         var random = new SplittableRandom(SEED);
         List<Object> cases = new ArrayList<>();
+        blocks(cases, random);
+        for (long[] choice : new long[][] {{4, 4, 0, 9, 7}, {9}, {1L << 61, 0, 3, 5, 7, 11, 3}}) {
+            long size = Math.max(10, choice[0] + 1);
+            for (long epoch = 0; epoch < 2; epoch++) {
+                cases.add(all(fields("kind", "subset", "dataset_size", size, "choice", boxed(choice), "seed", 3L),
+                        Sampler.subset(choice, size, Sampler.shuffled(choice.length, 3)), epoch));
+            }
+        }
+        for (long n : new long[] {1, 10, 1L << 62}) {
+            cases.add(all(fields("kind", "with_replacement", "n", n, "draws", 20L, "seed", -n),
+                    Sampler.withReplacement(n, 20, -n), n >> 40));
+        }
+        for (double[] weights : weights(random)) {
+            long seed = random.nextLong();
+            cases.add(all(fields("kind", "weighted", "weights", boxed(weights), "draws", 40L, "seed", seed),
+                    Sampler.weighted(weights, 40, seed), 2));
+            long positive = Arrays.stream(weights).filter(w -> w > 0).count();
+            for (long draws : new long[] {positive, (positive + 1) / 2}) {
+                cases.add(all(fields("kind", "weighted_without_replacement", "weights", boxed(weights), "draws", draws,
+                        "seed", seed), Sampler.weightedWithoutReplacement(weights, draws, seed), draws));
+            }
+        }
+        classes(cases, random);
+        List<Object> tables = new ArrayList<>();
+        for (double[] weights : weights(random)) {
+            WeightedSampler table = (WeightedSampler) Sampler.weighted(weights, 1, 0);
+            tables.add(fields("weights", boxed(weights), "whole", boxed(WeightedSampler.wholeWeights(weights)),
+                    "thresholds", IntStream.range(0, weights.length).mapToObj(table::threshold).toList(),
+                    "aliases", IntStream.range(0, weights.length).mapToObj(table::alias).toList()));
+        }
+        List<Object> logarithms = new ArrayList<>();
+        for (long word : new long[] {0, 1, 2, -1, -2, Long.MAX_VALUE, Long.MIN_VALUE, 0x123456789ABCDEFL, 1L << 40,
+            0xB504F333F9DE6483L, 0xB504F333F9DE6484L}) {
+            logarithms.add(fields("word", String.format("0x%016x", word), "log",
+                    WeightedOnceSampler.minusLog2(word)));
+        }
+        return fields("samplers", cases, "tables", tables, "logarithms", logarithms);
+    }
+
+    private static void blocks(List<Object> cases, SplittableRandom random) {
         for (long[] starts : new long[][] {{0, 1}, {0, 5}, {0, 3, 4, 9, 20}, {0, 7, 14, 21, 28, 35}}) {
-            for (long window : new long[] {1, 4, 10, 1000}) {
+            long size = starts[starts.length - 1];
+            for (long window : new long[] {1, 4, 10, size, size + 1}) {
                 for (long epoch = 0; epoch < 2; epoch++) {
                     long seed = random.nextLong();
-                    cases.add(fields("kind", "block_shuffled", "starts", boxed(starts), "window", window, "seed", seed,
-                            "epoch", epoch, "samples", samples(Sampler.blockShuffled(starts, window, seed), epoch)));
+                    cases.add(all(fields("kind", "block_shuffled", "starts", boxed(starts), "window", window, "seed",
+                            seed), Sampler.blockShuffled(starts, window, seed), epoch));
                 }
             }
         }
@@ -50,37 +102,29 @@ final class SamplerVectors {
         cases.add(at(fields("kind", "block_shuffled", "starts", boxed(many), "window", 123_456_789L, "seed", -1L),
                 Sampler.blockShuffled(many, 123_456_789, -1), 5, 0, 1, 123_456_788, 123_456_789, 999_999_999,
                 many[1000] - 1));
-        long[] choice = {4, 4, 0, 9, 7};
-        cases.add(fields("kind", "subset", "choice", boxed(choice), "seed", 3L, "epoch", 1L, "samples",
-                samples(Sampler.subset(choice, 10, Sampler.shuffled(5, 3)), 1)));
-        for (long n : new long[] {1, 10, 1L << 62}) {
-            cases.add(fields("kind", "with_replacement", "n", n, "seed", -n, "epoch", n >> 40, "samples",
-                    samples(Sampler.withReplacement(n, 20, -n), n >> 40)));
+        long[] great = {0, 1L << 40, (1L << 40) + 1, 1L << 62};
+        cases.add(at(fields("kind", "block_shuffled", "starts", boxed(great), "window", Long.MAX_VALUE, "seed",
+                Long.MIN_VALUE), Sampler.blockShuffled(great, Long.MAX_VALUE, Long.MIN_VALUE), 1L << 62, 0, 1,
+                (1L << 62) - 1));
+    }
+
+    private static void classes(List<Object> cases, SplittableRandom random) {
+        int[] drawn = new int[40];
+        for (int i = 0; i < drawn.length; i++) {
+            drawn[i] = i < 6 ? 5 - i : Math.min(random.nextInt(6), random.nextInt(6));
         }
-        for (double[] weights : weights(random)) {
-            long seed = random.nextLong();
-            cases.add(fields("kind", "weighted", "weights", Arrays.stream(weights).boxed().toList(), "seed", seed,
-                    "epoch", 2L, "samples", samples(Sampler.weighted(weights, 40, seed), 2)));
-            long positive = Arrays.stream(weights).filter(w -> w > 0).count();
-            cases.add(fields("kind", "weighted_without_replacement", "weights",
-                    Arrays.stream(weights).boxed().toList(), "seed", seed, "epoch", 2L, "samples",
-                    samples(Sampler.weightedWithoutReplacement(weights, positive, seed), 2)));
-        }
-        for (int[] classes : new int[][] {{0}, {0, 1, 1, 1, 1}, {2, 0, 1, 0, 0, 1, 0, 2, 0, 0, 0}, {1, 0, 1, 0}}) {
+        for (int[] classes : new int[][] {{0}, {0, 1, 1, 1, 1}, {2, 0, 1, 0, 0, 1, 0, 2, 0, 0, 0}, {1, 0, 1, 0},
+            {2, 2, 2, 1, 1, 1, 0, 0, 0}, drawn}) {
             List<Integer> list = Arrays.stream(classes).boxed().toList();
             for (long epoch = 0; epoch < 2; epoch++) {
-                cases.add(fields("kind", "stratified", "classes", list, "seed", 5L, "epoch", epoch, "samples",
-                        samples(Sampler.stratified(classes, 5), epoch)));
-                cases.add(fields("kind", "balanced", "classes", list, "seed", 5L, "epoch", epoch, "samples",
-                        samples(Sampler.balanced(classes, 17, 5), epoch)));
+                cases.add(all(fields("kind", "stratified", "classes", list, "seed", 5L),
+                        Sampler.stratified(classes, 5), epoch));
+                cases.add(all(fields("kind", "balanced", "classes", list, "draws", 17L, "seed", 5L),
+                        Sampler.balanced(classes, 17, 5), epoch));
             }
+            cases.add(at(fields("kind", "balanced", "classes", list, "draws", 1L << 40, "seed", -5L),
+                    Sampler.balanced(classes, 1L << 40, -5), 1 << 20, 0, 1, 2, 3, 4, 5, 6, 7, (1L << 40) - 1));
         }
-        List<Object> logarithms = new ArrayList<>();
-        for (long word : new long[] {0, 1, 2, -1, -2, Long.MAX_VALUE, Long.MIN_VALUE, 0x123456789ABCDEFL, 1L << 40}) {
-            logarithms.add(fields("word", String.format("0x%016x", word), "log",
-                    WeightedOnceSampler.minusLog2(word)));
-        }
-        return fields("samplers", cases, "logarithms", logarithms);
     }
 
     private static List<double[]> weights(SplittableRandom random) {
@@ -88,14 +132,24 @@ final class SamplerVectors {
         for (int i = 0; i < wide.length; i++) {
             wide[i] = i % 7 == 0 ? 0 : Math.scalb(1 + random.nextInt(1000) / 1024.0, random.nextInt(-30, 30));
         }
+        double[] even = random.doubles(20, 0.5, 1.5).toArray();
         return List.of(new double[] {1}, new double[] {1, 1, 1}, new double[] {0.5, 0, 0.25, 3}, new double[] {0, 7},
-                new double[] {1e-300, 1e300, 1}, wide);
+                new double[] {1e-300, 1e300, 1}, wide, even,
+                // The quotient is beyond the greatest number; a sum just below it, at it and above it.
+                new double[] {Double.MIN_VALUE, 0, 3 * Double.MIN_VALUE}, new double[] {0x1p-972, 0x1p-1000},
+                new double[] {0x1p-973, 0x1p-974}, new double[] {Double.MAX_VALUE, 1},
+                // Keys beyond the greatest number.
+                new double[] {0, 1e-300, Double.MIN_VALUE, 0, 1e-320, 1},
+                // Sums that depend on the order; halves.
+                new double[] {0x1p53, 1, 1}, new double[] {1, 1, 0x1p53}, new double[] {2, 6, 10, 0x1p54, 0x1p53});
     }
 
     static Map<String, Object> mixtures() {
         List<Object> proportions = new ArrayList<>();
         for (double[] weights : new double[][] {{1}, {0, 2}, {0.7, 0.3}, {0.1, 0.2, 0.7}, {1, 2, 3, 4}, {0.3, 0, 0.35},
-            {1, 1, 1}, {5, 1, 1, 1, 1, 1}, {1e-7, 1}, {Math.PI, Math.E, 0.5}}) {
+            {1, 1, 1}, {5, 1, 1, 1, 1, 1}, {1e-7, 1}, {Math.PI, Math.E, 0.5}, {Double.MIN_VALUE, 2 * Double.MIN_VALUE},
+            {0x1p-44, 3 * 5.684341886080802e-14}, {1e23, 2e23}, {4_194_303, 1}, {4_194_304, 1},
+            {4_194_305, 1, 4_194_305}, {1, 4_194_304, 2, 4_194_304, 1, 4_194_304}}) {
             Proportions table = Proportions.of(weights);
             int draws = (int) Math.min(60, 3L * table.period());
             List<Integer> sources = new ArrayList<>();
@@ -111,48 +165,105 @@ final class SamplerVectors {
             proportions.add(fields("weights", Arrays.stream(weights).boxed().toList(), "whole", whole, "sources",
                     sources, "ranks", ranks));
         }
-        return fields("proportions", proportions, "mixtures", mixtureCases());
+        return fields("proportions", proportions, "mixtures", mixtureCases(), "by_epochs", byEpochs());
     }
 
     private static List<Object> mixtureCases() {
         List<Object> cases = new ArrayList<>();
         long[] all = LongStream.range(0, 100).toArray();
-        cases.add(mixture(100, new long[] {10, 200}, new Long[] {null, 3L}, new long[] {0},
-                new double[][] {{0.7, 0.3}}, null, 0, all));
-        cases.add(mixture(100, new long[] {10, 200}, new Long[] {null, 3L}, new long[] {0},
-                new double[][] {{0.7, 0.3}}, null, 2, all));
-        cases.add(mixture(100, new long[] {10, 200, 7}, new Long[] {1L, null, -5L}, new long[] {0, 13, 60},
-                new double[][] {{1, 2, 3}, {0, 0.5, 0.25}, {1, 0, 0}}, null, 1, all));
-        cases.add(mixture(100, new long[] {10, 200, 7}, new Long[] {1L, null, -5L}, new long[] {0, 13, 60},
-                new double[][] {{1, 2, 3}, {0, 0.5, 0.25}, {1, 1, 0}}, 11L, 1, all));
-        cases.add(mixture(1L << 40, new long[] {1L << 45, 1000}, new Long[] {1L, 2L}, new long[] {0, 1L << 30},
-                new double[][] {{0.9, 0.1}, {0.5, 0.5}}, 12L, 3, new long[] {0, 1, 65_539, 65_540, 65_541,
-                    (1L << 30) - 1, 1L << 30, (1L << 40) - 65_537, (1L << 40) - 1}));
-        cases.add(mixture(200_000, new long[] {300_000, 40}, new Long[] {9L, 8L}, new long[] {0},
-                new double[][] {{Math.PI, Math.E}}, null, 4, new long[] {0, 1, 2, 3, 4, 199_998, 199_999}));
+        List<Object> two = List.of(source(10, null), source(200, 3L));
+        List<Object> three = List.of(source(10, 1L), source(200, null), source(7, -5L));
+        List<Object> one = List.of(phase(0, 0.7, 0.3));
+        List<Object> curriculum = List.of(phase(0, 1, 2, 3), phase(13, 0, 0.5, 0.25), phase(60, 1, 0, 0));
+        for (long epoch : new long[] {0, 1, 2}) {
+            cases.add(mixture(100, two, one, null, epoch, all));
+        }
+        cases.add(mixture(100, three, curriculum, null, 1, all));
+        cases.add(mixture(100, three, List.of(phase(0, 1, 2, 3), phase(13, 0, 0.5, 0.25), phase(60, 1, 1, 0),
+                phase(99, 3, 2, 1)), 11L, 1, all));
+        cases.add(mixture(1L << 40, List.of(source(1L << 45, 1L), source(1000, 2L)),
+                List.of(phase(0, 0.9, 0.1), phase(1L << 30, 0.5, 0.5)), 12L, 3, 0, 1, 65_539, 65_540, 65_541,
+                (1L << 30) - 1, 1L << 30, (1L << 40) - 65_537, (1L << 40) - 1));
+        cases.add(mixture(200_000, List.of(source(300_000, 9L), source(40, 8L)), List.of(phase(0, Math.PI, Math.E)),
+                null, 4, 0, 1, 2, 3, 4, 199_998, 199_999));
+        // Blocks of draws: of 65,538, of one period that is longer, of 65,536 exactly.
+        cases.add(mixture(200_000, three, List.of(phase(0, 1, 1, 1)), -1L, 2, 0, 65_536, 65_537, 65_538, 131_075,
+                131_076, 196_613, 196_614, 199_999));
+        cases.add(mixture(150_000, two, List.of(phase(0, 1, 70_000)), -2L, 1, 0, 70_000, 70_001, 140_001, 140_002,
+                149_999));
+        cases.add(mixture(131_072, two, List.of(phase(0, 1, 3)), -3L, 1, 0, 65_535, 65_536, 131_071));
+        // A source of fewer draws an epoch than samples, one of more, and a mixture as a source.
+        cases.add(mixture(40, List.of(drawn(1000, 3, 5), drawn(2, 9, 6),
+                mixture(7, List.of(source(3, null), source(4, 1L)), List.of(phase(0, 1, 1)), 4L, 0)),
+                List.of(phase(0, 1, 1, 2)), null, 3, LongStream.range(0, 40).toArray()));
         return cases;
     }
 
-    private static Map<String, Object> mixture(long size, long[] sizes, Long[] seeds, long[] firsts, double[][] weights,
-            Long chance, long epoch, long[] positions) {
-        List<Object> sources = new ArrayList<>();
-        List<Mixture.Source> made = new ArrayList<>();
-        for (int s = 0; s < sizes.length; s++) {
-            sources.add(seeds[s] == null ? fields("size", sizes[s]) : fields("size", sizes[s], "seed", seeds[s]));
-            made.add(new Mixture.Source(seeds[s] == null ? Sampler.sequential(sizes[s])
-                    : Sampler.shuffled(sizes[s], seeds[s]), weights[0][s]));
+    private static List<Object> byEpochs() {
+        List<Object> cases = new ArrayList<>();
+        long[] sizes = {5, 7, (1L << 60) + 1, 1000};
+        for (double[] epochs : new double[][] {{0.5, 0, 0, 0}, {0.3, 2, 0, 0}, {0.1, 0.1, 0, 0.1}, {0, 0, 1, 0},
+            {0.3, 0.3, 0, 0.001}, {1, 1, 0, 1}, {0.7, 0.1, 0, 0.0007}}) {
+            List<Object> sources = new ArrayList<>();
+            List<Mixture.Source> made = new ArrayList<>();
+            for (int s = 0; s < sizes.length; s++) {
+                Map<String, Object> source = source(sizes[s], (long) s);
+                made.add(new Mixture.Source(sampler(source), epochs[s]));
+                source.put("epochs", epochs[s]);
+                sources.add(source);
+            }
+            Mixture mixture = Mixture.ofEpochs(made.toArray(Mixture.Source[]::new));
+            cases.add(at(fields("sources", sources, "size", mixture.size()), mixture, 1, 0, Math.min(1,
+                    mixture.size() - 1), mixture.size() - 1));
         }
-        Mixture mixture = Mixture.of(size, made);
-        List<Object> phases = new ArrayList<>();
-        for (int p = 0; p < firsts.length; p++) {
-            phases.add(fields("first", firsts[p], "weights", Arrays.stream(weights[p]).boxed().toList()));
-            mixture = p == 0 ? mixture : mixture.then(firsts[p], weights[p]);
+        return cases;
+    }
+
+    private static Map<String, Object> source(long size, Long seed) {
+        return seed == null ? fields("size", size) : fields("size", size, "seed", seed);
+    }
+
+    private static Map<String, Object> drawn(long size, long draws, long seed) {
+        return fields("size", size, "draws", draws, "seed", seed);
+    }
+
+    private static Map<String, Object> phase(long first, double... weights) {
+        return fields("first", first, "weights", boxed(weights));
+    }
+
+    /** The sampler that a source's members say; a mixture is a source that has sources. */
+    private static Sampler sampler(Map<?, ?> source) {
+        long size = (Long) source.get("size");
+        Long seed = (Long) source.get("seed");
+        if (source.containsKey("sources")) {
+            return mixture(size, (List<?>) source.get("sources"), (List<?>) source.get("phases"), seed);
         }
+        if (source.containsKey("draws")) {
+            return Sampler.withReplacement(size, (Long) source.get("draws"), seed);
+        }
+        return seed == null ? Sampler.sequential(size) : Sampler.shuffled(size, seed);
+    }
+
+    private static Mixture mixture(long size, List<?> sources, List<?> phases, Long chance) {
+        Mixture mixture = null;
+        for (Object phase : phases) {
+            long first = (Long) ((Map<?, ?>) phase).get("first");
+            double[] weights = ((List<?>) ((Map<?, ?>) phase).get("weights")).stream()
+                    .mapToDouble(weight -> (Double) weight).toArray();
+            mixture = mixture != null ? mixture.then(first, weights)
+                    : Mixture.of(size, IntStream.range(0, weights.length).mapToObj(s ->
+                            new Mixture.Source(sampler((Map<?, ?>) sources.get(s)), weights[s])).toList());
+        }
+        return chance == null ? mixture : mixture.byChance(chance);
+    }
+
+    private static Map<String, Object> mixture(long size, List<Object> sources, List<Object> phases, Long chance,
+            long epoch, long... positions) {
         Map<String, Object> fields = fields("size", size, "sources", sources, "phases", phases);
         if (chance != null) {
             fields.put("seed", chance);
-            mixture = mixture.byChance(chance);
         }
-        return at(fields, mixture, epoch, positions);
+        return positions.length == 0 ? fields
+                : at(fields, mixture(size, sources, phases, chance), epoch, positions);
     }
 }

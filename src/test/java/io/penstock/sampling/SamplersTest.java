@@ -169,6 +169,16 @@ class SamplersTest {
     }
 
     @Test
+    void aSampleOfWeightZeroIsNotDrawnHoweverSmallTheOthersAre() {
+        double[] weights = {0, 1e-300, Double.MIN_VALUE, 0, 1e-320, 1};
+        for (long epoch = 0; epoch < 100; epoch++) {
+            long[] drawn = epoch(Sampler.weightedWithoutReplacement(weights, 4, 11), epoch);
+            assertEquals(5, drawn[0]);
+            assertArrayEquals(new long[] {1, 2, 4, 5}, Arrays.stream(drawn).sorted().toArray());
+        }
+    }
+
+    @Test
     void theWholeNumberLogarithmIsTheLogarithm() {
         var random = new SplittableRandom(SEED + 2);
         for (int i = 0; i < 10_000; i++) {
