@@ -57,9 +57,10 @@ def packing(lengths, s, window, method):
 
 # Batches
 
-def batch_of(rows, s, documents):
-    fields = {name: [] for name in ("input_ids", "labels", "position_ids", "document_ids", "loss_mask",
-                                    "attention_mask", "cu_seqlens")}
+def values_of(rows, s, documents):
+    """The values of all fields, by name."""
+    fields = {name: [] for name in ("input_ids", "labels", "position_ids", "document_ids", "loss_mask", "cu_seqlens",
+                                    "max_seqlen", "attention_mask")}
 
     def column(token, label, position, document, loss, mask):
         for name, value in (("input_ids", token), ("labels", label), ("position_ids", position),
@@ -87,6 +88,24 @@ def batch_of(rows, s, documents):
     return fields
 
 
+def batch_of(case, wanted):
+    lengths, s, width = case["lengths"], case["capacity"], case["width"]
+    documents = [list(range(1000 + sum(lengths[:d]), 1000 + sum(lengths[:d + 1]))) for d in range(len(lengths))]
+    sequences = packing(lengths, s, len(lengths), best_fit)
+    rows = [sequences[q] for q in case["sequences"]]
+    ids = case["stored"] if width == "store" else width
+    most = max(len(sequence) for sequence in sequences)
+    fields = []
+    for name, values in values_of(rows, s, documents).items():
+        dtype = {"input_ids": ids, "labels": ids, "loss_mask": "bool", "attention_mask": "bool"}.get(name, "i32")
+        shape = {"cu_seqlens": [len(values)], "max_seqlen": [], "attention_mask": [len(rows), s, s]}.get(
+            name, [len(rows), s])
+        greatest = [len(rows) * (most + 1) + 1] if name == "cu_seqlens" else shape
+        if name in wanted:
+            fields.append({"name": name, "dtype": dtype, "greatest": greatest, "shape": shape, "values": values})
+    return fields
+
+
 # The vectors
 
 METHODS = {"best-fit": best_fit, "first-fit": first_fit}
@@ -99,10 +118,6 @@ def check_packing(vectors, check):
         check("sequences of %s of %s" % (case["capacity"], lengths),
               [[list(piece) for piece in sequence] for sequence in found], case["sequences"])
     for case in vectors["batches"]:
-        lengths, s = case["lengths"], case["capacity"]
-        documents = [list(range(1000 + sum(lengths[:d]), 1000 + sum(lengths[:d + 1]))) for d in range(len(lengths))]
-        sequences = packing(lengths, s, len(lengths), best_fit)
-        fields = batch_of([sequences[q] for q in case["sequences"]], s, documents)
-        check("fields of %s" % case, sorted(fields), sorted(case["fields"]))
-        for name, values in fields.items():
-            check("%s of %s" % (name, case["sequences"]), values, case["fields"][name])
+        wanted = [field["name"] for field in case["fields"]]
+        check("batch of %s" % {name: value for name, value in case.items() if name != "fields"},
+              batch_of(case, wanted), case["fields"])

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
@@ -37,20 +38,35 @@ public final class PackingVectors {
     public static Map<String, Object> packing() {
         List<Object> packings = new ArrayList<>();
         var random = new SplittableRandom(5);
-        long[] many = random.longs(60, 0, 40).toArray();
-        for (long[] lengths : new long[][] {{1}, FEW, many}) {
+        for (long[] lengths : new long[][] {{1}, {0, 0, 4, 0}, FEW, random.longs(60, 0, 40).toArray()}) {
             for (int capacity : new int[] {1, 4, 8, 20}) {
                 for (Packing.Method method : Packing.Method.values()) {
-                    packings.add(packing(lengths, capacity, method, Long.MAX_VALUE));
-                    packings.add(packing(lengths, capacity, method, 7));
+                    for (long window : new long[] {Long.MAX_VALUE, 7, lengths.length, 1}) {
+                        if (lengths.length <= FEW.length || capacity == 20 || capacity == 8 && window == 7) {
+                            packings.add(packing(lengths, capacity, method, window));
+                        }
+                    }
                 }
             }
         }
+        for (int capacity : new int[] {10, 33, 64, 65, 130}) {
+            long[] lengths = random.longs(120, 0, 40).toArray();
+            for (Packing.Method method : Packing.Method.values()) {
+                packings.add(packing(lengths, capacity, method, Long.MAX_VALUE));
+                packings.add(packing(lengths, capacity, method, 50));
+            }
+        }
         List<Object> batches = new ArrayList<>();
-        batches.add(batch(FEW, 8, 0, 1, 2));
-        batches.add(batch(FEW, 8, 6));
-        batches.add(batch(FEW, 5, 3, 10, 1, 0));
-        batches.add(batch(FEW, 40, 1, 0));
+        var all = EnumSet.allOf(PackedLm.Field.class);
+        batches.add(batch(FEW, 8, DType.I32, TokenWidth.I32, all, 0, 1, 2));
+        batches.add(batch(FEW, 8, DType.I32, TokenWidth.I64, all, 6));
+        batches.add(batch(FEW, 5, DType.U16, TokenWidth.I32, all, 3, 10, 1, 0));
+        batches.add(batch(FEW, 40, DType.I32, TokenWidth.I32, all, 1, 0));
+        batches.add(batch(FEW, 8, DType.U16, TokenWidth.STORE, EnumSet.complementOf(EnumSet.of(PackedLm.Field.LABELS)),
+                6, 4, 5, 6));
+        batches.add(batch(FEW, 1, DType.I32, TokenWidth.I64, all, 0, 2, 3, 11));
+        batches.add(batch(FEW, 7, DType.U16, TokenWidth.I64, EnumSet.of(PackedLm.Field.LABELS,
+                PackedLm.Field.CU_SEQLENS), 5, 4, 3, 2, 1, 0, 7));
         return fields("packings", packings, "batches", batches);
     }
 
@@ -75,7 +91,7 @@ public final class PackingVectors {
                 }
                 sequences.add(pieces);
             }
-            Map<String, Object> fields = fields("lengths", LongStream.of(lengths).boxed().toList(), "capacity",
+            Map<String, Object> fields = fields("lengths", list(lengths), "capacity",
                     capacity);
             if (window != Long.MAX_VALUE) {
                 fields.put("window", window);
@@ -86,46 +102,58 @@ public final class PackingVectors {
         }
     }
 
-    private static Map<String, Object> batch(long[] lengths, int capacity, long... sequences) {
-        try (var store = new CountingTokens(lengths); Arena arena = Arena.ofConfined();
+    private static Map<String, Object> batch(long[] lengths, int capacity, DType stored, TokenWidth width,
+            Set<PackedLm.Field> wanted, long... sequences) {
+        try (var store = new CountingTokens(lengths, stored); Arena arena = Arena.ofConfined();
                 PackedSequences packed = Packing.of(Documents.of(store), capacity).pack();
                 var reader = new SampleReader(packed, ReadMode.AUTO)) {
-            PackedLm collator = PackedLm.of(TokenWidth.I32, EnumSet.allOf(PackedLm.Field.class));
+            PackedLm collator = PackedLm.of(width, wanted);
             SlabLayout layout = collator.layout(packed, sequences.length);
             Slab slab = new Slab(layout, arena.allocate(layout.capacityBytes()));
             collator.collate(reader, Plans.of(sequences), slab);
-            Map<String, Object> values = fields();
+            List<Object> values = new ArrayList<>();
             for (int f = 0; f < layout.fields().size(); f++) {
                 Tensor tensor = slab.tensor(f);
-                values.put(layout.fields().get(f).name(),
-                        LongStream.range(0, tensor.elementCount()).map(tensor::getLong).boxed().toList());
+                values.add(fields("name", layout.fields().get(f).name(), "dtype", tensor.dtype().toString(),
+                        "greatest", list(layout.fields().get(f).shape()), "shape", list(tensor.shape()), "values",
+                        LongStream.range(0, tensor.elementCount()).map(tensor::getLong).boxed().toList()));
             }
-            return fields("lengths", LongStream.of(lengths).boxed().toList(), "capacity", capacity, "sequences",
-                    LongStream.of(sequences).boxed().toList(), "fields", values);
+            return fields("lengths", list(lengths), "capacity", capacity, "stored", stored.toString(), "width",
+                    width.toString(), "sequences", list(sequences), "fields", values);
         }
+    }
+
+    private static List<Long> list(long[] values) {
+        return LongStream.of(values).boxed().toList();
     }
 
     /** Documents whose tokens are 1000, 1001, … */
     private static final class CountingTokens implements TokenStore {
 
         private final Arena arena = Arena.ofShared();
+        private final DType dtype;
         private final long[] starts;
         private final MemorySegment tokens;
 
-        CountingTokens(long[] lengths) {
+        CountingTokens(long[] lengths, DType dtype) {
+            this.dtype = dtype;
             starts = new long[lengths.length + 1];
             for (int d = 0; d < lengths.length; d++) {
                 starts[d + 1] = starts[d] + lengths[d];
             }
-            tokens = arena.allocate(ValueLayout.JAVA_INT, starts[lengths.length]);
+            tokens = arena.allocate(dtype.byteSize() * starts[lengths.length], Integer.BYTES);
             for (long t = 0; t < tokenCount(); t++) {
-                tokens.setAtIndex(ValueLayout.JAVA_INT, t, (int) (1000 + t));
+                if (dtype == DType.U16) {
+                    tokens.setAtIndex(ValueLayout.JAVA_SHORT, t, (short) (1000 + t));
+                } else {
+                    tokens.setAtIndex(ValueLayout.JAVA_INT, t, (int) (1000 + t));
+                }
             }
         }
 
         @Override
         public DType dtype() {
-            return DType.I32;
+            return dtype;
         }
 
         @Override
@@ -145,7 +173,7 @@ public final class PackingVectors {
 
         @Override
         public void locate(long firstToken, long count, Span into) {
-            into.set(tokens, 4 * firstToken, 4 * count);
+            into.set(tokens, dtype.byteSize() * firstToken, dtype.byteSize() * count);
         }
 
         @Override
