@@ -70,6 +70,7 @@ final class SamplerVectors {
                         "seed", seed), Sampler.weightedWithoutReplacement(weights, draws, seed), draws));
             }
         }
+        threshold(cases);
         classes(cases, random);
         List<Object> tables = new ArrayList<>();
         for (double[] weights : weights(random)) {
@@ -108,6 +109,24 @@ final class SamplerVectors {
                 (1L << 62) - 1));
     }
 
+    /** A draw whose second word is the threshold itself of the place it falls on: found first, the weights follow. */
+    private static void threshold(List<Object> cases) {
+        long seed = 99;
+        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed)) + 0x5745494748544544L);
+        long position = 0;
+        while (SplitMix64.first(key + position) < 0
+                || (SplitMix64.first(SplitMix64.first(key + position)) >>> 1) % 4096 != 0) {
+            position++;
+        }
+        double weight = (SplitMix64.first(SplitMix64.first(key + position)) >>> 1) / 4096;
+        double[] weights = {weight, 0x1p52 - weight};
+        if (((WeightedSampler) Sampler.weighted(weights, 1, 0)).threshold(0) != 4096 * (long) weight) {
+            throw new AssertionError("the threshold is another");
+        }
+        cases.add(at(fields("kind", "weighted", "weights", boxed(weights), "draws", 1L << 62, "seed", seed),
+                Sampler.weighted(weights, 1L << 62, seed), 0, position - 1, position, position + 1));
+    }
+
     private static void classes(List<Object> cases, SplittableRandom random) {
         int[] drawn = new int[40];
         for (int i = 0; i < drawn.length; i++) {
@@ -141,7 +160,9 @@ final class SamplerVectors {
                 // Keys beyond the greatest number.
                 new double[] {0, 1e-300, Double.MIN_VALUE, 0, 1e-320, 1},
                 // Sums that depend on the order; halves.
-                new double[] {0x1p53, 1, 1}, new double[] {1, 1, 0x1p53}, new double[] {2, 6, 10, 0x1p54, 0x1p53});
+                new double[] {0x1p53, 1, 1}, new double[] {1, 1, 0x1p53}, new double[] {2, 6, 10, 0x1p54, 0x1p53},
+                // A share that is just a place's.
+                new double[] {2, 1, 3});
     }
 
     static Map<String, Object> mixtures() {
@@ -149,7 +170,7 @@ final class SamplerVectors {
         for (double[] weights : new double[][] {{1}, {0, 2}, {0.7, 0.3}, {0.1, 0.2, 0.7}, {1, 2, 3, 4}, {0.3, 0, 0.35},
             {1, 1, 1}, {5, 1, 1, 1, 1, 1}, {1e-7, 1}, {Math.PI, Math.E, 0.5}, {Double.MIN_VALUE, 2 * Double.MIN_VALUE},
             {0x1p-44, 3 * 5.684341886080802e-14}, {1e23, 2e23}, {4_194_303, 1}, {4_194_304, 1},
-            {4_194_305, 1, 4_194_305}, {1, 4_194_304, 2, 4_194_304, 1, 4_194_304}}) {
+            {4_194_305, 1, 4_194_305}, {1, 1, 8_388_606}, {1, 4_194_304, 2, 4_194_304, 1, 4_194_304}}) {
             Proportions table = Proportions.of(weights);
             int draws = (int) Math.min(60, 3L * table.period());
             List<Integer> sources = new ArrayList<>();
@@ -193,9 +214,8 @@ final class SamplerVectors {
                 149_999));
         cases.add(mixture(131_072, two, List.of(phase(0, 1, 3)), -3L, 1, 0, 65_535, 65_536, 131_071));
         // A source of fewer draws an epoch than samples, one of more, and a mixture as a source.
-        cases.add(mixture(40, List.of(drawn(1000, 3, 5), drawn(2, 9, 6),
-                mixture(7, List.of(source(3, null), source(4, 1L)), List.of(phase(0, 1, 1)), 4L, 0)),
-                List.of(phase(0, 1, 1, 2)), null, 3, LongStream.range(0, 40).toArray()));
+        cases.add(mixture(40, List.of(mixture(9, List.of(source(3, null), source(4, 1L)), List.of(phase(0, 1, 1)), 4L, 0),
+                drawn(1000, 3, 5), drawn(2, 9, 6)), List.of(phase(0, 2, 1, 1)), null, 3, LongStream.range(0, 40).toArray()));
         return cases;
     }
 
