@@ -214,8 +214,9 @@ final class SamplerVectors {
                 149_999));
         cases.add(mixture(131_072, two, List.of(phase(0, 1, 3)), -3L, 1, 0, 65_535, 65_536, 131_071));
         // A source of fewer draws an epoch than samples, one of more, and a mixture as a source.
-        cases.add(mixture(40, List.of(mixture(9, List.of(source(3, null), source(4, 1L)), List.of(phase(0, 1, 1)), 4L, 0),
-                drawn(1000, 3, 5), drawn(2, 9, 6)), List.of(phase(0, 2, 1, 1)), null, 3, LongStream.range(0, 40).toArray()));
+        Map<String, Object> inner = mixture(9, List.of(source(3, null), source(4, 1L)), List.of(phase(0, 1, 1)), 4L, 0);
+        cases.add(mixture(40, List.of(inner, drawn(1000, 3, 5), drawn(2, 9, 6)), List.of(phase(0, 2, 1, 1)), null, 3,
+                LongStream.range(0, 40).toArray()));
         return cases;
     }
 
