@@ -1,0 +1,184 @@
+package io.penstock.sampling;
+
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+
+/**
+ * A loader's state tied to the trainer's checkpoint: saved beside the checkpoint's files as {@value #FILE_NAME}, with
+ * the step and the size and CRC-32C of each of them. So a state cannot be taken with the weights of another step:
+ * reading it back compares the files, and refuses what was overwritten, cut or mixed up since.
+ *
+ * {@snippet :
+ * trainer.saveWeights(folder.resolve("model.safetensors"));
+ * Checkpoint.save(folder, step, loader.state(), "model.safetensors");
+ * // …
+ * Checkpoint checkpoint = Checkpoint.load(folder);
+ * trainer.loadWeights(folder.resolve("model.safetensors"));
+ * DataLoader.of(dataset).shuffle(42).resume(checkpoint.state());
+ * }
+ *
+ * @param step the trainer's step: how many were done
+ * @param state where the loader stood then
+ * @param files size and checksum of each file, by its name in the folder
+ */
+public record Checkpoint(long step, LoaderState state, Map<String, FileMark> files) {
+
+    /** The file in the checkpoint's folder. */
+    public static final String FILE_NAME = "penstock-checkpoint.json";
+
+    /** The version of the text form. */
+    public static final int FORMAT_VERSION = 1;
+
+    private static final String VERSION_KEY = "penstock_checkpoint";
+    private static final int BUFFER_BYTES = 1 << 20;
+    private static final long MAX_FILE_BYTES = 1 << 24;
+
+    /**
+     * What a file is recognised by.
+     *
+     * @param bytes its size
+     * @param crc32c the checksum of its content
+     */
+    public record FileMark(long bytes, long crc32c) {
+
+        private static FileMark of(Path file) throws IOException {
+            CRC32C crc = new CRC32C();
+            byte[] buffer = new byte[BUFFER_BYTES];
+            long bytes = 0;
+            try (InputStream in = Files.newInputStream(file)) {
+                for (int read = in.read(buffer); read > 0; read = in.read(buffer)) {
+                    crc.update(buffer, 0, read);
+                    bytes += read;
+                }
+            }
+            return new FileMark(bytes, crc.getValue());
+        }
+    }
+
+    /** Copies. */
+    public Checkpoint {
+        files = Map.copyOf(files);
+    }
+
+    /**
+     * Ties a state to files of a checkpoint that are written already. The file is written whole or not at all, and made
+     * to last: call this last, and a checkpoint is whole if it is there.
+     *
+     * @param folder the checkpoint's folder
+     * @param step how many steps the trainer has done
+     * @param state {@code loader.state()} at that step
+     * @param files names of the checkpoint's files, in the folder or below; each is read once for its checksum
+     * @return what was saved
+     * @throws IOException if a file cannot be read, or the state not be written
+     * @throws IllegalArgumentException if a name leads out of the folder
+     */
+    public static Checkpoint save(Path folder, long step, LoaderState state, String... files) throws IOException {
+        Map<String, FileMark> marks = new TreeMap<>();
+        for (String name : files) {
+            marks.put(name, FileMark.of(inside(folder, name)));
+        }
+        Checkpoint checkpoint = new Checkpoint(step, state, marks);
+        AtomicFile.write(folder.resolve(FILE_NAME), checkpoint.toJson() + "\n");
+        return checkpoint;
+    }
+
+    /**
+     * Reads a checkpoint's state back, and compares its files with what they were.
+     *
+     * @param folder the checkpoint's folder
+     * @return step and state
+     * @throws IOException if there is none, it is malformed, or a file is not what it was; the message names all that
+     *     are not
+     */
+    public static Checkpoint load(Path folder) throws IOException {
+        Path file = folder.resolve(FILE_NAME);
+        if (Files.size(file) > MAX_FILE_BYTES) {
+            throw new IOException(file + ": " + Files.size(file) + " bytes, expected a checkpoint's state of at most "
+                    + MAX_FILE_BYTES);
+        }
+        Checkpoint checkpoint;
+        try {
+            checkpoint = fromJson(Files.readString(file));
+            checkpoint.files.keySet().forEach(name -> inside(folder, name));
+        } catch (IllegalArgumentException | CharacterCodingException e) {
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+        List<String> differences = new ArrayList<>();
+        for (Map.Entry<String, FileMark> each : new TreeMap<>(checkpoint.files).entrySet()) {
+            Path one = inside(folder, each.getKey());
+            FileMark found = Files.isRegularFile(one) ? FileMark.of(one) : null;
+            if (!each.getValue().equals(found)) {
+                differences.add(each.getKey() + (found == null ? " is not there"
+                        : found.bytes != each.getValue().bytes ? " has " + found.bytes + " bytes, it had "
+                                + each.getValue().bytes : " has other content"));
+            }
+        }
+        if (!differences.isEmpty()) {
+            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " is not what it was: "
+                    + String.join("; ", differences));
+        }
+        return checkpoint;
+    }
+
+    private static Path inside(Path folder, String name) {
+        Path file = folder.resolve(name).normalize();
+        if (Path.of(name).isAbsolute() || !file.startsWith(folder.normalize()) || file.equals(folder.normalize())) {
+            throw new IllegalArgumentException("'" + name + "', expected a file in the checkpoint's folder");
+        }
+        return file;
+    }
+
+    /**
+     * The text form, one line: {@code
+     * {"penstock_checkpoint":1,"step":100,"state":{…},"files":{"model.bin":[4096,77]}}}.
+     *
+     * @return JSON
+     */
+    public String toJson() {
+        Map<String, Object> marks = new LinkedHashMap<>();
+        new TreeMap<>(files).forEach((name, mark) -> marks.put(name, List.of(mark.bytes, mark.crc32c)));
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put(VERSION_KEY, FORMAT_VERSION);
+        fields.put("step", step);
+        fields.put("state", Json.parse(state.toJson()));
+        fields.put("files", marks);
+        return Json.write(fields);
+    }
+
+    /**
+     * Reads the text form back.
+     *
+     * @param json what {@link #toJson()} wrote
+     * @return step, state and files
+     * @throws IllegalArgumentException if the text is none of this version
+     */
+    public static Checkpoint fromJson(CharSequence json) {
+        try {
+            Map<String, Object> fields = Json.object(Json.parse(json));
+            if (!Long.valueOf(FORMAT_VERSION).equals(fields.get(VERSION_KEY))) {
+                throw new IllegalArgumentException("checkpoint's state of version " + fields.get(VERSION_KEY)
+                        + ", expected " + FORMAT_VERSION);
+            }
+            Map<String, FileMark> marks = new TreeMap<>();
+            Json.object(fields.get("files")).forEach((name, mark) -> {
+                List<Object> numbers = Json.array(mark);
+                marks.put(name, new FileMark((Long) numbers.get(0), (Long) numbers.get(1)));
+            });
+            return new Checkpoint((Long) fields.get("step"), LoaderState.fromJson(Json.write(fields.get("state"))),
+                    marks);
+        } catch (JsonException | ClassCastException | NullPointerException | IndexOutOfBoundsException e) {
+            throw new IllegalArgumentException("not a checkpoint's state: " + e.getMessage(), e);
+        }
+    }
+}
