@@ -3,7 +3,8 @@
  *
  * <p>Everything here is a pure function of a few numbers. A {@link io.penstock.sampling.Sampler} gives each epoch an
  * {@link io.penstock.sampling.Order} of the whole dataset, defined once for all ranks; shuffling is a
- * {@link io.penstock.sampling.Permutation}, computed position by position and never stored. A
+ * {@link io.penstock.sampling.Permutation}, computed position by position and never stored, and a
+ * {@link io.penstock.sampling.Mixture} of several datasets is too. A
  * {@link io.penstock.sampling.BatchSampler} deals the order out to ranks and groups it into batches: batch {@code n} is
  * known from {@code n}, so workers plan in parallel, and starting in the middle of an epoch of 10^12 samples costs no
  * more than starting at its head. A {@link io.penstock.sampling.LoaderState} says what was given so far in terms that

@@ -1,8 +1,10 @@
 /**
- * Stores: files of tokens and tensors, mapped read-only, validated when they are opened, and sliced without copying.
+ * Stores: somebody's files, mapped read-only, validated when they are opened, and sliced without copying.
  *
- * <p>{@link io.penstock.store.TokenStore} and {@link io.penstock.store.TensorStore} are what the engine reads; their
- * static {@code open} methods recognise the format. Each format's layout is read and written in a sub-package of its
- * own. A store knows nothing of training: windows, order and batches are for the packages below.
+ * <p>A {@link io.penstock.store.Store} is a {@link io.penstock.store.TokenStore}, a
+ * {@link io.penstock.store.TensorStore} or a {@link io.penstock.store.RecordStore}; {@code Store.open} recognises the
+ * format. Each format is read, and some are written, in a sub-package of its own. What is stored compressed is decoded
+ * once, into a copy that is mapped too ({@code store.mapped}); {@code store.integrity} checks content. A
+ * store knows nothing of training: decoding values, windows, order and batches are for the packages below.
  */
 package io.penstock.store;
