@@ -13,6 +13,7 @@ module io.penstock {
 
     exports io.penstock.codec;
     exports io.penstock.collate;
+    exports io.penstock.convert;
     exports io.penstock.dataset;
     exports io.penstock.decode;
     exports io.penstock.device;

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceException;
 import io.penstock.loader.BatchException;
@@ -30,6 +31,7 @@ record Failure(int exitCode, String line, Throwable cause) {
             case UncheckedIOException unchecked -> of(unchecked.getCause());
             case CorpusException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
             case MalformedStoreException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
+            case ConversionException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
             case BadInputException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
             case StateMismatchException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), unread.getMessage(), e);

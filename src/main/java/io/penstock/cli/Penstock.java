@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {QuickstartCommand.class, TokenizeCommand.class, InspectCommand.class, BatchesCommand.class,
-            StreamCommand.class, VerifyCommand.class, ChecksumCommand.class, StateCommand.class,
-            DevicesCommand.class},
+            StreamCommand.class, ConvertCommand.class, VerifyCommand.class, ChecksumCommand.class,
+            StateCommand.class, DevicesCommand.class},
         footer = {"", "Exit status: 0 success, 1 failure, 2 wrong usage, 3 bad input, 130 interrupted."})
 public final class Penstock implements Runnable {
 

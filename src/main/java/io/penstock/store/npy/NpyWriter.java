@@ -1,6 +1,8 @@
 package io.penstock.store.npy;
 
+import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.StreamedTensor;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
@@ -41,14 +43,28 @@ public final class NpyWriter {
      * @throws IOException if the file cannot be written, or is being written already
      */
     public static void write(Path path, Tensor tensor, boolean overwrite) throws IOException {
+        write(path, StreamedTensor.of("", tensor), overwrite);
+    }
+
+    /**
+     * Writes a file that appears whole, or not at all, of a tensor that is given piece by piece.
+     *
+     * @param path the file
+     * @param tensor its content; its name is not part of the file
+     * @param overwrite whether a file of that name may be replaced
+     * @throws FileAlreadyExistsException if there is one, or checksums of one, and it may not
+     * @throws IOException if the tensor cannot be read, or the file not be written, or it is being written already
+     * @throws IllegalStateException if the tensor gives more or fewer bytes than its shape has
+     */
+    public static void write(Path path, StreamedTensor tensor, boolean overwrite) throws IOException {
         try (StagingFolder staging = StagingFolder.open(path)) {
             requireAbsent(path, overwrite);
             requireAbsent(BlockChecksums.pathFor(path), overwrite);
             String name = path.getFileName().toString();
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
-                byte[] header = header(tensor);
+                byte[] header = header(tensor.spec().dtype(), tensor.spec().shape());
                 file.put(MemorySegment.ofArray(header), 0, header.length);
-                file.put(tensor.segment(), 0, tensor.byteSize());
+                tensor.writeTo(file::put);
                 file.force();
             }
             staging.publish(List.of(BlockChecksums.stage(staging, name), name));
@@ -61,13 +77,20 @@ public final class NpyWriter {
         }
     }
 
-    private static byte[] header(Tensor tensor) {
-        String shape = LongStream.of(tensor.shape()).mapToObj(Long::toString).collect(Collectors.joining(", "))
-                + (tensor.rank() == 1 ? "," : "");
-        String text = "{'descr': '" + NpyType.descrOf(tensor.dtype()) + "', 'fortran_order': False, 'shape': (" + shape
+    /**
+     * What stands before the elements, as {@code numpy.save} writes it.
+     *
+     * @param dtype the elements' type
+     * @param shape the dimensions; none for a scalar
+     * @return the magic, the version and the header, a multiple of 64 bytes
+     */
+    public static byte[] header(DType dtype, long... shape) {
+        String dims = LongStream.of(shape).mapToObj(Long::toString).collect(Collectors.joining(", "))
+                + (shape.length == 1 ? "," : "");
+        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims
                 + "), }";
-        if (tensor.rank() > 0) {
-            text += " ".repeat(MAX_DIGITS - Long.toString(tensor.dim(0)).length());
+        if (shape.length > 0) {
+            text += " ".repeat(MAX_DIGITS - Long.toString(shape[0]).length());
         }
         int prefixBytes = NpyHeader.LENGTH_OFFSET + Short.BYTES;
         int padding = ALIGNMENT_BYTES - (prefixBytes + text.length() + 1) % ALIGNMENT_BYTES;

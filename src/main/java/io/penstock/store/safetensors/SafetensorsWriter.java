@@ -2,6 +2,7 @@ package io.penstock.store.safetensors;
 
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
+import io.penstock.store.StreamedTensor;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
 import java.io.IOException;
@@ -13,9 +14,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.LongStream;
 
 /**
@@ -28,10 +31,14 @@ public final class SafetensorsWriter {
     private static final int ALIGNMENT_BYTES = 8;
     private static final int BUFFER_BYTES = 1 << 20;
 
-    private record Named(String name, SafetensorsType type, Tensor tensor) {
+    private record Typed(StreamedTensor tensor, SafetensorsType type) {
+
+        String name() {
+            return tensor.spec().name();
+        }
 
         byte[] nameBytes() {
-            return name.getBytes(StandardCharsets.UTF_8);
+            return name().getBytes(StandardCharsets.UTF_8);
         }
     }
 
@@ -53,7 +60,26 @@ public final class SafetensorsWriter {
      */
     public static void write(Path path, Map<String, Tensor> tensors, Map<String, String> metadata, boolean overwrite)
             throws IOException {
-        List<Named> sorted = sorted(tensors);
+        write(path, tensors.entrySet().stream().map(e -> StreamedTensor.of(e.getKey(), e.getValue())).toList(),
+                metadata, overwrite);
+    }
+
+    /**
+     * Writes a file that appears whole, or not at all, of tensors that are given piece by piece.
+     *
+     * @param path the file
+     * @param tensors its tensors, in any order, no two of one name; each is read once, front to back
+     * @param metadata what the file is to say of itself; may be empty
+     * @param overwrite whether a file of that name may be replaced
+     * @throws FileAlreadyExistsException if there is one and it may not
+     * @throws IOException if a tensor cannot be read, or the file not be written, or it is being written already
+     * @throws IllegalArgumentException if a tensor is named {@code __metadata__}, two have one name, or there are so
+     *     many that the header exceeds the format's 100,000,000 bytes
+     * @throws IllegalStateException if a tensor gives more or fewer bytes than its shape has
+     */
+    public static void write(Path path, List<StreamedTensor> tensors, Map<String, String> metadata, boolean overwrite)
+            throws IOException {
+        List<Typed> sorted = sorted(tensors);
         byte[] header = header(sorted, metadata);
         try (StagingFolder staging = StagingFolder.open(path)) {
             if (!overwrite && Files.exists(path)) {
@@ -64,8 +90,8 @@ public final class SafetensorsWriter {
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
                 file.putLong(header.length);
                 file.put(MemorySegment.ofArray(header), 0, header.length);
-                for (Named each : sorted) {
-                    file.put(each.tensor.segment(), 0, each.tensor.byteSize());
+                for (Typed each : sorted) {
+                    each.tensor.writeTo(file::put);
                 }
                 file.force();
             }
@@ -73,32 +99,37 @@ public final class SafetensorsWriter {
         }
     }
 
-    private static List<Named> sorted(Map<String, Tensor> tensors) {
-        List<Named> sorted = new ArrayList<>();
-        tensors.forEach((name, tensor) -> {
+    private static List<Typed> sorted(List<StreamedTensor> tensors) {
+        List<Typed> sorted = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (StreamedTensor tensor : tensors) {
+            String name = tensor.spec().name();
             if (name.equals(SafetensorsHeader.METADATA)) {
                 throw new IllegalArgumentException("a tensor named " + name + ", which the format keeps for itself");
             }
-            sorted.add(new Named(name, SafetensorsType.of(tensor.dtype()), tensor));
-        });
-        sorted.sort(Comparator.comparing(Named::type).reversed()
-                .thenComparing(Named::nameBytes, Arrays::compareUnsigned));
+            if (!names.add(name)) {
+                throw new IllegalArgumentException("two tensors named '" + name + "'");
+            }
+            sorted.add(new Typed(tensor, SafetensorsType.of(tensor.spec().dtype())));
+        }
+        sorted.sort(Comparator.comparing(Typed::type).reversed()
+                .thenComparing(Typed::nameBytes, Arrays::compareUnsigned));
         return sorted;
     }
 
-    private static byte[] header(List<Named> tensors, Map<String, String> metadata) {
+    private static byte[] header(List<Typed> tensors, Map<String, String> metadata) {
         Map<String, Object> fields = new LinkedHashMap<>();
         if (!metadata.isEmpty()) {
             fields.put(SafetensorsHeader.METADATA, metadata);
         }
         long begin = 0;
-        for (Named each : tensors) {
-            long end = Math.addExact(begin, each.tensor.byteSize());
+        for (Typed each : tensors) {
+            long end = Math.addExact(begin, each.tensor.spec().byteSize());
             Map<String, Object> fieldsOfOne = new LinkedHashMap<>();
             fieldsOfOne.put("dtype", each.type.toString());
-            fieldsOfOne.put("shape", LongStream.of(each.tensor.shape()).boxed().toList());
+            fieldsOfOne.put("shape", LongStream.of(each.tensor.spec().shape()).boxed().toList());
             fieldsOfOne.put("data_offsets", List.of(begin, end));
-            fields.put(each.name, fieldsOfOne);
+            fields.put(each.name(), fieldsOfOne);
             begin = end;
         }
         byte[] text = Json.write(fields).getBytes(StandardCharsets.UTF_8);

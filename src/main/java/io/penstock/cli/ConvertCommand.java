@@ -1,0 +1,191 @@
+package io.penstock.cli;
+
+import io.penstock.convert.Conversion;
+import io.penstock.convert.ConversionSummary;
+import io.penstock.convert.TargetFormat;
+import io.penstock.decode.Decoder;
+import io.penstock.memory.DType;
+import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code penstock convert}. */
+@Command(
+        name = "convert",
+        description = "Makes of a store one of another format.",
+        footer = {"",
+            "megatron: tokens, a column of lists of integers (a record is a document), or a tensor of integers (a row"
+                + " is one). npy: one run, tensor or column. safetensors: tokens and document_starts, tensors, or"
+                + " columns of one shape. webdataset: records, a column a suffix.",
+            "", "The result appears whole, or not at all. What of A it has no place for is said; what does not fit is"
+                + " refused.",
+            "", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
+            "          penstock convert images/ train-{000000}.tar --max-records 1000"})
+final class ConvertCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(index = "0", paramLabel = "A", description = "The store to read.")
+    private Path source;
+
+    @Parameters(index = "1", paramLabel = "B",
+            description = "What to write: a file, Megatron's prefix, or tars with {000000} where their number stands.")
+    private Path target;
+
+    @Option(names = "--to", paramLabel = "NAME",
+            description = "megatron, npy, safetensors or webdataset; default: what B ends in.")
+    private String to;
+
+    @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
+            description = "Which tensors or columns; default: all that the format can hold.")
+    private List<String> fields;
+
+    @Option(names = "--decode", paramLabel = "NAME=DECODER",
+            description = "How a column of records is decoded: " + DecoderText.FORMS
+                    + ". Default: by what it encodes.")
+    private Map<String, String> decoders = new LinkedHashMap<>();
+
+    @Option(names = "--suffix", paramLabel = "NAME=SUFFIX",
+            description = "The suffix of a column in a tar; default: its name, and what it encodes.")
+    private Map<String, String> suffixes = new LinkedHashMap<>();
+
+    @Option(names = "--token-dtype", paramLabel = "DTYPE",
+            description = "What Megatron's tokens are stored in, if they all fit; default: as in A.")
+    private String tokenDType;
+
+    @Option(names = "--max-records", paramLabel = "N", description = "Samples of a tar; default: 100000.")
+    private Long maxRecords;
+
+    @Option(names = "--max-bytes", paramLabel = "BYTES",
+            description = "Go on in the next tar when one has so many; default: 3000000000.")
+    private Long maxBytes;
+
+    @Option(names = "--skip-incomplete",
+            description = "Leave out records that lack a value; default: no value is an empty document, no member of a"
+                    + " tar, and an error for a tensor.")
+    private boolean skipIncomplete;
+
+    @Option(names = "--force", description = "Replace what is there under B's name.")
+    private boolean force;
+
+    @Mixin
+    private StoreOptions storeOptions;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ConversionSummary summary;
+        try (Store store = storeOptions.open(source)) {
+            Conversion conversion = new Conversion(store, target, format(store))
+                    .fields(fields).decoders(parsedDecoders()).suffixes(suffixes)
+                    .tokenDType(tokenDType == null ? null : valid("--token-dtype", () -> DType.of(tokenDType)))
+                    .skipIncomplete(skipIncomplete).overwrite(force);
+            setShards(conversion);
+            boolean records = store instanceof RecordStore;
+            try (ProgressBar bar = report.progressBar("convert", records ? "records" : "B")) {
+                summary = conversion.progress(bar::update)
+                        .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
+            }
+            report.print(report.isJson() ? describe(summary) : text(summary, noun(store, summary)));
+        }
+        return ExitCode.SUCCESS;
+    }
+
+    private TargetFormat format(Store store) throws IOException {
+        List<TargetFormat> possible = TargetFormat.of(store);
+        TargetFormat format = to == null ? TargetFormat.ofEnding(target).orElse(null)
+                : valid("--to", () -> TargetFormat.of(to));
+        if (format == null) {
+            throw wrong(target + ": its ending is none of a format that is written; of " + source + " can be made "
+                    + possible + " (--to)");
+        }
+        if (!possible.contains(format)) {
+            throw wrong(source + ": found a store in the format " + storeOptions.format(source) + ", of which "
+                    + format + " cannot be made, but " + possible);
+        }
+        return format;
+    }
+
+    private Map<String, Decoder> parsedDecoders() {
+        Map<String, Decoder> parsed = new LinkedHashMap<>();
+        decoders.forEach((name, text) -> parsed.put(name, valid("--decode", () -> DecoderText.parse(text))));
+        return parsed;
+    }
+
+    private void setShards(Conversion conversion) {
+        if (maxRecords == null && maxBytes == null) {
+            return;
+        }
+        if (maxRecords != null && maxRecords < 1 || maxBytes != null && maxBytes < 1) {
+            throw wrong("--max-records, --max-bytes: found less than 1");
+        }
+        if (!conversion.isNumbered()) {
+            throw wrong("--max-records and --max-bytes are for several tars: found " + target
+                    + ", expected {000000} in its name where their number stands");
+        }
+        conversion.shardsOf(maxRecords == null ? Long.MAX_VALUE : maxRecords,
+                maxBytes == null ? Long.MAX_VALUE : maxBytes);
+    }
+
+    private static String noun(Store store, ConversionSummary summary) {
+        return switch (summary.format()) {
+            case MEGATRON -> "document";
+            case WEBDATASET -> "sample";
+            case NPY, SAFETENSORS -> store instanceof RecordStore ? "record"
+                    : store instanceof TokenStore ? "document" : "tensor";
+        };
+    }
+
+    private Map<String, Object> describe(ConversionSummary summary) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("source", source.toString());
+        map.put("target", target.toString());
+        map.put("format", summary.format().toString());
+        map.put("records", summary.records());
+        map.put("bytes", summary.bytes());
+        map.put("files", summary.files().stream().map(Path::toString).toList());
+        map.put("lost", summary.lost());
+        map.put("seconds", summary.nanos() / 1e9);
+        map.put("bytes_per_second", summary.bytesPerSecond());
+        return map;
+    }
+
+    private String text(ConversionSummary summary, String noun) {
+        StringBuilder text = new StringBuilder(String.format(Locale.ROOT, "%s: %s in %s, %s (%s)%n", target,
+                Quantity.count(summary.records(), noun), Quantity.count(summary.files().size(), "file"),
+                Quantity.of(summary.bytes(), "B"), summary.format()));
+        summary.lost().forEach(lost -> text.append("  lost: ").append(lost).append('\n'));
+        return text.append(String.format(Locale.ROOT, "converted in %.2f s: %s%n", summary.nanos() / 1e9,
+                Quantity.of(summary.bytesPerSecond(), "B/s"))).toString();
+    }
+
+    private <T> T valid(String option, Supplier<T> parser) {
+        try {
+            return parser.get();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
+        }
+    }
+
+    private ParameterException wrong(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

@@ -1,0 +1,114 @@
+package io.penstock.convert;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.megatron.MegatronPart;
+import io.penstock.store.megatron.MegatronStore;
+import io.penstock.store.megatron.MegatronWriter;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Writes documents in Megatron's format, in another type of tokens where it must be, if they all fit. */
+final class MegatronTarget {
+
+    private final DocumentSource source;
+    private final MegatronPart part;
+    private final DType from;
+    private final DType to;
+    private final Reading reading;
+    private final boolean countsBytes;
+    private final long[] values = new long[Reading.STEP_BYTES];
+    private long document;
+    private long position;
+
+    private MegatronTarget(DocumentSource source, MegatronPart part, DType to, Reading reading) {
+        this.source = source;
+        this.part = part;
+        this.from = source.dtype();
+        this.to = to;
+        this.reading = reading;
+        this.countsBytes = source.tokens() >= 0;
+    }
+
+    static Outcome write(Conversion conversion, Reading reading) throws IOException {
+        try (DocumentSource source = DocumentSource.of(conversion)) {
+            DType dtype = dtype(conversion, source.dtype());
+            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.overwrites())) {
+                reading.expect(source.tokens() < 0 ? source.count() : source.tokens() * source.dtype().byteSize());
+                try (MegatronPart part = writer.part()) {
+                    new MegatronTarget(source, part, dtype, reading).writeDocuments();
+                }
+                writer.commit(conversion.checksumProgress());
+            } catch (IllegalArgumentException e) {
+                throw new ConversionException(e.getMessage(), e);
+            }
+            return new Outcome(source.count(), files(conversion.target()));
+        }
+    }
+
+    private static DType dtype(Conversion conversion, DType from) {
+        DType to = conversion.tokenDType() != null ? conversion.tokenDType() : switch (from) {
+            case U32 -> DType.I32;
+            case U64 -> DType.I64;
+            default -> from;
+        };
+        if (to != from) {
+            conversion.lose("dtype: " + from + " is stored as " + to);
+        }
+        return to;
+    }
+
+    private static List<Path> files(Path target) {
+        Path index = MegatronStore.indexOf(target);
+        String name = index.getFileName().toString();
+        String prefix = name.substring(0, name.length() - ".idx".length());
+        Path tokens = index.resolveSibling(prefix + ".bin");
+        return List.of(tokens, index, index.resolveSibling(prefix + ".sha256"), BlockChecksums.pathFor(tokens),
+                BlockChecksums.pathFor(index));
+    }
+
+    private void writeDocuments() throws IOException {
+        long count = source.count();
+        for (document = 0; document < count; document++) {
+            position = 0;
+            source.read(document, this::append);
+            part.endDocument();
+            reading.advance(countsBytes ? 0 : 1);
+        }
+    }
+
+    private void append(Span tokens) throws IOException {
+        reading.copy(tokens, (piece, offset, bytes) -> {
+            long count = bytes / from.byteSize();
+            if (from == to) {
+                part.append(piece.asSlice(offset, bytes), 0, count);
+            } else {
+                appendConverted(piece.asSlice(offset, bytes), (int) count);
+            }
+            position += count;
+            if (countsBytes) {
+                reading.advance(bytes);
+            }
+        });
+    }
+
+    private void appendConverted(MemorySegment piece, int count) throws IOException {
+        Tensor tokens = Tensor.of(piece, from, count);
+        long min = to.isUnsigned() ? 0 : -1L << 8 * to.byteSize() - 1;
+        long max = -1L >>> 64 - 8 * to.byteSize() + (to.isUnsigned() ? 0 : 1);
+        for (int i = 0; i < count; i++) {
+            long value = tokens.getLong(i);
+            if (value < min || value > max || value < 0 && from == DType.U64) {
+                String found = from == DType.U64 ? Long.toUnsignedString(value) : Long.toString(value);
+                throw new ConversionException(source.name(document) + ", token " + (position + i) + ": found " + found
+                        + ", expected " + min + " to " + max + " to be stored as " + to);
+            }
+            values[i] = value;
+        }
+        part.append(values, 0, count);
+    }
+}

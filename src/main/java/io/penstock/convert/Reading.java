@@ -1,0 +1,79 @@
+package io.penstock.convert;
+
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.SpanReader;
+import io.penstock.store.Progress;
+import io.penstock.store.StreamedTensor;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.ClosedByInterruptException;
+
+/**
+ * Brings what a store located to a writer, by way of a MiB of native memory, tells how far it is, and heeds an
+ * interrupt. For one thread.
+ */
+final class Reading implements AutoCloseable {
+
+    /** A piece: a multiple of every element's size. */
+    static final int STEP_BYTES = 1 << 20;
+
+    private static final int TELL_EVERY = 64;
+
+    private final Progress progress;
+    private final SpanReader reader = new SpanReader(ReadMode.AUTO);
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment step = arena.allocate(STEP_BYTES, Long.BYTES);
+    private final Span part = new Span();
+    private long total;
+    private long done;
+    private int untold;
+
+    Reading(Progress progress) {
+        this.progress = progress;
+    }
+
+    /** Says how much there is to do, in what {@link #advance} counts: bytes, or records. */
+    void expect(long amount) {
+        total = amount;
+    }
+
+    /**
+     * Copies a span, piece by piece; does not advance.
+     *
+     * @param out given pieces that start at offset 0, each of them but the last of {@link #STEP_BYTES}
+     */
+    void copy(Span span, StreamedTensor.Output out) throws IOException {
+        for (long at = 0; at < span.byteSize(); ) {
+            long bytes = Math.min(STEP_BYTES, span.byteSize() - at);
+            part.setPart(span, at, bytes);
+            reader.copy(part, step, 0);
+            out.put(step, 0, bytes);
+            at += bytes;
+        }
+    }
+
+    /** Some more is done; fails if the thread is interrupted. */
+    void advance(long amount) throws ClosedByInterruptException {
+        done += amount;
+        if (amount >= STEP_BYTES || ++untold >= TELL_EVERY || done >= total) {
+            untold = 0;
+            progress.update(done, total);
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw new ClosedByInterruptException();
+        }
+    }
+
+    /** What a fault under a mapping means: an error that names the file that shrank, or the fault itself. */
+    InternalError explain(InternalError fault) {
+        return reader.explain(fault);
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+        arena.close();
+    }
+}

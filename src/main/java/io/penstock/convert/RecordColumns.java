@@ -1,0 +1,197 @@
+package io.penstock.convert;
+
+import io.penstock.decode.Decoder;
+import io.penstock.decode.Decoders;
+import io.penstock.decode.NdarrayDecoder;
+import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.StoredBytes;
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import io.penstock.store.mds.NdarrayValue;
+import io.penstock.store.npy.NpyValue;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+
+/** The columns of records as fields: which of them are numbers, by themselves or by a decoder. */
+final class RecordColumns {
+
+    private static final String NDARRAY = "ndarray";
+    private static final int MANY = 8;
+
+    /**
+     * A column as a field.
+     *
+     * @param index the column's position in the store
+     * @param column the column
+     * @param decoder makes the field of what is stored; null for what is stored itself
+     * @param spec the field
+     */
+    record Field(int index, Column column, Decoder decoder, TensorSpec spec) {
+
+        /** Whether its elements are numbers, rather than bytes of which no type is known. */
+        boolean isNumbers() {
+            return decoder == null ? column.kind() == Column.Kind.NUMBERS || !spec.isVariable()
+                    : decoder != StoredBytes.INSTANCE;
+        }
+    }
+
+    private final Conversion conversion;
+    private final RecordStore store;
+
+    RecordColumns(Conversion conversion, RecordStore store) {
+        this.conversion = conversion;
+        this.store = store;
+    }
+
+    /**
+     * The columns that were asked for as fields, or of all those that a format can hold.
+     *
+     * @param varies whether the first dimension of arrays that say their own shape may differ from record to record;
+     *     if not, they all have the first one's
+     * @param fits whether the format can hold a field
+     * @param what such a field is, in words
+     */
+    List<Field> fields(boolean varies, Predicate<Field> fits, String what) throws IOException {
+        List<Field> found = new ArrayList<>();
+        List<String> left = new ArrayList<>();
+        for (int c : chosen()) {
+            Field field = field(c, varies);
+            if (field != null && fits.test(field)) {
+                found.add(field);
+            } else if (conversion.fields() != null) {
+                throw new ConversionException((field == null ? store.columns().get(c) : field.spec())
+                        + ": found " + (field == null || !field.isNumbers() ? "bytes of no known type"
+                        : "a field of numbers") + ", " + conversion.format() + " needs " + what
+                        + " (a decoder may make it that)");
+            } else {
+                left.add(store.columns().get(c).name());
+            }
+        }
+        if (found.isEmpty()) {
+            throw new ConversionException("no column is " + what + ", as " + conversion.format() + " needs: found "
+                    + some(store.columns()) + " (a decoder may make one that)");
+        }
+        loseColumns(left);
+        return found;
+    }
+
+    private void loseColumns(List<String> left) {
+        if (!left.isEmpty()) {
+            conversion.lose("columns: " + String.join(", ", left));
+        }
+    }
+
+    /** The positions of the columns that were asked for, or of all. */
+    List<Integer> chosen() throws ConversionException {
+        List<String> names = store.columns().stream().map(Column::name).toList();
+        List<String> wanted = conversion.fields() == null ? names : conversion.fields();
+        List<String> all = new ArrayList<>(wanted);
+        all.addAll(conversion.told());
+        for (String name : all) {
+            if (!names.contains(name)) {
+                throw new ConversionException("no column '" + name + "', found " + some(names));
+            }
+        }
+        if (conversion.fields() != null) {
+            loseColumns(names.stream().filter(name -> !wanted.contains(name)).toList());
+        }
+        return wanted.stream().distinct().map(names::indexOf).toList();
+    }
+
+    /** A column as a field; null if it holds pickles. */
+    Field field(int index, boolean varies) throws IOException {
+        Column column = store.columns().get(index);
+        Decoder decoder = conversion.decoder(column.name());
+        boolean told = decoder != null;
+        try {
+            decoder = told ? decoder : byEncoding(index, column, varies);
+            return new Field(index, column, decoder, decoder == null ? column.spec() : decoder.field(column));
+        } catch (IllegalArgumentException e) {
+            if (told) {
+                throw new ConversionException(e.getMessage(), e);
+            }
+            return null;
+        }
+    }
+
+    /** A column as the member of a sample: decoded if it was told so, or if nobody else can read its encoding. */
+    Field member(int index) throws IOException {
+        Column column = store.columns().get(index);
+        boolean told = conversion.decoder(column.name()) != null;
+        if (told || column.encoding().equals(NDARRAY) || column.encoding().startsWith(NDARRAY + ":")) {
+            return field(index, true);
+        }
+        return new Field(index, column, null, column.spec());
+    }
+
+    private Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
+        if (column.kind() == Column.Kind.NUMBERS || !column.spec().isVariable()) {
+            return null;
+        }
+        String encoding = column.encoding();
+        boolean npy = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT).equals("npy");
+        if (npy || encoding.equals(NDARRAY) || encoding.startsWith(NDARRAY + ":")) {
+            Decoder like = like(index, encoding, npy, varies);
+            if (like != null) {
+                return like;
+            }
+        }
+        return Decoders.of(column);
+    }
+
+    /** A decoder of arrays like the first one there is; null if there is none. */
+    private Decoder like(int index, String encoding, boolean npy, boolean varies) throws IOException {
+        long record = 0;
+        while (record < store.size() && !store.isPresent(record, index)) {
+            record++;
+        }
+        if (record == store.size()) {
+            return null;
+        }
+        Span span = new Span();
+        store.locate(record, index, span);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment copy = arena.allocate(Math.max(1, span.byteSize()), Long.BYTES);
+            MemorySegment.copy(span.segment(), span.byteOffset(), copy, 0, span.byteSize());
+            if (npy) {
+                TensorSpec spec = new NpyValue(null).read(copy, span.byteSize());
+                return NpyDecoder.of(spec.dtype(), shape(spec, varies));
+            }
+            DType dtype = encoding.equals(NDARRAY) ? null : dtypeOf(encoding.substring(NDARRAY.length() + 1));
+            NdarrayValue value = new NdarrayValue();
+            value.read(copy, 0, span.byteSize(), dtype);
+            long[] shape = shape(new TensorSpec("", value.dtype(), value.shape()), varies);
+            return dtype == null ? NdarrayDecoder.untyped(value.dtype(), shape) : NdarrayDecoder.typed(dtype, shape);
+        } catch (IOException e) {
+            throw new ConversionException(store.name(record) + ", field '" + store.columns().get(index).name() + "': "
+                    + e.getMessage(), e);
+        }
+    }
+
+    private static long[] shape(TensorSpec spec, boolean varies) {
+        long[] shape = spec.shape();
+        if (varies && shape.length > 0 && spec.rowBytes() > 0) {
+            shape[0] = TensorSpec.VARIABLE;
+        }
+        return shape;
+    }
+
+    /** A dtype by numpy's name, such as {@code uint16}. */
+    private static DType dtypeOf(String numpyName) {
+        return DType.of(numpyName.replace("uint", "u").replace("int", "i").replace("float", "f"));
+    }
+
+    /** What is in a list, cut where it is long. */
+    static String some(List<?> items) {
+        return items.size() <= MANY ? items.toString()
+                : items.subList(0, MANY) + " and " + (items.size() - MANY) + " more";
+    }
+}

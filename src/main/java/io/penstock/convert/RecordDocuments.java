@@ -1,0 +1,97 @@
+package io.penstock.convert;
+
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.store.RecordStore;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * A column of lists of integers as documents, one a record. One that has no value is an empty document, so that
+ * document and record have the same number; or it is left out, if incomplete records are to be.
+ */
+final class RecordDocuments implements DocumentSource {
+
+    private static final String WHAT = "a list of integers";
+
+    /** What the field calls the column that is meant, where a table has several lists of integers. */
+    private static final List<String> USUAL_NAMES = List.of("input_ids", "tokens");
+
+    private final RecordStore store;
+    private final int column;
+    private final RecordFields records;
+    private final SampleReader reader;
+
+    private RecordDocuments(RecordStore store, RecordColumns.Field field, RecordFields records) {
+        this.store = store;
+        this.column = field.index();
+        this.records = records;
+        this.reader = new SampleReader(records, ReadMode.AUTO);
+    }
+
+    static RecordDocuments of(Conversion conversion, RecordStore store) throws IOException {
+        List<RecordColumns.Field> found = new RecordColumns(conversion, store).fields(true,
+                field -> field.isNumbers() && field.spec().rank() == 1 && field.spec().dtype().isInteger(), WHAT);
+        RecordColumns.Field field = found.size() == 1 ? found.getFirst() : usual(conversion, found);
+        List<String> left = found.stream().map(each -> each.spec().name())
+                .filter(name -> !name.equals(field.spec().name())).toList();
+        if (!left.isEmpty()) {
+            conversion.lose("columns: " + String.join(", ", left));
+        }
+        RecordFields all = RecordFields.of(store).and(field.spec().name(), field.decoder());
+        RecordFields complete = all.complete();
+        long absent = all.size() - complete.size();
+        if (absent > 0) {
+            conversion.lose(conversion.skipsIncomplete() ? absent + " records without a value, which are left out"
+                    : "that " + absent + " records have no value: they are empty documents");
+        }
+        return new RecordDocuments(store, field, conversion.skipsIncomplete() ? complete : all);
+    }
+
+    private static RecordColumns.Field usual(Conversion conversion, List<RecordColumns.Field> found)
+            throws ConversionException {
+        for (String name : USUAL_NAMES) {
+            for (RecordColumns.Field field : found) {
+                if (conversion.fields() == null && field.spec().name().equals(name)) {
+                    return field;
+                }
+            }
+        }
+        throw new ConversionException("one column becomes the tokens, found " + RecordColumns.some(
+                found.stream().map(field -> field.spec().toString()).toList()) + " (choose one of the fields)");
+    }
+
+    @Override
+    public DType dtype() {
+        return records.fields().getFirst().dtype();
+    }
+
+    @Override
+    public long count() {
+        return records.size();
+    }
+
+    @Override
+    public long tokens() {
+        return -1;
+    }
+
+    @Override
+    public void read(long document, Sink sink) throws IOException {
+        if (store.isPresent(records.record(document), column)) {
+            sink.accept(reader.locate(document, 0));
+        }
+    }
+
+    @Override
+    public String name(long document) {
+        return store.name(records.record(document));
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+    }
+}

@@ -1,0 +1,94 @@
+package io.penstock.convert;
+
+import io.penstock.store.RecordStore;
+import io.penstock.store.files.FilesStore;
+import io.penstock.store.lmdb.LmdbStore;
+import io.penstock.store.webdataset.WebDatasetStore;
+import java.util.function.LongFunction;
+
+/**
+ * What records are called as samples of a WebDataset: as the store calls them, if every one of its names is a key there,
+ * and otherwise by their numbers, padded with zeros to one length.
+ */
+final class SampleKeys {
+
+    private static final int MIN_DIGITS = 6;
+
+    private final LongFunction<String> names;
+    private final int digits;
+    /** The first record whose name is no key; -1 if all are. */
+    private final long unusable;
+
+    private SampleKeys(LongFunction<String> names, long records, long unusable) {
+        this.names = names;
+        this.digits = Math.max(MIN_DIGITS, Long.toString(Math.max(0, records - 1)).length());
+        this.unusable = unusable;
+    }
+
+    static SampleKeys of(RecordStore store) {
+        LongFunction<String> names = namesOf(store);
+        // Files that differ in their endings alone are one sample; other records in a row must not be.
+        boolean mayRepeat = store instanceof FilesStore;
+        String before = null;
+        for (long record = 0; names != null && record < store.size(); record++) {
+            String name = names.apply(record);
+            if (!isKey(name) || !!mayRepeat && name.equals(before)) {
+                return new SampleKeys(names, store.size(), record);
+            }
+            before = name;
+        }
+        return new SampleKeys(names, store.size(), -1);
+    }
+
+    /** The names that a store has for its records; null if they have none. A file's is without its ending. */
+    static LongFunction<String> namesOf(RecordStore store) {
+        return switch (store) {
+            case WebDatasetStore tars -> tars::key;
+            case FilesStore files -> record -> {
+                String path = files.name(record);
+                return path.substring(0, endOfKey(path));
+            };
+            case LmdbStore pairs -> pairs::name;
+            default -> null;
+        };
+    }
+
+    /** Where the first dot of a path's last part is, or its end. */
+    static int endOfKey(String path) {
+        int dot = path.indexOf('.', path.lastIndexOf('/') + 1);
+        return dot < 0 ? path.length() : dot;
+    }
+
+    /** Whether a reader finds this key before {@code .suffix}, and it leaves no folder when it is unpacked. */
+    private static boolean isKey(String name) {
+        if (name.isEmpty() || name.startsWith("/") || name.chars().anyMatch(Character::isISOControl)) {
+            return false;
+        }
+        String[] parts = name.split("/", -1);
+        for (String part : parts) {
+            if (part.equals("..")) {
+                return false;
+            }
+        }
+        String last = parts[parts.length - 1];
+        return !last.isEmpty() && last.indexOf('.') < 0 && !(parts[0].startsWith("__") && parts[0].endsWith("__"));
+    }
+
+    /** Whether keys are the store's names. */
+    boolean areNames() {
+        return names != null && unusable < 0;
+    }
+
+    /** The first name that is no key; null if there is none. */
+    String unusableName() {
+        return unusable < 0 ? null : names.apply(unusable);
+    }
+
+    String key(long record) {
+        if (areNames()) {
+            return names.apply(record);
+        }
+        String number = Long.toString(record);
+        return "0".repeat(digits - number.length()) + number;
+    }
+}

@@ -1,0 +1,147 @@
+package io.penstock.convert;
+
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import io.penstock.store.npy.NpyWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Set;
+
+/** A column as the member of each sample: its suffix, and its values as files have them. For one thread. */
+final class SampleMember implements AutoCloseable {
+
+    /** Texts to the webdataset library, whatever they are called. */
+    private static final Set<String> TEXTS = Set.of("txt", "text", "transcript");
+
+    private enum Form { AS_STORED, DECIMAL, NPY }
+
+    private final RecordStore store;
+    private final RecordColumns.Field field;
+    private final Form form;
+    private final String suffix;
+    private final SampleReader reader;
+    private Arena arena;
+    private MemorySegment file = MemorySegment.NULL;
+    private byte[] header;
+    private long headerLength = -1;
+
+    /** A column under a suffix; null for the one that follows from its name and encoding. */
+    SampleMember(RecordStore store, RecordColumns.Field field, String suffix) {
+        this.store = store;
+        this.field = field;
+        this.form = formOf(field);
+        this.suffix = suffix != null ? suffix : suffixOf(field.column(), form);
+        this.reader = new SampleReader(RecordFields.of(store).and(field.column().name(), field.decoder()),
+                ReadMode.AUTO);
+    }
+
+    private static Form formOf(RecordColumns.Field field) {
+        boolean told = field.decoder() != null && field.isNumbers();
+        if (!told && field.column().kind() != Column.Kind.NUMBERS) {
+            return Form.AS_STORED;
+        }
+        return field.spec().rank() == 0 && !field.spec().dtype().isFloat() ? Form.DECIMAL : Form.NPY;
+    }
+
+    private static String suffixOf(Column column, Form form) {
+        String name = column.name().toLowerCase(Locale.ROOT);
+        String last = name.substring(name.lastIndexOf('.') + 1);
+        String ending = switch (form) {
+            case DECIMAL -> last;
+            case NPY -> "npy";
+            case AS_STORED -> {
+                String encoding = column.encoding().toLowerCase(Locale.ROOT).replaceFirst(":.*", "");
+                boolean text = column.kind() == Column.Kind.TEXT && !encoding.equals("json");
+                yield text ? TEXTS.contains(last) ? last : "txt" : encoding.isEmpty() ? last : encoding;
+            }
+        };
+        return last.equals(ending) || name.equals(ending) ? name : name + "." + ending;
+    }
+
+    /** What stands behind the key and a dot. */
+    String suffix() {
+        return suffix;
+    }
+
+    /** Whether values are files as they are, which stay where they are until the store is closed. */
+    boolean isAsStored() {
+        return form == Form.AS_STORED && field.decoder() == null;
+    }
+
+    int column() {
+        return field.index();
+    }
+
+    String columnName() {
+        return field.column().name();
+    }
+
+    /** A record's value as a file; null if it has none. Valid until the next call. */
+    MemorySegment file(long record) {
+        if (!store.isPresent(record, field.index())) {
+            return null;
+        }
+        Span value = reader.locate(record, 0);
+        return switch (form) {
+            case AS_STORED -> value.segment().asSlice(value.byteOffset(), value.byteSize());
+            case DECIMAL -> {
+                MemorySegment number = value.segment().asSlice(value.byteOffset(), value.byteSize());
+                long bits = Tensor.of(number, field.spec().dtype()).getLong(0);
+                String digits = field.spec().dtype() == DType.U64
+                        ? Long.toUnsignedString(bits) : Long.toString(bits);
+                yield MemorySegment.ofArray(digits.getBytes(StandardCharsets.US_ASCII));
+            }
+            case NPY -> npy(value);
+        };
+    }
+
+    private MemorySegment npy(Span value) {
+        TensorSpec spec = field.spec();
+        if (spec.isVariable()) {
+            long length = spec.rowBytes() == 0 ? 0 : value.byteSize() / spec.rowBytes();
+            spec = spec.withLength(length);
+        }
+        long length = spec.rank() == 0 ? 0 : spec.dim(0);
+        if (length != headerLength) {
+            header = NpyWriter.header(spec.dtype(), spec.shape());
+            headerLength = length;
+        }
+        long bytes = header.length + value.byteSize();
+        if (file.byteSize() < bytes) {
+            free();
+            arena = Arena.ofConfined();
+            file = arena.allocate(Math.max(2 * bytes, 1 << 12), Long.BYTES);
+        }
+        MemorySegment.copy(MemorySegment.ofArray(header), 0, file, 0, header.length);
+        MemorySegment.copy(value.segment(), value.byteOffset(), file, header.length, value.byteSize());
+        return file.asSlice(0, bytes);
+    }
+
+    /** What a fault under a mapping means: an error that names the file that shrank, or the fault itself. */
+    Throwable explain(InternalError fault) {
+        return reader.explain(fault);
+    }
+
+    private void free() {
+        if (arena != null) {
+            arena.close();
+            arena = null;
+            file = MemorySegment.NULL;
+        }
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+        free();
+    }
+}

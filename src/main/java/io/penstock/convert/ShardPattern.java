@@ -1,0 +1,56 @@
+package io.penstock.convert;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Where shards are written: {@code out.tar}, which is one, or with their number in the name, as {@code out-{000000}.tar}
+ * or {@code out-%06d.tar}.
+ *
+ * @param path the path as the writer takes it, with a {@code %0Nd}
+ * @param names the names that shards of it have, with those of files beside them
+ */
+record ShardPattern(Path path, Pattern names) {
+
+    private static final Pattern BRACES = Pattern.compile("\\{(0{1,9})}");
+    private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
+    private static final String INDEX_ENDING = "(\\.[a-z.]*)?";
+
+    static ShardPattern of(Path target) {
+        String name = target.getFileName() == null ? "" : target.getFileName().toString();
+        Matcher braces = BRACES.matcher(name);
+        String pattern = braces.find()
+                ? name.substring(0, braces.start()) + "%0" + braces.group(1).length() + "d"
+                        + name.substring(braces.end()) : name;
+        Matcher number = NUMBER.matcher(pattern);
+        String names = number.find()
+                ? Pattern.quote(pattern.substring(0, number.start())) + "\\d+"
+                        + Pattern.quote(pattern.substring(number.end())) : Pattern.quote(pattern);
+        return new ShardPattern(target.resolveSibling(pattern), Pattern.compile(names + INDEX_ENDING));
+    }
+
+    /** Whether names have a number, so that there may be several shards. */
+    boolean isNumbered() {
+        return NUMBER.matcher(path.getFileName().toString()).find();
+    }
+
+    void requireAbsent() throws IOException {
+        Path folder = path.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            return;
+        }
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                if (names.matcher(file.getFileName().toString()).matches()) {
+                    throw new FileAlreadyExistsException(path.resolveSibling(file.getFileName()).toString(), null,
+                            "exists already, and is not to be overwritten");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+package io.penstock.convert;
+
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.RecordStore;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StreamedTensor;
+import io.penstock.store.TensorStore;
+import io.penstock.store.TokenStore;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.mapped.LittleEndian;
+import io.penstock.store.npy.NpyWriter;
+import io.penstock.store.safetensors.SafetensorsWriter;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Writes tensors, one as a {@code .npy} or several as a {@code .safetensors}, without having one in memory. */
+final class TensorTarget {
+
+    /** What the tensors of a token store are called. */
+    static final String TOKENS = "tokens";
+    static final String DOCUMENT_STARTS = "document_starts";
+    static final String LOSS_MASK = "loss_mask";
+    /** What a tensor is called whose format names none. */
+    private static final String UNNAMED = "array";
+
+    private static final String WHAT = "a field of numbers of one shape";
+
+    private final Conversion conversion;
+    private final Reading reading;
+    private final boolean one;
+
+    private TensorTarget(Conversion conversion, Reading reading) {
+        this.conversion = conversion;
+        this.reading = reading;
+        this.one = conversion.format() == TargetFormat.NPY;
+    }
+
+    static Outcome write(Conversion conversion, Reading reading) throws IOException {
+        TensorTarget target = new TensorTarget(conversion, reading);
+        return switch (conversion.source()) {
+            case TokenStore tokens -> target.write(target.tokens(tokens), tokens.documentCount());
+            case TensorStore tensors -> {
+                List<StreamedTensor> streamed = target.tensors(tensors);
+                yield target.write(streamed, streamed.size());
+            }
+            case RecordStore records -> target.records(records);
+        };
+    }
+
+    private Outcome write(List<StreamedTensor> tensors, long records) throws IOException {
+        Path path = conversion.target();
+        try {
+            if (!one) {
+                SafetensorsWriter.write(path, tensors, Map.of(), conversion.overwrites());
+                return new Outcome(records, List.of(path));
+            }
+            StreamedTensor tensor = tensors.getFirst();
+            NpyWriter.write(path, tensor, conversion.overwrites());
+        } catch (IllegalArgumentException e) {
+            throw new ConversionException(e.getMessage(), e);
+        }
+        DType dtype = tensors.getFirst().spec().dtype();
+        if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
+            conversion.lose("dtype: numpy has no " + dtype + ", its elements are bytes of no type");
+        }
+        return new Outcome(records, List.of(path, BlockChecksums.pathFor(path)));
+    }
+
+    private List<StreamedTensor> tokens(TokenStore store) {
+        long tokenBytes = store.tokenCount() * store.dtype().byteSize();
+        List<StreamedTensor> tensors = new ArrayList<>();
+        tensors.add(new StreamedTensor(new TensorSpec(TOKENS, store.dtype(), store.tokenCount()), out -> {
+            Span span = new Span();
+            store.locate(0, store.tokenCount(), span);
+            copy(span, out);
+        }));
+        reading.expect(tokenBytes);
+        TokenDocuments.loseSequences(conversion, store);
+        if (one) {
+            if (store.documentCount() > 1) {
+                conversion.lose("documents: where each of the " + store.documentCount() + " starts");
+            }
+            if (TokenDocuments.hasLossMask(store)) {
+                conversion.lose("loss mask");
+            }
+            return tensors;
+        }
+        tensors.add(new StreamedTensor(new TensorSpec(DOCUMENT_STARTS, DType.I64, store.documentCount() + 1), out -> {
+            MemorySegment start = MemorySegment.ofArray(new byte[Long.BYTES]);
+            for (long d = 0; d <= store.documentCount(); d++) {
+                start.set(LittleEndian.I64, 0, store.documentStart(d));
+                out.put(start, 0, Long.BYTES);
+            }
+        }));
+        if (TokenDocuments.hasLossMask(store)) {
+            ((StoreInfo.Source) store).info().arrays().stream().filter(array -> array.name().equals(LOSS_MASK))
+                    .forEach(array -> tensors.add(StreamedTensor.of(LOSS_MASK, array.tensor())));
+        }
+        return tensors;
+    }
+
+    private List<StreamedTensor> tensors(TensorStore store) throws ConversionException {
+        List<TensorSpec> specs = store.tensors();
+        Set<Integer> chosen = new LinkedHashSet<>();
+        if (one) {
+            chosen.add(theOne(conversion, specs, _ -> true, "a tensor"));
+        } else if (conversion.fields() == null) {
+            for (int i = 0; i < specs.size(); i++) {
+                chosen.add(i);
+            }
+        } else {
+            for (String name : conversion.fields().stream().distinct().toList()) {
+                chosen.add(indexOf(specs, name));
+            }
+        }
+        List<String> left = new ArrayList<>();
+        for (int i = 0; i < specs.size(); i++) {
+            if (!chosen.contains(i)) {
+                left.add(specs.get(i).name());
+            }
+        }
+        if (!left.isEmpty()) {
+            conversion.lose("tensors: " + String.join(", ", left));
+        }
+        for (int index : chosen) {
+            if (one && !specs.get(index).name().isEmpty()) {
+                conversion.lose("name: " + specs.get(index).name());
+            }
+        }
+        reading.expect(chosen.stream().mapToLong(i -> specs.get(i).byteSize()).sum());
+        return chosen.stream().map(i -> tensor(store, i)).toList();
+    }
+
+    /** The tensor that was asked for, or the only one that fits. */
+    static int theOne(Conversion conversion, List<TensorSpec> specs, Predicate<TensorSpec> fits, String what)
+            throws ConversionException {
+        if (conversion.fields() != null && conversion.fields().size() == 1) {
+            return indexOf(specs, conversion.fields().getFirst());
+        }
+        List<TensorSpec> found = specs.stream().filter(fits).toList();
+        if (found.size() != 1 || conversion.fields() != null) {
+            throw new ConversionException(conversion.format() + " is made of " + what + ", found "
+                    + RecordColumns.some(found) + " (choose one of the fields)");
+        }
+        return specs.indexOf(found.getFirst());
+    }
+
+    private static int indexOf(List<TensorSpec> specs, String name) throws ConversionException {
+        List<String> names = specs.stream().map(TensorSpec::name).toList();
+        if (!names.contains(name)) {
+            throw new ConversionException("no tensor '" + name + "', found " + RecordColumns.some(names));
+        }
+        return names.indexOf(name);
+    }
+
+    private StreamedTensor tensor(TensorStore store, int index) {
+        TensorSpec spec = store.tensors().get(index);
+        String name = spec.name().isEmpty() ? UNNAMED : spec.name();
+        return new StreamedTensor(new TensorSpec(name, spec.dtype(), spec.shape()), out -> {
+            Span span = new Span();
+            if (spec.rank() == 0) {
+                MemorySegment scalar = store.tensor(index).segment();
+                span.set(scalar, 0, scalar.byteSize());
+                copy(span, out);
+                return;
+            }
+            long step = Math.max(1, Reading.STEP_BYTES / Math.max(1, spec.rowBytes()));
+            for (long row = 0; spec.byteSize() > 0 && row < spec.dim(0); row += step) {
+                store.locate(index, row, Math.min(step, spec.dim(0) - row), span);
+                copy(span, out);
+            }
+        });
+    }
+
+    private void copy(Span span, StreamedTensor.Output out) throws IOException {
+        reading.copy(span, (piece, offset, bytes) -> {
+            out.put(piece, offset, bytes);
+            reading.advance(bytes);
+        });
+    }
+
+    private Outcome records(RecordStore store) throws IOException {
+        List<RecordColumns.Field> fields = new RecordColumns(conversion, store).fields(false,
+                field -> field.isNumbers() && !field.spec().isVariable(), WHAT);
+        if (one && fields.size() > 1) {
+            throw new ConversionException(conversion.format() + " is made of one column, found " + RecordColumns.some(
+                    fields.stream().map(RecordColumns.Field::spec).toList()) + " (choose one of the fields)");
+        }
+        RecordFields all = RecordFields.of(store);
+        for (RecordColumns.Field field : fields) {
+            all = all.and(field.spec().name(), field.decoder());
+        }
+        RecordFields records = conversion.skipsIncomplete() ? all.complete() : all;
+        if (records.size() < all.size()) {
+            conversion.lose((all.size() - records.size()) + " records that lack a value, which are left out");
+        }
+        if (SampleKeys.namesOf(store) != null) {
+            conversion.lose("names of records");
+        }
+        if (one) {
+            conversion.lose("name: " + fields.getFirst().spec().name());
+        }
+        reading.expect(records.size() * fields.size());
+        try (SampleReader reader = new SampleReader(records, ReadMode.AUTO)) {
+            List<StreamedTensor> tensors = new ArrayList<>();
+            for (int f = 0; f < fields.size(); f++) {
+                tensors.add(stack(store, records, reader, fields.get(f), f));
+            }
+            return write(tensors, records.size());
+        }
+    }
+
+    /** A column's values, one behind the other. */
+    private StreamedTensor stack(RecordStore store, RecordFields records, SampleReader reader,
+            RecordColumns.Field field, int f) {
+        long[] shape = new long[field.spec().rank() + 1];
+        shape[0] = records.size();
+        System.arraycopy(field.spec().shape(), 0, shape, 1, field.spec().rank());
+        return new StreamedTensor(new TensorSpec(field.spec().name(), field.spec().dtype(), shape), out -> {
+            for (long sample = 0; sample < records.size(); sample++) {
+                if (!store.isPresent(records.record(sample), field.index())) {
+                    throw new ConversionException(store.name(records.record(sample)) + ": found no value in '"
+                            + field.spec().name() + "', a tensor needs one of each record (or incomplete ones skipped)");
+                }
+                reading.copy(reader.locate(sample, f), out);
+                reading.advance(1);
+            }
+        });
+    }
+}

@@ -1,0 +1,65 @@
+package io.penstock.convert;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.TokenStore;
+import io.penstock.store.megatron.MegatronStore;
+import java.io.IOException;
+
+/** The documents of a token store. */
+record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
+
+    TokenDocuments(Conversion conversion, TokenStore store) {
+        this(store, new Span());
+        loseSequences(conversion, store);
+        if (hasLossMask(store)) {
+            conversion.lose("loss mask");
+        }
+    }
+
+    /** Notes that what a Megatron store says of sequences is not kept: where in a document they begin, their modes. */
+    static void loseSequences(Conversion conversion, TokenStore store) {
+        if (store instanceof MegatronStore megatron) {
+            if (megatron.sequenceCount() != megatron.documentCount()) {
+                conversion.lose("sequences: documents are whole, where in them sequences begin is not kept");
+            }
+            if (megatron.isMultimodal()) {
+                conversion.lose("modes of sequences");
+            }
+        }
+    }
+
+    /** Whether a datatrove store says which tokens count. */
+    static boolean hasLossMask(TokenStore store) {
+        return store instanceof StoreInfo.Source source
+                && source.info().arrays().stream().anyMatch(array -> array.name().equals(TensorTarget.LOSS_MASK));
+    }
+
+    @Override
+    public DType dtype() {
+        return store.dtype();
+    }
+
+    @Override
+    public long count() {
+        return store.documentCount();
+    }
+
+    @Override
+    public long tokens() {
+        return store.tokenCount();
+    }
+
+    @Override
+    public void read(long document, Sink sink) throws IOException {
+        long start = store.documentStart(document);
+        store.locate(start, store.documentStart(document + 1) - start, span);
+        sink.accept(span);
+    }
+
+    @Override
+    public void close() {
+        // The store is its opener's.
+    }
+}

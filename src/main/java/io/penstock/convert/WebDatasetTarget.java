@@ -1,0 +1,164 @@
+package io.penstock.convert;
+
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import io.penstock.store.files.FilesStore;
+import io.penstock.store.lmdb.LmdbStore;
+import io.penstock.store.webdataset.WebDatasetWriter;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Writes records as the samples of a WebDataset, a member a column. A value that a record lacks is no member; a record
+ * without any is no sample. Files of a folder whose names differ in their endings alone are one sample, as they are when
+ * {@code tar} packs them.
+ */
+final class WebDatasetTarget implements AutoCloseable {
+
+    private static final String FILE_SUFFIX = "file";
+
+    private final Conversion conversion;
+    private final RecordStore store;
+    private final Reading reading;
+    private final SampleKeys keys;
+    private final List<SampleMember> members = new ArrayList<>();
+    private final Map<String, MemorySegment> sample = new LinkedHashMap<>();
+    private long samples;
+    private long empty;
+
+    private WebDatasetTarget(Conversion conversion, RecordStore store, Reading reading) {
+        this.conversion = conversion;
+        this.store = store;
+        this.reading = reading;
+        this.keys = SampleKeys.of(store);
+    }
+
+    static Outcome write(Conversion conversion, RecordStore store, Reading reading) throws IOException {
+        ShardPattern pattern = ShardPattern.of(conversion.target());
+        if (!conversion.overwrites()) {
+            pattern.requireAbsent();
+        }
+        try (WebDatasetTarget target = new WebDatasetTarget(conversion, store, reading);
+                WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords(),
+                        conversion.maxBytes())) {
+            target.openMembers();
+            target.writeSamples(writer);
+            if (!conversion.overwrites()) {
+                pattern.requireAbsent();
+            }
+            return new Outcome(target.samples, writer.commit());
+        }
+    }
+
+    private void openMembers() throws IOException {
+        RecordColumns columns = new RecordColumns(conversion, store);
+        Map<String, String> columnOfSuffix = new HashMap<>();
+        for (int c : columns.chosen()) {
+            Column column = store.columns().get(c);
+            boolean isTheKey = store instanceof LmdbStore && column.name().equals("key") && keys.areNames();
+            if (isTheKey && conversion.fields() == null) {
+                continue;
+            }
+            SampleMember member = new SampleMember(store, columns.member(c), conversion.suffix(column.name()));
+            members.add(member);
+            String other = columnOfSuffix.put(member.suffix(), column.name());
+            if (other != null) {
+                throw new ConversionException("columns '" + other + "' and '" + column.name()
+                        + "' would both have the suffix '" + member.suffix() + "' (a suffix can be told)");
+            }
+        }
+        if (keys.unusableName() != null) {
+            conversion.lose("names of records: '" + keys.unusableName()
+                    + "' cannot be a key, so all are called by their numbers");
+        }
+    }
+
+    private void writeSamples(WebDatasetWriter writer) throws IOException {
+        reading.expect(store.size());
+        boolean grouped = store instanceof FilesStore && keys.areNames()
+                && members.stream().allMatch(member -> member.column() > 0 || member.isAsStored());
+        String open = null;
+        for (long record = 0; record < store.size(); record++) {
+            String key = keys.key(record);
+            if (!key.equals(open)) {
+                write(writer, open);
+                open = key;
+            }
+            add(record);
+            if (!grouped) {
+                write(writer, open);
+                open = null;
+            }
+            reading.advance(1);
+        }
+        write(writer, open);
+        if (empty > 0) {
+            conversion.lose(empty + " records without any value");
+        }
+    }
+
+    /** Adds a record's values to the sample at hand. */
+    private void add(long record) throws IOException {
+        for (SampleMember member : members) {
+            try {
+                MemorySegment file = member.file(record);
+                boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
+                        && conversion.suffix(member.columnName()) == null;
+                String suffix = named ? suffixOf(store.name(record)) : member.suffix();
+                // The class of files of one sample is one and the same.
+                if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
+                    throw new ConversionException(store.name(record) + ": found two files '" + suffix
+                            + "' of one sample, expected names that differ without regard to case");
+                }
+            } catch (InternalError fault) {
+                throw explained(fault);
+            }
+        }
+    }
+
+    /** A file's own ending, from the first dot of its name on. */
+    private static String suffixOf(String path) {
+        int dot = SampleKeys.endOfKey(path);
+        return dot + 1 >= path.length() ? FILE_SUFFIX : path.substring(dot + 1).toLowerCase(Locale.ROOT);
+    }
+
+    private void write(WebDatasetWriter writer, String key) throws IOException {
+        if (key == null) {
+            return;
+        }
+        if (sample.isEmpty()) {
+            empty++;
+            return;
+        }
+        try {
+            writer.write(key, sample);
+            samples++;
+        } catch (IllegalArgumentException e) {
+            throw new ConversionException(e.getMessage() + " (a suffix can be told)", e);
+        } catch (InternalError fault) {
+            throw explained(fault);
+        } finally {
+            sample.clear();
+        }
+    }
+
+    private InternalError explained(InternalError fault) {
+        for (SampleMember member : members) {
+            if (member.explain(fault) instanceof RuntimeException shrunk) {
+                throw shrunk;
+            }
+        }
+        return fault;
+    }
+
+    @Override
+    public void close() {
+        members.forEach(SampleMember::close);
+    }
+}
