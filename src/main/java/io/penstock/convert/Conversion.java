@@ -1,17 +1,12 @@
 package io.penstock.convert;
 
-import io.penstock.dataset.BadSampleException;
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
-import io.penstock.store.TensorStore;
-import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.ClosedByInterruptException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -194,15 +189,15 @@ public final class Conversion {
      *
      * @return what was written
      * @throws ConversionException if the store cannot become that, or not as a whole
-     * @throws FileAlreadyExistsException if the target is there and not to be overwritten
-     * @throws IOException if the store cannot be read, or the target not be written
+     * @throws IOException if the store cannot be read, or the target not be written, or it is there and not to be
+     *     overwritten
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */
     public ConversionSummary run() throws IOException, InterruptedException {
         long start = System.nanoTime();
         lost.clear();
         if (!TargetFormat.of(source).contains(format)) {
-            throw new ConversionException("a store of " + kind() + " cannot become " + format + ", but "
+            throw new ConversionException("found a store of which " + format + " cannot be made, but "
                     + TargetFormat.of(source));
         }
         try {
@@ -213,13 +208,8 @@ public final class Conversion {
             }
             return new ConversionSummary(format, outcome.records(), outcome.files(), bytes, lost,
                     System.nanoTime() - start);
-        } catch (ClosedByInterruptException e) {
-            Thread.interrupted();
-            throw (InterruptedException) new InterruptedException("the conversion was interrupted").initCause(e);
-        } catch (BadSampleException bad) {
-            throw new ConversionException(bad.getMessage(), bad);
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
+        } catch (IOException | UncheckedIOException e) {
+            throw Interrupts.orFailure(e);
         }
     }
 
@@ -235,14 +225,6 @@ public final class Conversion {
                 throw reading.explain(fault);
             }
         }
-    }
-
-    private String kind() {
-        return switch (source) {
-            case TokenStore tokens -> "tokens of " + tokens.dtype();
-            case TensorStore tensors -> "tensors " + RecordColumns.some(tensors.tensors());
-            case RecordStore _ -> "records";
-        };
     }
 
     /** Notes what the source has and the result has not. */
@@ -262,7 +244,6 @@ public final class Conversion {
         return format;
     }
 
-    /** The fields that were asked for; null for all that can be had. */
     List<String> fields() {
         return fields;
     }

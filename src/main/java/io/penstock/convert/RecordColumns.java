@@ -122,14 +122,24 @@ final class RecordColumns {
         }
     }
 
-    /** A column as the member of a sample: decoded if it was told so, or if nobody else can read its encoding. */
+    /** Whether values are arrays as MDS stores them, which say their own shapes. */
+    static boolean isNdarray(Column column) {
+        return column.kind() == Column.Kind.BYTES && (column.encoding().equals(NDARRAY)
+                || column.encoding().startsWith(NDARRAY + ":"));
+    }
+
+    /** The type that all arrays of such a column have; null if each says its own. */
+    static DType ndarrayType(Column column) {
+        String encoding = column.encoding();
+        return encoding.equals(NDARRAY) ? null : DType.of(encoding.substring(NDARRAY.length() + 1)
+                .replace("uint", "u").replace("int", "i").replace("float", "f"));
+    }
+
+    /** A column as the member of a sample: decoded only if it was told so. */
     Field member(int index) throws IOException {
         Column column = store.columns().get(index);
-        boolean told = conversion.decoder(column.name()) != null;
-        if (told || column.encoding().equals(NDARRAY) || column.encoding().startsWith(NDARRAY + ":")) {
-            return field(index, true);
-        }
-        return new Field(index, column, null, column.spec());
+        return conversion.decoder(column.name()) != null ? field(index, true)
+                : new Field(index, column, null, column.spec());
     }
 
     private Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
@@ -138,8 +148,8 @@ final class RecordColumns {
         }
         String encoding = column.encoding();
         boolean npy = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT).equals("npy");
-        if (npy || encoding.equals(NDARRAY) || encoding.startsWith(NDARRAY + ":")) {
-            Decoder like = like(index, encoding, npy, varies);
+        if (npy || isNdarray(column)) {
+            Decoder like = like(index, column, npy, varies);
             if (like != null) {
                 return like;
             }
@@ -148,7 +158,7 @@ final class RecordColumns {
     }
 
     /** A decoder of arrays like the first one there is; null if there is none. */
-    private Decoder like(int index, String encoding, boolean npy, boolean varies) throws IOException {
+    private Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
         long record = 0;
         while (record < store.size() && !store.isPresent(record, index)) {
             record++;
@@ -165,13 +175,13 @@ final class RecordColumns {
                 TensorSpec spec = new NpyValue(null).read(copy, span.byteSize());
                 return NpyDecoder.of(spec.dtype(), shape(spec, varies));
             }
-            DType dtype = encoding.equals(NDARRAY) ? null : dtypeOf(encoding.substring(NDARRAY.length() + 1));
+            DType dtype = ndarrayType(column);
             NdarrayValue value = new NdarrayValue();
             value.read(copy, 0, span.byteSize(), dtype);
             long[] shape = shape(new TensorSpec("", value.dtype(), value.shape()), varies);
             return dtype == null ? NdarrayDecoder.untyped(value.dtype(), shape) : NdarrayDecoder.typed(dtype, shape);
         } catch (IOException e) {
-            throw new ConversionException(store.name(record) + ", field '" + store.columns().get(index).name() + "': "
+            throw new ConversionException(store.name(record) + ", field '" + column.name() + "': "
                     + e.getMessage(), e);
         }
     }
@@ -182,11 +192,6 @@ final class RecordColumns {
             shape[0] = TensorSpec.VARIABLE;
         }
         return shape;
-    }
-
-    /** A dtype by numpy's name, such as {@code uint16}. */
-    private static DType dtypeOf(String numpyName) {
-        return DType.of(numpyName.replace("uint", "u").replace("int", "i").replace("float", "f"));
     }
 
     /** What is in a list, cut where it is long. */

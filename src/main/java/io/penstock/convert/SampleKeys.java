@@ -1,9 +1,11 @@
 package io.penstock.convert;
 
+import io.penstock.memory.Span;
 import io.penstock.store.RecordStore;
 import io.penstock.store.files.FilesStore;
 import io.penstock.store.lmdb.LmdbStore;
 import io.penstock.store.webdataset.WebDatasetStore;
+import java.nio.charset.StandardCharsets;
 import java.util.function.LongFunction;
 
 /**
@@ -13,6 +15,7 @@ import java.util.function.LongFunction;
 final class SampleKeys {
 
     private static final int MIN_DIGITS = 6;
+    private static final int KEY_COLUMN = 0;
 
     private final LongFunction<String> names;
     private final int digits;
@@ -32,7 +35,7 @@ final class SampleKeys {
         String before = null;
         for (long record = 0; names != null && record < store.size(); record++) {
             String name = names.apply(record);
-            if (!isKey(name) || !!mayRepeat && name.equals(before)) {
+            if (!isKey(name) || !mayRepeat && name.equals(before)) {
                 return new SampleKeys(names, store.size(), record);
             }
             before = name;
@@ -77,6 +80,17 @@ final class SampleKeys {
     /** Whether keys are the store's names. */
     boolean areNames() {
         return names != null && unusable < 0;
+    }
+
+    /** Whether the names are the keys of LMDB, byte for byte, rather than in hexadecimal digits. */
+    boolean areKeysOf(LmdbStore store) {
+        boolean same = areNames();
+        Span key = new Span();
+        for (long record = 0; same && record < store.size(); record++) {
+            store.locate(record, KEY_COLUMN, key);
+            same = key.byteSize() == names.apply(record).getBytes(StandardCharsets.UTF_8).length;
+        }
+        return same;
     }
 
     /** The first name that is no key; null if there is none. */

@@ -1,5 +1,6 @@
 package io.penstock.convert;
 
+import io.penstock.codec.CodecException;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.SampleReader;
 import io.penstock.memory.DType;
@@ -9,7 +10,9 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
+import io.penstock.store.mds.NdarrayValue;
 import io.penstock.store.npy.NpyWriter;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -22,13 +25,14 @@ final class SampleMember implements AutoCloseable {
     /** Texts to the webdataset library, whatever they are called. */
     private static final Set<String> TEXTS = Set.of("txt", "text", "transcript");
 
-    private enum Form { AS_STORED, DECIMAL, NPY }
+    private enum Form { AS_STORED, DECIMAL, NPY, NDARRAY }
 
     private final RecordStore store;
     private final RecordColumns.Field field;
     private final Form form;
     private final String suffix;
     private final SampleReader reader;
+    private final NdarrayValue array = new NdarrayValue();
     private Arena arena;
     private MemorySegment file = MemorySegment.NULL;
     private byte[] header;
@@ -46,6 +50,9 @@ final class SampleMember implements AutoCloseable {
 
     private static Form formOf(RecordColumns.Field field) {
         boolean told = field.decoder() != null && field.isNumbers();
+        if (!told && RecordColumns.isNdarray(field.column())) {
+            return Form.NDARRAY;
+        }
         if (!told && field.column().kind() != Column.Kind.NUMBERS) {
             return Form.AS_STORED;
         }
@@ -57,7 +64,7 @@ final class SampleMember implements AutoCloseable {
         String last = name.substring(name.lastIndexOf('.') + 1);
         String ending = switch (form) {
             case DECIMAL -> last;
-            case NPY -> "npy";
+            case NPY, NDARRAY -> "npy";
             case AS_STORED -> {
                 String encoding = column.encoding().toLowerCase(Locale.ROOT).replaceFirst(":.*", "");
                 boolean text = column.kind() == Column.Kind.TEXT && !encoding.equals("json");
@@ -86,7 +93,7 @@ final class SampleMember implements AutoCloseable {
     }
 
     /** A record's value as a file; null if it has none. Valid until the next call. */
-    MemorySegment file(long record) {
+    MemorySegment file(long record) throws IOException {
         if (!store.isPresent(record, field.index())) {
             return null;
         }
@@ -101,7 +108,19 @@ final class SampleMember implements AutoCloseable {
                 yield MemorySegment.ofArray(digits.getBytes(StandardCharsets.US_ASCII));
             }
             case NPY -> npy(value);
+            case NDARRAY -> ndarray(record, value);
         };
+    }
+
+    private MemorySegment ndarray(long record, Span value) throws IOException {
+        try {
+            array.read(value.segment(), value.byteOffset(), value.byteSize(),
+                    RecordColumns.ndarrayType(field.column()));
+        } catch (CodecException e) {
+            throw new ConversionException(store.name(record) + ", field '" + columnName() + "': " + e.getMessage(), e);
+        }
+        return npy(NpyWriter.header(array.dtype(), array.shape()), value.segment(), array.dataOffset(),
+                array.dataBytes());
     }
 
     private MemorySegment npy(Span value) {
@@ -115,14 +134,18 @@ final class SampleMember implements AutoCloseable {
             header = NpyWriter.header(spec.dtype(), spec.shape());
             headerLength = length;
         }
-        long bytes = header.length + value.byteSize();
+        return npy(header, value.segment(), value.byteOffset(), value.byteSize());
+    }
+
+    private MemorySegment npy(byte[] head, MemorySegment data, long dataOffset, long dataBytes) {
+        long bytes = head.length + dataBytes;
         if (file.byteSize() < bytes) {
             free();
             arena = Arena.ofConfined();
             file = arena.allocate(Math.max(2 * bytes, 1 << 12), Long.BYTES);
         }
-        MemorySegment.copy(MemorySegment.ofArray(header), 0, file, 0, header.length);
-        MemorySegment.copy(value.segment(), value.byteOffset(), file, header.length, value.byteSize());
+        MemorySegment.copy(MemorySegment.ofArray(head), 0, file, 0, head.length);
+        MemorySegment.copy(data, dataOffset, file, head.length, dataBytes);
         return file.asSlice(0, bytes);
     }
 

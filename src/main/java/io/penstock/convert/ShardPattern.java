@@ -13,13 +13,12 @@ import java.util.regex.Pattern;
  * or {@code out-%06d.tar}.
  *
  * @param path the path as the writer takes it, with a {@code %0Nd}
- * @param names the names that shards of it have, with those of files beside them
+ * @param names the names that shards of it have
  */
 record ShardPattern(Path path, Pattern names) {
 
     private static final Pattern BRACES = Pattern.compile("\\{(0{1,9})}");
     private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
-    private static final String INDEX_ENDING = "(\\.[a-z.]*)?";
 
     static ShardPattern of(Path target) {
         String name = target.getFileName() == null ? "" : target.getFileName().toString();
@@ -31,7 +30,7 @@ record ShardPattern(Path path, Pattern names) {
         String names = number.find()
                 ? Pattern.quote(pattern.substring(0, number.start())) + "\\d+"
                         + Pattern.quote(pattern.substring(number.end())) : Pattern.quote(pattern);
-        return new ShardPattern(target.resolveSibling(pattern), Pattern.compile(names + INDEX_ENDING));
+        return new ShardPattern(target.resolveSibling(pattern), Pattern.compile(names));
     }
 
     /** Whether names have a number, so that there may be several shards. */

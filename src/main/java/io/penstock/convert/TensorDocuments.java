@@ -32,7 +32,7 @@ final class TensorDocuments implements DocumentSource {
         return spec.dtype().isInteger() && (spec.rank() == 1 || spec.rank() == 2);
     }
 
-    static TensorDocuments of(Conversion conversion, TensorStore store) throws ConversionException {
+    static TensorDocuments of(Conversion conversion, TensorStore store) throws IOException {
         List<TensorSpec> specs = store.tensors();
         List<String> names = specs.stream().map(TensorSpec::name).toList();
         int starts = names.indexOf(TensorTarget.DOCUMENT_STARTS);
@@ -51,6 +51,7 @@ final class TensorDocuments implements DocumentSource {
         if (!left.isEmpty()) {
             conversion.lose("tensors: " + String.join(", ", left));
         }
+        StoreDetails.of(store).lose(conversion, false);
         if (!ours && !names.get(tensor).isEmpty()) {
             conversion.lose("name: " + names.get(tensor));
         }

@@ -50,20 +50,23 @@ final class TensorTarget {
     static Outcome write(Conversion conversion, Reading reading) throws IOException {
         TensorTarget target = new TensorTarget(conversion, reading);
         return switch (conversion.source()) {
-            case TokenStore tokens -> target.write(target.tokens(tokens), tokens.documentCount());
+            case TokenStore tokens -> target.write(target.tokens(tokens), Map.of(), tokens.documentCount());
             case TensorStore tensors -> {
                 List<StreamedTensor> streamed = target.tensors(tensors);
-                yield target.write(streamed, streamed.size());
+                StoreDetails details = StoreDetails.of(tensors);
+                details.lose(conversion, !target.one);
+                yield target.write(streamed, details.metadata(), streamed.size());
             }
             case RecordStore records -> target.records(records);
         };
     }
 
-    private Outcome write(List<StreamedTensor> tensors, long records) throws IOException {
+    private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records)
+            throws IOException {
         Path path = conversion.target();
         try {
             if (!one) {
-                SafetensorsWriter.write(path, tensors, Map.of(), conversion.overwrites());
+                SafetensorsWriter.write(path, tensors, metadata, conversion.overwrites());
                 return new Outcome(records, List.of(path));
             }
             StreamedTensor tensor = tensors.getFirst();
@@ -218,7 +221,7 @@ final class TensorTarget {
             for (int f = 0; f < fields.size(); f++) {
                 tensors.add(stack(store, records, reader, fields.get(f), f));
             }
-            return write(tensors, records.size());
+            return write(tensors, Map.of(), records.size());
         }
     }
 

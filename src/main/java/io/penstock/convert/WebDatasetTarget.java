@@ -59,12 +59,13 @@ final class WebDatasetTarget implements AutoCloseable {
     private void openMembers() throws IOException {
         RecordColumns columns = new RecordColumns(conversion, store);
         Map<String, String> columnOfSuffix = new HashMap<>();
-        for (int c : columns.chosen()) {
+        List<Integer> chosen = new ArrayList<>(columns.chosen());
+        if (store instanceof LmdbStore pairs && conversion.fields() == null && keys.areKeysOf(pairs)) {
+            // What a pair's key says, the sample's says already.
+            chosen.remove(store.columns().stream().map(Column::name).toList().indexOf("key"));
+        }
+        for (int c : chosen) {
             Column column = store.columns().get(c);
-            boolean isTheKey = store instanceof LmdbStore && column.name().equals("key") && keys.areNames();
-            if (isTheKey && conversion.fields() == null) {
-                continue;
-            }
             SampleMember member = new SampleMember(store, columns.member(c), conversion.suffix(column.name()));
             members.add(member);
             String other = columnOfSuffix.put(member.suffix(), column.name());
@@ -75,7 +76,7 @@ final class WebDatasetTarget implements AutoCloseable {
         }
         if (keys.unusableName() != null) {
             conversion.lose("names of records: '" + keys.unusableName()
-                    + "' cannot be a key, so all are called by their numbers");
+                    + "' is no key, or not of one record alone, so all are called by their numbers");
         }
     }
 

@@ -1,0 +1,34 @@
+package io.penstock.convert;
+
+import io.penstock.dataset.BadSampleException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
+
+/** Tells an interrupt from a failure: a channel that an interrupt closed fails like any other. */
+final class Interrupts {
+
+    private Interrupts() {
+    }
+
+    /**
+     * What to throw for an error of reading or writing.
+     *
+     * @throws InterruptedException if the thread was interrupted; the interrupt is taken
+     */
+    static IOException orFailure(Exception error) throws InterruptedException {
+        boolean interrupted = Thread.interrupted();
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            interrupted |= cause instanceof ClosedByInterruptException;
+        }
+        if (interrupted) {
+            throw (InterruptedException) new InterruptedException("the conversion was interrupted").initCause(error);
+        }
+        return switch (error) {
+            case BadSampleException bad -> new ConversionException(bad.getMessage(), bad);
+            case UncheckedIOException unchecked -> unchecked.getCause();
+            case IOException failure -> failure;
+            default -> new IOException(error);
+        };
+    }
+}

@@ -1,0 +1,39 @@
+package io.penstock.convert;
+
+import io.penstock.store.Progress;
+import io.penstock.store.TensorStore;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What a store of tensors says besides its tensors.
+ *
+ * @param metadata the texts of a safetensors file by name; empty if there are none
+ * @param hasAttributes whether there are attributes of HDF5
+ * @param hasOthers whether there are datasets of HDF5 that are no tensors
+ */
+record StoreDetails(Map<String, String> metadata, boolean hasAttributes, boolean hasOthers) {
+
+    static StoreDetails of(TensorStore store) throws IOException {
+        Map<String, Object> details = store.inspect(false, Progress.NONE).details();
+        Map<String, String> metadata = new LinkedHashMap<>();
+        if (details.get("metadata") instanceof Map<?, ?> found) {
+            found.forEach((name, text) -> metadata.put(name.toString(), text.toString()));
+        }
+        return new StoreDetails(metadata, details.containsKey("attributes"), details.containsKey("other_datasets"));
+    }
+
+    /** Notes what is not kept. */
+    void lose(Conversion conversion, boolean keepsMetadata) {
+        if (!keepsMetadata && !metadata.isEmpty()) {
+            conversion.lose("metadata: " + String.join(", ", metadata.keySet()));
+        }
+        if (hasAttributes) {
+            conversion.lose("attributes");
+        }
+        if (hasOthers) {
+            conversion.lose("datasets that are no tensors");
+        }
+    }
+}
