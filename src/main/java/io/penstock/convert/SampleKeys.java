@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongFunction;
 
 /**
- * What records are called as samples of a WebDataset: as the store calls them, if every one of its names is a key there,
- * and otherwise by their numbers, padded with zeros to one length.
+ * What records are called as samples of a WebDataset: as the store calls them, if every one of its names is a key
+ * there, and otherwise by their numbers, padded with zeros to one length.
  */
 final class SampleKeys {
 

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where shards are written: {@code out.tar}, which is one, or with their number in the name, as {@code out-{000000}.tar}
- * or {@code out-%06d.tar}.
+ * Where shards are written: {@code out.tar}, which is one, or with their number in the name, as
+ * {@code out-{000000}.tar} or {@code out-%06d.tar}.
  *
  * @param path the path as the writer takes it, with a {@code %0Nd}
  * @param names the names that shards of it have

@@ -235,7 +235,8 @@ final class TensorTarget {
             for (long sample = 0; sample < records.size(); sample++) {
                 if (!store.isPresent(records.record(sample), field.index())) {
                     throw new ConversionException(store.name(records.record(sample)) + ": found no value in '"
-                            + field.spec().name() + "', a tensor needs one of each record (or incomplete ones skipped)");
+                            + field.spec().name()
+                            + "', a tensor needs one of each record (incomplete ones can be skipped)");
                 }
                 reading.copy(reader.locate(sample, f), out);
                 reading.advance(1);

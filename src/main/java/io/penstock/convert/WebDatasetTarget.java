@@ -16,8 +16,8 @@ import java.util.Map;
 
 /**
  * Writes records as the samples of a WebDataset, a member a column. A value that a record lacks is no member; a record
- * without any is no sample. Files of a folder whose names differ in their endings alone are one sample, as they are when
- * {@code tar} packs them.
+ * without any is no sample. Files of a folder whose names differ in their endings alone are one sample, as they are
+ * when {@code tar} packs them.
  */
 final class WebDatasetTarget implements AutoCloseable {
 
