@@ -52,7 +52,8 @@ final class WebDatasetTarget implements AutoCloseable {
             if (!conversion.overwrites()) {
                 pattern.requireAbsent();
             }
-            return new Outcome(target.samples, writer.commit());
+            return new Outcome(target.samples, writer.commit().stream()
+                    .map(shard -> pattern.path().resolveSibling(shard.getFileName())).toList());
         }
     }
 

@@ -1,0 +1,72 @@
+package io.penstock.convert;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import io.penstock.store.Fixtures;
+import io.penstock.store.RecordStore;
+import io.penstock.store.mapped.LittleEndian;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What was written, read by numpy, safetensors and Python's tarfile, where they are installed. */
+class ConversionPeerTest {
+
+    private static final int NO_LIBRARY = 77;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theFormatsOwnLibrariesReadWhatWasWritten() throws Exception {
+        Path source = Fixtures.path("arrow/hf_dataset");
+        Converted.run(source, folder.resolve("x.npy"), TargetFormat.NPY,
+                conversion -> conversion.fields(List.of("tokens")));
+        Converted.run(source, folder.resolve("x.safetensors"), TargetFormat.SAFETENSORS);
+        Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
+        Process process;
+        try {
+            process = new ProcessBuilder("python3", "src/test/python/convert_check.py", folder.toString())
+                    .redirectErrorStream(true).start();
+        } catch (IOException noPython) {
+            Assumptions.abort("no python3 on the path");
+            return;
+        }
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        Assumptions.assumeTrue(process.exitValue() != NO_LIBRARY, output);
+        assertEquals(0, process.exitValue(), output);
+        assertEquals(String.join("\n", expected(source)) + "\n", output);
+    }
+
+    private static List<String> expected(Path source) throws IOException {
+        List<Map<String, Object>> columns = Json.array(Json.object(Converted.readable("arrow").stream()
+                .filter(entry -> entry.path().equals(source)).findFirst().orElseThrow().fields().get("table"))
+                .get("columns")).stream().map(Json::object).toList();
+        String tokens = Converted.sha256(columns, "tokens.values");
+        List<String> lines = new ArrayList<>(List.of("npy " + tokens));
+        for (String name : List.of("flag", "label", "score")) {
+            lines.add("safetensors " + name + " [60] " + Converted.sha256(columns, name));
+        }
+        lines.add("safetensors tokens [60, 129] " + tokens);
+        lines.add("tar 480 " + tokens);
+        List<Long> labels = new ArrayList<>();
+        try (RecordStore rows = RecordStore.open(source)) {
+            for (int r = 0; r < 5; r++) {
+                labels.add(MemorySegment.ofArray(Converted.value(rows, r, "label")).get(LittleEndian.I64, 0));
+            }
+        }
+        lines.add("labels " + labels);
+        return lines;
+    }
+}
