@@ -200,12 +200,17 @@ final class SpecVectors {
 
     static Map<String, Object> state() {
         List<Object> texts = new ArrayList<>();
+        Sampler mixture = Mixture.of(100, new Mixture.Source(Sampler.sequential(10), 0.7),
+                new Mixture.Source(Sampler.shuffled(200, 3), 0.3)).byChance(-2);
+        Sampler subset = Sampler.subset(new long[] {4, 4, 0, 9, 7}, 10, Sampler.withReplacement(5, 1000, 3));
         for (LoaderState state : List.of(
                 new LoaderState(0, 0, 0, "sequential size=1", ""),
                 new LoaderState(0, 96, -7, "feistel-8 size=1000 seed=-7", "corpus"),
                 new LoaderState(1L << 62, (1L << 62) - 1, Long.MIN_VALUE, "feistel-8 size=4611686018427387904 seed="
                         + Long.MIN_VALUE, "quote \" backslash \\ slash / tab \t feed \n bell \u0007 delete \u007f é €"),
-                new LoaderState(3, 17, Long.MAX_VALUE, "s", "\uD83D\uDE00"))) {
+                new LoaderState(3, 17, Long.MAX_VALUE, "s", "\uD83D\uDE00"),
+                new LoaderState(2, 48, mixture.seed(), mixture.fingerprint(), "concatenated:[a][b]"),
+                new LoaderState(0, 999, subset.seed(), subset.fingerprint(), ""))) {
             texts.add(fields("epoch", state.epoch(), "position", state.position(), "seed", state.seed(),
                     "sampler", state.sampler(), "dataset", state.dataset(), "text", state.toJson()));
         }
