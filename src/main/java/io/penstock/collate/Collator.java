@@ -5,6 +5,7 @@ import io.penstock.dataset.SampleReader;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.TokenBudget;
 
 /**
  * Writes the samples of a batch into a slab.
@@ -23,6 +24,20 @@ public interface Collator {
      * @throws IllegalArgumentException if this collator cannot collate the dataset's fields; says why
      */
     SlabLayout layout(Dataset dataset, int batchSize);
+
+    /**
+     * The fields of a batch of as many samples as fit in a budget: no padded field has more elements a batch than the
+     * budget has tokens.
+     *
+     * @param dataset where the samples come from
+     * @param budget one that counts the padding
+     * @return the layout of a slab
+     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields, or pads otherwise than the
+     *     budget counts; says why
+     */
+    default SlabLayout layout(Dataset dataset, TokenBudget budget) {
+        throw new IllegalArgumentException(this + ": found a token budget with padding, expected a collator that pads");
+    }
 
     /**
      * Writes a batch. The slab's table comes with the shapes of an earlier batch: the collator sets every dimension

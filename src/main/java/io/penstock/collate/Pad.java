@@ -9,6 +9,7 @@ import io.penstock.memory.SlabTable;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.TokenBudget;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -85,7 +86,23 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     @Override
+    public SlabLayout layout(Dataset dataset, TokenBudget budget) {
+        if (budget.multipleOf() % multipleOf != 0) {
+            throw new IllegalArgumentException("padding to a multiple of " + multipleOf + ": found a token budget that "
+                    + "counts multiples of " + budget.multipleOf());
+        }
+        SlabLayout most = layout(dataset, budget.maxSamples(), budget.tokens());
+        return most.bounded(0, budget.tokens() * most.fields().get(0).dtype().byteSize())
+                .bounded(1, budget.tokens());
+    }
+
+    @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
+        return layout(dataset, batchSize, Long.MAX_VALUE);
+    }
+
+    /** With rows of at most {@code mostTokens}, whatever the dataset has. */
+    private SlabLayout layout(Dataset dataset, int batchSize, long mostTokens) {
         TensorSpec tokens = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || tokens.rank() != 1) {
             throw new IllegalArgumentException("padding takes one field of shape [*], not " + dataset.fields());
@@ -97,7 +114,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
             throw new IllegalArgumentException("samples of up to " + kept + " tokens cannot be padded, expected at "
                     + "most " + SampleReader.MAX_INTEGERS + ": cut them");
         }
-        long longest = roundUp(kept);
+        long longest = Math.min(mostTokens, roundUp(kept));
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, longest),
                 new TensorSpec(ATTENTION_MASK, DType.BOOL, batchSize, longest),
                 new TensorSpec(LENGTHS, DType.I32, batchSize));

@@ -8,6 +8,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.TokenBudget;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -47,14 +48,45 @@ public record StackAndPad(long maxLength) implements Collator {
         }
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Takes samples with one field of varying length: that is the one that the budget is for.
+     */
+    @Override
+    public SlabLayout layout(Dataset dataset, TokenBudget budget) {
+        int variable = -1;
+        for (int f = 0; f < dataset.fields().size(); f++) {
+            if (dataset.fields().get(f).isVariable()) {
+                if (variable >= 0) {
+                    throw new IllegalArgumentException("token budget: found two fields of varying length, "
+                            + dataset.fields().get(variable) + " and " + dataset.fields().get(f) + ", expected one");
+                }
+                variable = f;
+            }
+        }
+        if (variable < 0) {
+            throw new IllegalArgumentException("token budget: found " + dataset.fields()
+                    + ", expected a field of varying length");
+        }
+        // The fields before it are one field each of the batch, so it has the same place there.
+        long rowBytes = dataset.fields().get(variable).rowBytes();
+        return layout(dataset, budget.maxSamples(), budget.tokens()).bounded(variable,
+                rowBytes > Long.MAX_VALUE / budget.tokens() ? Long.MAX_VALUE : budget.tokens() * rowBytes);
+    }
+
     @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
+        return layout(dataset, batchSize, maxLength);
+    }
+
+    private SlabLayout layout(Dataset dataset, int batchSize, long mostLength) {
         List<TensorSpec> batched = new ArrayList<>();
         for (int f = 0; f < dataset.fields().size(); f++) {
             TensorSpec field = dataset.fields().get(f);
             if (field.isVariable()) {
                 long[] shape = shape(field, batchSize);
-                shape[1] = Math.min(maxLength, dataset.maxLength(f));
+                shape[1] = Math.min(Math.min(maxLength, mostLength), dataset.maxLength(f));
                 batched.add(new TensorSpec(field.name(), field.dtype(), shape));
                 batched.add(new TensorSpec(field.name() + LENGTHS_SUFFIX, DType.I32, batchSize));
             } else {

@@ -59,10 +59,8 @@ public final class Documents implements Dataset {
 
     @Override
     public void locate(long sample, int field, Span into) {
-        if (sample < 0 || sample >= size()) {
-            throw new IndexOutOfBoundsException("document " + sample + " of " + size());
-        }
-        store.locate(store.documentStart(sample), length(sample), into);
+        long length = length(sample);
+        store.locate(store.documentStart(sample), length, into);
     }
 
     @Override
@@ -77,7 +75,17 @@ public final class Documents implements Dataset {
         return longest;
     }
 
-    private long length(long document) {
+    /**
+     * The tokens of a document that are kept: what samplers and batches by length want.
+     *
+     * @param document the document's index
+     * @return its length, at most the limit
+     * @throws IndexOutOfBoundsException if there is no such document
+     */
+    public long length(long document) {
+        if (document < 0 || document >= size()) {
+            throw new IndexOutOfBoundsException("document " + document + " of " + size());
+        }
         return Math.min(maxTokens, store.documentStart(document + 1) - store.documentStart(document));
     }
 

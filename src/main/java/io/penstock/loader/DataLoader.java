@@ -86,7 +86,7 @@ public final class DataLoader implements AutoCloseable {
 
     DataLoader(DataLoaderBuilder settings) {
         BatchSampler batches = settings.batches();
-        this.layout = settings.layout();
+        this.layout = settings.layout(batches);
         this.name = settings.name;
         this.endEpoch = settings.endEpoch;
         this.ownsDevice = settings.device == null;
@@ -99,7 +99,7 @@ public final class DataLoader implements AutoCloseable {
         }
         try {
             int hostSlots = settings.hostSlots(layout.capacityBytes());
-            this.ring = opened.add(new SlotRing(device, layout, settings.batchSize, hostSlots), SlotRing::close);
+            this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < Math.max(1, settings.workers); w++) {
                 var clock = new WorkerClocks();
@@ -110,7 +110,7 @@ public final class DataLoader implements AutoCloseable {
             }
             boolean copies = settings.copies(device);
             this.delivery = copies
-                    ? new CopyDelivery(device, ring, layout, settings.batchSize, settings.deviceSlots,
+                    ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots,
                             this::leaseEnded, settings.sharedLeases, failure, name)
                     : new InPlaceDelivery(ring, this::leaseEnded, settings.sharedLeases, failure);
             opened.add(delivery, Delivery::close);
@@ -140,10 +140,7 @@ public final class DataLoader implements AutoCloseable {
     }
 
     private void begin(BatchSampler batches, long base) {
-        LoaderState start = batches.startState();
-        long count = endEpoch == Long.MAX_VALUE ? Long.MAX_VALUE - base - ring.size()
-                : endEpoch <= start.epoch() ? 0 : batches.firstBatchOf(endEpoch);
-        run = new Run(batches, base, count);
+        run = new Run(batches, base, endEpoch, Long.MAX_VALUE - base - ring.size());
         nextBatch = 0;
         inlineFilled = false;
         delivery.begin(run);
@@ -158,7 +155,7 @@ public final class DataLoader implements AutoCloseable {
      * @return true if {@link #next()} gives a batch
      */
     public boolean hasNext() {
-        return nextBatch < run.count;
+        return run.has(nextBatch);
     }
 
     /**
@@ -291,10 +288,10 @@ public final class DataLoader implements AutoCloseable {
     private final class EpochIterator implements Iterator<Batch> {
 
         private final Run started = run;
-        private final long end;
+        private final long epoch;
 
         EpochIterator(long epoch) {
-            end = Math.min(run.count, run.batches.firstBatchOf(epoch) + run.batches.batchesInEpoch(epoch));
+            this.epoch = epoch;
         }
 
         @Override
@@ -302,7 +299,7 @@ public final class DataLoader implements AutoCloseable {
             if (run != started) {
                 throw new IllegalStateException("the loader was moved during this iteration");
             }
-            return nextBatch < end;
+            return run.has(nextBatch) && run.batches.epochOf(nextBatch) <= epoch;
         }
 
         @Override
@@ -326,7 +323,8 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * How many batches this rank is given in a whole epoch.
+     * How many batches this rank is given in a whole epoch. With a token budget, epochs differ: this is then the next
+     * one, whose lengths are gone through to tell.
      *
      * @return the same for every rank
      */

@@ -11,7 +11,9 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
 import java.util.Objects;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
@@ -27,6 +29,9 @@ public final class DataLoaderBuilder {
     Sampler sampler;
     Collator collator = new Stack();
     int batchSize = 1;
+    /** What fits in a batch; null if it is the batch size. */
+    TokenBudget budget;
+    LongUnaryOperator lengths;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     LoaderState state;
@@ -56,6 +61,23 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder batchSize(int samples) {
         this.batchSize = samples;
+        this.budget = null;
+        return this;
+    }
+
+    /**
+     * As many samples in a batch of this rank as fit in a budget of tokens, instead of a number of samples. The slots
+     * are as large as the budget, not as so many of the longest samples.
+     *
+     * @param budget the budget; one with padding is for {@link io.penstock.collate.Pad}, or
+     *     {@link io.penstock.collate.StackAndPad} with one field of varying length
+     * @param lengths the length of each sample as the collator keeps it: {@link io.penstock.dataset.Lengths}, or
+     *     {@code documents::length}; asked by any thread
+     * @return this
+     */
+    public DataLoaderBuilder tokenBudget(TokenBudget budget, LongUnaryOperator lengths) {
+        this.budget = Objects.requireNonNull(budget, "budget");
+        this.lengths = Objects.requireNonNull(lengths, "lengths");
         return this;
     }
 
@@ -280,6 +302,8 @@ public final class DataLoaderBuilder {
         check(workers >= 0, "workers", workers, "at least 0");
         check(prefetch == -1 || prefetch >= 1, "prefetch", prefetch, "at least 1");
         check(deviceSlots >= 2, "device slots", deviceSlots, "at least 2");
+        check(budget == null || badSamples == BadSamplePolicy.FAIL, "bad samples with a token budget", badSamples,
+                "FAIL: another sample may not fit");
         check(transfer != TransferMode.IN_PLACE || device == null || device.hostAccessible(), "transfer", "in place",
                 "a device whose memory the CPU reads");
         return new DataLoader(this);
@@ -292,12 +316,14 @@ public final class DataLoaderBuilder {
     }
 
     BatchSampler batches() {
-        BatchSampler all = BatchSampler.of(sampler, batchSize, shard, dropLast).withDataset(dataset.fingerprint());
+        BatchSampler all = (budget == null ? BatchSampler.of(sampler, batchSize, shard, dropLast)
+                : BatchSampler.of(sampler, budget, lengths, shard, dropLast)).withDataset(dataset.fingerprint());
         return state != null ? all.resume(state) : startEpoch == 0 ? all : all.startingAt(startEpoch, 0);
     }
 
-    SlabLayout layout() {
-        return collator.layout(dataset, batchSize);
+    SlabLayout layout(BatchSampler batches) {
+        return budget != null && budget.cost() == TokenBudget.Cost.PADDED ? collator.layout(dataset, budget)
+                : collator.layout(dataset, batches.batchSize());
     }
 
     boolean copies(Device target) {

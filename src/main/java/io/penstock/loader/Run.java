@@ -11,17 +11,24 @@ final class Run {
 
     final BatchSampler batches;
     final long base;
-    /** How many batches the run has; more than will ever be asked for, if it has no end. */
-    final long count;
+    /** The first epoch of which the run has nothing, and the first number that is never asked for. */
+    private final long endEpoch;
+    private final long endNumber;
 
     /** Written by the workers for every batch, while the trainer reads the fields above. */
     private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
     private volatile boolean cancelled;
 
-    Run(BatchSampler batches, long base, long count) {
+    Run(BatchSampler batches, long base, long endEpoch, long endNumber) {
         this.batches = batches;
         this.base = base;
-        this.count = count;
+        this.endEpoch = endEpoch;
+        this.endNumber = endNumber;
+    }
+
+    /** Whether the run has a batch of that number. */
+    boolean has(long number) {
+        return number < endNumber && (endEpoch == Long.MAX_VALUE || batches.epochOf(number) < endEpoch);
     }
 
     /** Claims the next sequence for the caller to fill; -1 if none is left. */
@@ -30,7 +37,7 @@ final class Run {
             return -1;
         }
         long n = claimed.getAndIncrement(CacheLine.MIDDLE);
-        return n < count ? base + n : -1;
+        return has(n) ? base + n : -1;
     }
 
     void cancel() {

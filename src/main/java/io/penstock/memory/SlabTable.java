@@ -2,6 +2,7 @@ package io.penstock.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * The offset table of one batch: each field's shape as it is in this batch, and where in the slab the field starts.
@@ -14,10 +15,11 @@ public final class SlabTable {
     private final SlabLayout layout;
     private final long[][] shapes;
     private final long[] offsets;
+    private final long[] maxBytes;
     private long usedBytes;
 
     /**
-     * A table in which every field has its greatest shape.
+     * A table in which every field has its greatest shape, or no row if that is beyond the bound of its bytes.
      *
      * @param layout the fields
      */
@@ -25,8 +27,13 @@ public final class SlabTable {
         this.layout = layout;
         this.shapes = new long[layout.fields().size()][];
         this.offsets = new long[shapes.length];
+        this.maxBytes = new long[shapes.length];
         for (int f = 0; f < shapes.length; f++) {
             shapes[f] = layout.fields().get(f).shape();
+            maxBytes[f] = layout.maxBytes().get(f);
+            if (layout.fields().get(f).byteSize() > maxBytes[f]) {
+                shapes[f][0] = 0;
+            }
         }
         layOut();
     }
@@ -56,12 +63,21 @@ public final class SlabTable {
         shapes[field][d] = size;
     }
 
-    /** Derives offsets and {@link #usedBytes} from the shapes. */
+    /**
+     * Derives offsets and {@link #usedBytes} from the shapes.
+     *
+     * @throws IllegalStateException if a field has more bytes than it may have; names it
+     */
     public void layOut() {
         long end = 0;
         for (int f = 0; f < shapes.length; f++) {
+            long bytes = byteSize(f);
+            if (bytes > maxBytes[f]) {
+                throw new IllegalStateException(layout.fields().get(f).name() + ": the batch has the shape "
+                        + Arrays.toString(shapes[f]) + ", " + bytes + " bytes, expected at most " + maxBytes[f]);
+            }
             offsets[f] = SlabLayout.align(end);
-            end = offsets[f] + byteSize(f);
+            end = offsets[f] + bytes;
         }
         usedBytes = end;
     }

@@ -2,49 +2,46 @@ package io.penstock.sampling;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongUnaryOperator;
 
 /**
  * Groups a sampler's order into the batches of one rank, from a start position on, first through the rest of the start
- * epoch and then through whole epochs without end.
+ * epoch and then through whole epochs without end: batches of equally many samples, or of as many as fit in a
+ * {@link TokenBudget}.
  *
  * <p>Batch {@code n} is a pure function of {@code n}, so workers compute their plans in parallel, in any order, and
- * agree. No batch spans two epochs. The rank takes every W-th position, as PyTorch's {@code DistributedSampler} has it;
- * {@link TailPolicy} says what becomes of a tail that the ranks do not divide, and {@code dropLast} whether a last
- * batch that is not full is given. {@code docs/spec/sharding.md} fixes all of it for ports.
+ * agree. No batch spans two epochs, and the batches number {@code n} of all ranks cover a range of positions without a
+ * gap. The rank takes every W-th of them, as PyTorch's {@code DistributedSampler} has it; {@link TailPolicy} says what
+ * becomes of a tail that the ranks do not divide, and {@code dropLast} whether a last batch that is not full is given.
+ * {@code docs/spec/sharding.md} and {@code docs/spec/batching.md} fix all of it for ports.
  *
  * <p>Immutable, and safe for any number of threads.
  */
-public final class BatchSampler {
+public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
-    private final Sampler sampler;
-    private final OrderCache orders;
-    private final int batchSize;
-    private final Shard shard;
-    private final boolean dropLast;
-    private final String dataset;
-    private final long size;
-    private final long startEpoch;
-    private final long startPosition;
-    private final long batchesInStartEpoch;
-    private final long batchesInFullEpoch;
+    final Sampler sampler;
+    final OrderCache orders;
+    final Shard shard;
+    final boolean dropLast;
+    final String dataset;
+    final long size;
+    final long startEpoch;
+    final long startPosition;
 
-    private BatchSampler(Sampler sampler, OrderCache orders, int batchSize, Shard shard, boolean dropLast,
-            String dataset, long startEpoch, long startPosition) {
+    BatchSampler(Sampler sampler, OrderCache orders, Shard shard, boolean dropLast, String dataset, long startEpoch,
+            long startPosition) {
         this.sampler = sampler;
         this.orders = orders;
-        this.batchSize = batchSize;
         this.shard = shard;
         this.dropLast = dropLast;
         this.dataset = dataset;
         this.startEpoch = startEpoch;
         this.startPosition = startPosition;
         size = sampler.size();
-        batchesInFullEpoch = batches(size);
-        batchesInStartEpoch = batches(size - startPosition);
     }
 
     /**
-     * The batches of one rank, from the first sample of epoch 0.
+     * The batches of one rank, from the first sample of epoch 0, of equally many samples.
      *
      * @param sampler the order
      * @param batchSize samples a rank takes a step, at least 1
@@ -60,8 +57,8 @@ public final class BatchSampler {
             throw new IllegalArgumentException("batch size " + batchSize + ", expected 1 or more samples");
         }
         Positions.checkSize(sampler.size());
-        BatchSampler result = new BatchSampler(sampler, new OrderCache(sampler), batchSize, shard, dropLast, "", 0, 0);
-        if (result.batchesInFullEpoch == 0) {
+        BatchSampler result = new FixedBatches(sampler, new OrderCache(sampler), batchSize, shard, dropLast, "", 0, 0);
+        if (result.batchesInEpoch(0) == 0) {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
                     + ", batch size " + batchSize + (dropLast ? ", last batch dropped" : "")
                     + "; fewer ranks, a smaller batch or another tail policy would leave some");
@@ -70,14 +67,63 @@ public final class BatchSampler {
     }
 
     /**
+     * The batches of one rank, from the first sample of epoch 0, each of as many samples as fit in a budget on every
+     * rank: the ranks take equally many batches, and of each batch equally many samples, without asking each other.
+     *
+     * <p>Where batches end is found by going through the lengths of an epoch's samples in order, once on every rank,
+     * as far as batches are asked for; 8 bytes a batch are kept.
+     *
+     * @param sampler the order
+     * @param budget what a batch has room for
+     * @param lengths the length of each sample of the dataset, as it is counted against the budget; asked by any thread
+     * @param shard the rank's part
+     * @param dropLast whether the last batch of an epoch is left out if it has fewer than the most samples
+     * @return the batch sampler
+     * @throws IllegalArgumentException if a sample does not fit in the budget alone, which is named; all of the dataset
+     *     are looked at, unless the sampler leaves some out; or if an epoch has not a single batch
+     * @throws IllegalStateException if the first batch begins with such a sample of a sampler that leaves some out
+     */
+    public static BatchSampler of(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
+            boolean dropLast) {
+        Objects.requireNonNull(shard, "shard");
+        Objects.requireNonNull(lengths, "lengths");
+        Positions.checkSize(sampler.size());
+        if (sampler.size() == sampler.datasetSize()) {
+            budget.checkAll(lengths, sampler.size());
+        }
+        BudgetBatches result = new BudgetBatches(sampler, new OrderCache(sampler), budget, lengths, shard, dropLast, "",
+                0, 0);
+        if (!result.hasBatch()) {
+            throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
+                    + ", " + budget + (dropLast ? ", last batch dropped" : "")
+                    + "; fewer ranks, a smaller budget or another tail policy would leave some");
+        }
+        return result;
+    }
+
+    /** The same batches, with another text for the dataset. */
+    abstract BatchSampler ofDataset(String fingerprint);
+
+    /** The batches from a place on that exists. */
+    abstract BatchSampler from(long epoch, long position);
+
+    /** Where in its epoch a batch begins, all ranks together: the position of rank 0's first sample. */
+    abstract long begin(long epoch, long index);
+
+    /** How many samples a batch has. */
+    abstract int count(long epoch, long index);
+
+    /** Whether this run takes no more from an epoch than batches 0 to {@code index}. */
+    abstract boolean isLast(long epoch, long index);
+
+    /**
      * The same batches, with states that name the dataset they belong to.
      *
      * @param fingerprint what tells the dataset from another, such as its digest
      * @return a batch sampler that writes it into states and refuses a state that has another
      */
     public BatchSampler withDataset(String fingerprint) {
-        Objects.requireNonNull(fingerprint, "fingerprint");
-        return new BatchSampler(sampler, orders, batchSize, shard, dropLast, fingerprint, startEpoch, startPosition);
+        return ofDataset(Objects.requireNonNull(fingerprint, "fingerprint"));
     }
 
     /**
@@ -96,11 +142,11 @@ public final class BatchSampler {
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
-        return new BatchSampler(sampler, orders, batchSize, shard, dropLast, dataset, epoch, position);
+        return from(epoch, position);
     }
 
     /**
-     * The batches that follow a state, which may come from a run with other ranks, workers or batch size.
+     * The batches that follow a state, which may come from a run with other ranks, workers, batch size or budget.
      *
      * @param state what was given before
      * @return a batch sampler whose batch 0 starts with the next sample
@@ -121,20 +167,19 @@ public final class BatchSampler {
      * @param into the plan to fill, with room for a batch
      * @throws IndexOutOfBoundsException if the number is negative
      * @throws IllegalArgumentException if the plan is too small
+     * @throws IllegalStateException if a sample does not fit in the budget alone, which is named
      */
     public void plan(long number, BatchPlan into) {
         long[] samples = into.samples();
-        if (samples.length < batchSize) {
+        if (samples.length < batchSize()) {
             throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
-                    + batchSize);
+                    + batchSize());
         }
         long epoch = epochOf(number);
-        long index = indexInEpoch(number);
-        long origin = origin(epoch);
-        long taken = index * batchSize;
-        int count = (int) Math.min(batchSize, shard.samplesPerRank(size - origin) - taken);
+        long index = number - firstBatchOf(epoch);
+        int count = count(epoch, index);
         int world = shard.worldSize();
-        long first = origin + shard.rank() + taken * world;
+        long first = begin(epoch, index) + shard.rank();
         int inside = first < size ? (int) Math.min(count, Math.ceilDiv(size - first, (long) world)) : 0;
         Order order = orders.of(epoch);
         if (inside > 0) {
@@ -148,18 +193,14 @@ public final class BatchSampler {
     }
 
     /**
-     * How many batches this run takes from an epoch: the rest of it in the epoch that the run starts in.
+     * How many batches this run takes from an epoch: the rest of it in the epoch that the run starts in. With a token
+     * budget, epochs differ, and one that was not gone through is gone through now.
      *
      * @param epoch an epoch, not before the one the run starts in
      * @return the number of batches, the same on every rank; 0 only where too little is left of the start epoch
      * @throws IllegalArgumentException if the run starts after that epoch
      */
-    public long batchesInEpoch(long epoch) {
-        if (epoch < startEpoch) {
-            throw new IllegalArgumentException("epoch " + epoch + ", expected " + startEpoch + " or later");
-        }
-        return epoch == startEpoch ? batchesInStartEpoch : batchesInFullEpoch;
-    }
+    public abstract long batchesInEpoch(long epoch);
 
     /**
      * The epoch a batch belongs to.
@@ -168,15 +209,7 @@ public final class BatchSampler {
      * @return the epoch
      * @throws IndexOutOfBoundsException if the number is negative
      */
-    public long epochOf(long number) {
-        if (number < 0) {
-            throw new IndexOutOfBoundsException("batch " + number + ", expected 0 or more");
-        }
-        if (number < batchesInStartEpoch) {
-            return startEpoch;
-        }
-        return startEpoch + 1 + (number - batchesInStartEpoch) / batchesInFullEpoch;
-    }
+    public abstract long epochOf(long number);
 
     /**
      * A batch's number in its epoch, as {@link BatchPlan#indexInEpoch()} counts it.
@@ -190,20 +223,14 @@ public final class BatchSampler {
     }
 
     /**
-     * The first batch that this run takes from an epoch.
+     * The first batch that this run takes from an epoch. With a token budget, all epochs before are gone through that
+     * were not.
      *
      * @param epoch an epoch, not before the one the run starts in
      * @return that batch's number in this run
      * @throws IllegalArgumentException if the run starts after that epoch
      */
-    public long firstBatchOf(long epoch) {
-        if (epoch < startEpoch) {
-            throw new IllegalArgumentException("epoch " + epoch + ", expected " + startEpoch + " or later");
-        }
-        return epoch == startEpoch
-                ? 0
-                : batchesInStartEpoch + (epoch - startEpoch - 1) * batchesInFullEpoch;
-    }
+    public abstract long firstBatchOf(long epoch);
 
     /**
      * The state before the first batch.
@@ -223,21 +250,18 @@ public final class BatchSampler {
      */
     public LoaderState stateAfter(long number) {
         long epoch = epochOf(number);
-        long given = indexInEpoch(number) + 1;
-        boolean epochDone = given == batchesInEpoch(epoch);
-        return new LoaderState(epochDone ? epoch + 1 : epoch,
-                epochDone ? 0 : origin(epoch) + given * batchSize * shard.worldSize(),
+        long index = number - firstBatchOf(epoch);
+        boolean epochDone = isLast(epoch, index);
+        return new LoaderState(epochDone ? epoch + 1 : epoch, epochDone ? 0 : begin(epoch, index + 1),
                 sampler.seed(), sampler.fingerprint(), dataset);
     }
 
     /**
-     * Samples a rank takes a step.
+     * The most samples that a rank takes a step.
      *
      * @return the largest {@link BatchPlan#count()} that plans have
      */
-    public int batchSize() {
-        return batchSize;
-    }
+    public abstract int batchSize();
 
     /**
      * The rank's part.
@@ -266,12 +290,19 @@ public final class BatchSampler {
         return dropLast;
     }
 
-    private long origin(long epoch) {
+    final long origin(long epoch) {
         return epoch == startEpoch ? startPosition : 0;
     }
 
-    private long batches(long remaining) {
-        long samples = shard.samplesPerRank(remaining);
-        return dropLast ? samples / batchSize : Math.ceilDiv(samples, (long) batchSize);
+    final void checkStarted(long epoch) {
+        if (epoch < startEpoch) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected " + startEpoch + " or later");
+        }
+    }
+
+    static void checkNumber(long number) {
+        if (number < 0) {
+            throw new IndexOutOfBoundsException("batch " + number + ", expected 0 or more");
+        }
     }
 }

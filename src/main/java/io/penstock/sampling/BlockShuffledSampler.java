@@ -52,7 +52,7 @@ final class BlockShuffledSampler implements Sampler {
     @Override
     public String fingerprint() {
         return "blocks size=" + size() + " blocks=" + (starts.length - 1) + ":"
-                + ContentDigest.of(starts.length, i -> starts[i]) + " window=" + window + " seed=" + seed;
+                + ContentDigest.of(starts.length, i -> starts[(int) i]) + " window=" + window + " seed=" + seed;
     }
 
     private final class Blocks implements Order {

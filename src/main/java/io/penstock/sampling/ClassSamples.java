@@ -36,7 +36,7 @@ final class ClassSamples {
         for (int i = 0; i < classes.length; i++) {
             samples[next[classes[i]]++] = i;
         }
-        digest = ContentDigest.of(classes.length, i -> classes[i]);
+        digest = ContentDigest.of(classes.length, i -> classes[(int) i]);
     }
 
     int classes() {

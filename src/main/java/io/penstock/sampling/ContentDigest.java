@@ -18,15 +18,15 @@ final class ContentDigest {
     /** The numbers of a list, by index. */
     @FunctionalInterface
     interface Numbers {
-        long at(int index);
+        long at(long index);
     }
 
     /** The first digits of the SHA-256 of all numbers, each as 8 bytes, least significant first. */
-    static String of(int count, Numbers numbers) {
+    static String of(long count, Numbers numbers) {
         try {
             MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
             ByteBuffer bytes = ByteBuffer.allocate(CHUNK * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            for (int i = 0; i < count; i++) {
+            for (long i = 0; i < count; i++) {
                 bytes.putLong(numbers.at(i));
                 if (!bytes.hasRemaining() || i == count - 1) {
                     sha256.update(bytes.flip());

@@ -1,5 +1,7 @@
 package io.penstock.sampling;
 
+import java.util.function.LongUnaryOperator;
+
 /**
  * Orders the samples of a dataset, epoch by epoch, as a pure function: no state moves, so any thread may ask for any
  * epoch at any time, and asking again gives the same order.
@@ -171,5 +173,28 @@ public interface Sampler {
      */
     static Sampler balanced(int[] classes, long size, long seed) {
         return new BalancedSampler(classes, size, seed);
+    }
+
+    /**
+     * Another order, with samples of like lengths brought together, so that batches need little padding. Within each
+     * window of the other order, samples are sorted by length, those of equal length in that order, and cut into
+     * groups; the groups are then shuffled. What comes how often stays the same, no sample leaves its window, and the
+     * order is independent of ranks and batch size, as any: a state is a position. {@code docs/spec/batching.md} fixes
+     * it for ports.
+     *
+     * <p>The first position of a window costs sorting it; the last few windows are kept, 8 bytes a position.
+     *
+     * @param base the order to begin with, for example shuffled
+     * @param lengths the length of each sample of the dataset, below 2^38: asked for all of them once, here, and again
+     *     when a window is sorted, by any thread; so it should be cheap, as the index of a store is
+     * @param window positions that are looked ahead, 1 to 2^24
+     * @param group samples of like lengths that stay together, 1 or more: batch size times ranks where batches are of a
+     *     fixed size
+     * @param seed any 64 bits; with the epoch, it decides the order of groups
+     * @return the sampler
+     * @throws IllegalArgumentException if a number is outside its range; names the sample if it is a length
+     */
+    static Sampler lengthBucketed(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
+        return new LengthBucketedSampler(base, lengths, window, group, seed);
     }
 }

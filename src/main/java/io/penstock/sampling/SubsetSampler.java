@@ -54,7 +54,7 @@ final class SubsetSampler implements Sampler {
 
     @Override
     public String fingerprint() {
-        return "subset of " + datasetSize + ":" + ContentDigest.of(samples.length, i -> samples[i]) + " by ["
+        return "subset of " + datasetSize + ":" + ContentDigest.of(samples.length, i -> samples[(int) i]) + " by ["
                 + order.fingerprint() + "]";
     }
 }

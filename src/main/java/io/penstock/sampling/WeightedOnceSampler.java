@@ -28,7 +28,7 @@ final class WeightedOnceSampler implements Sampler {
         this.weights = weights.clone();
         this.size = size;
         this.seed = seed;
-        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[i]));
+        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
     }
 
     @Override

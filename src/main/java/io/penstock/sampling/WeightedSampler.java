@@ -24,7 +24,7 @@ final class WeightedSampler implements Sampler {
     WeightedSampler(double[] weights, long size, long seed) {
         this.size = Positions.checkSize(size);
         this.seed = seed;
-        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[i]));
+        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
         int n = weights.length;
         long[] whole = wholeWeights(weights);
         long total = Arrays.stream(whole).sum();

@@ -1,0 +1,81 @@
+package io.penstock.dataset;
+
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.TensorSpec;
+import java.util.Objects;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
+
+/**
+ * How long one field of each sample is, for orders and batches by length: measured once, by all processors, and kept,
+ * 4 bytes a sample. Immutable.
+ *
+ * <p>A token store knows the lengths of its documents: {@link Documents#length} needs no table.
+ */
+public final class Lengths implements LongUnaryOperator {
+
+    private static final int RUN = 4096;
+
+    private final int[] lengths;
+
+    private Lengths(int[] lengths) {
+        this.lengths = lengths;
+    }
+
+    /**
+     * Measures a field. Where it is decoded, the decoder is asked for each sample, which reads it.
+     *
+     * @param dataset the samples
+     * @param field the field's position in the dataset's fields; of varying length
+     * @return the lengths along its first dimension
+     * @throws IllegalArgumentException if the field is of a fixed shape, or there are 2^31 samples or more
+     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     */
+    public static Lengths of(Dataset dataset, int field) {
+        return of(dataset, field, Long.MAX_VALUE);
+    }
+
+    /**
+     * Measures a field of samples that will be cut.
+     *
+     * @param dataset the samples
+     * @param field the field's position in the dataset's fields; of varying length
+     * @param maxLength the longest that is kept: as the collator has it
+     * @return the lengths along its first dimension, none above {@code maxLength}
+     * @throws IllegalArgumentException if the field is of a fixed shape, or there are 2^31 samples or more
+     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     */
+    public static Lengths of(Dataset dataset, int field, long maxLength) {
+        TensorSpec spec = dataset.fields().get(field);
+        if (!spec.isVariable()) {
+            throw new IllegalArgumentException(spec + " has one length, expected a field of varying length");
+        }
+        if (dataset.size() > Integer.MAX_VALUE - 8) {
+            throw new IllegalArgumentException(dataset.size() + " samples, expected fewer than 2^31");
+        }
+        int[] lengths = new int[(int) dataset.size()];
+        long rowBytes = Math.max(1, spec.rowBytes());
+        IntStream.range(0, Math.ceilDiv(lengths.length, RUN)).parallel().forEach(run -> {
+            try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
+                int end = (int) Math.min(lengths.length, (run + 1L) * RUN);
+                for (int sample = run * RUN; sample < end; sample++) {
+                    lengths[sample] = Math.toIntExact(Math.min(maxLength,
+                            reader.byteSize(sample, field) / rowBytes));
+                }
+            }
+        });
+        return new Lengths(lengths);
+    }
+
+    /**
+     * A sample's length.
+     *
+     * @param sample the sample's index
+     * @return from 0
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    @Override
+    public long applyAsLong(long sample) {
+        return lengths[(int) Objects.checkIndex(sample, (long) lengths.length)];
+    }
+}

@@ -1,0 +1,163 @@
+package io.penstock.sampling;
+
+import java.util.Arrays;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Where the batches of one epoch end, found from its first position on, as far as is asked for. A batch takes one
+ * sample more on every rank as long as it fits in the budget on every rank, so its end is the same for all.
+ *
+ * <p>Assumes that lengths are a pure function. Guarantees that an end that is known is two volatile reads; one thread
+ * at a time looks for more, and some further than it was asked to.
+ */
+final class BudgetEpoch {
+
+    private static final int SAMPLES_AT_ONCE = 1024;
+    private static final int BATCHES_AHEAD = 16;
+    private static final int FIRST_ENDS = 64;
+
+    private final long epoch;
+    private final Order order;
+    private final TokenBudget budget;
+    private final LongUnaryOperator lengths;
+    private final boolean dropLast;
+    private final int world;
+    private final long size;
+    /** Behind the last position that a rank takes: surplus positions are at or past the epoch's size. */
+    private final long limit;
+
+    /** The ends of batches, the first {@link #known} of them; grown before that is raised. */
+    private volatile long[] ends = new long[FIRST_ENDS];
+    private volatile int known;
+    private volatile boolean complete;
+
+    // What the thread that looks for more has in hand.
+    private long next;
+    private int count;
+    private long longest;
+    private final long[] sums;
+    private final long[] samples = new long[SAMPLES_AT_ONCE];
+    private long samplesFrom;
+    private int sampleCount;
+    /** The last sample that was met that does not fit alone. */
+    private long misfit;
+
+    BudgetEpoch(long epoch, Order order, long origin, Shard shard, TokenBudget budget, LongUnaryOperator lengths,
+            boolean dropLast) {
+        this.epoch = epoch;
+        this.order = order;
+        this.budget = budget;
+        this.lengths = lengths;
+        this.dropLast = dropLast;
+        this.world = shard.worldSize();
+        this.size = order.size();
+        this.limit = origin + shard.samplesPerRank(size - origin) * world;
+        this.next = origin;
+        this.sums = budget.cost() == TokenBudget.Cost.SUM ? new long[world] : null;
+    }
+
+    long epoch() {
+        return epoch;
+    }
+
+    /** Whether there is a batch of that index. */
+    boolean has(long index) {
+        if (index >= known && !complete) {
+            find(index);
+        }
+        return index < known;
+    }
+
+    /** The position behind a batch, which the epoch has. */
+    long end(long index) {
+        if (!has(index)) {
+            throw new IndexOutOfBoundsException("batch " + index + " of epoch " + epoch + ", which has " + known);
+        }
+        return ends[(int) index];
+    }
+
+    /** How many batches the epoch has. */
+    long count() {
+        has(Long.MAX_VALUE);
+        return known;
+    }
+
+    private synchronized void find(long index) {
+        while (!complete && (index >= known || known < index + BATCHES_AHEAD)) {
+            if (next == limit) {
+                if (count == budget.maxSamples() || count > 0 && !dropLast) {
+                    publish();
+                }
+                complete = true;
+            } else if (take()) {
+                count++;
+                next += world;
+            } else if (count > 0) {
+                publish();
+            } else if (index >= known) {
+                throw new IllegalStateException(budget.misfit(misfit, lengths.applyAsLong(misfit)));
+            } else {
+                return;                                 // it is said when its batch is asked for
+            }
+        }
+    }
+
+    /** Takes one sample more on each rank, if they fit. */
+    private boolean take() {
+        if (count == budget.maxSamples()) {
+            return false;
+        }
+        long most = longest;
+        long room = budget.tokens() / (count + 1);          // for each of that many samples
+        for (int rank = 0; rank < world; rank++) {
+            long length = length(next + rank);
+            most = Math.max(most, length);
+            boolean fits = sums == null ? budget.alone(most) <= room : sums[rank] + length <= budget.tokens();
+            if (length < 0 || !fits) {
+                return false;
+            }
+        }
+        longest = most;
+        for (int rank = 0; sums != null && rank < world; rank++) {
+            sums[rank] += length(next + rank);
+        }
+        return true;
+    }
+
+    private void publish() {
+        if (known == ends.length) {
+            ends = Arrays.copyOf(ends, Math.multiplyExact(ends.length, 2));
+        }
+        ends[known] = next;
+        known = known + 1;
+        count = 0;
+        longest = 0;
+        if (sums != null) {
+            Arrays.fill(sums, 0);
+        }
+    }
+
+    /** The length of the sample at a position; -1 if it does not fit in a batch of its own. */
+    private long length(long position) {
+        long sample = sample(position);
+        long length = lengths.applyAsLong(sample);
+        if (!budget.fits(length)) {
+            misfit = sample;
+            return -1;
+        }
+        return length;
+    }
+
+    private long sample(long position) {
+        if (position >= size) {
+            return order.at(position % size);
+        }
+        if (position < samplesFrom || position >= samplesFrom + sampleCount) {
+            // Ranks are looked through twice where lengths are summed: that goes back to the batch's next position.
+            samplesFrom = position;
+            sampleCount = (int) Math.min(SAMPLES_AT_ONCE, size - position);
+            order.fill(position, 1, sampleCount, samples);
+        }
+        return samples[(int) (position - samplesFrom)];
+    }
+}

@@ -1,0 +1,411 @@
+package io.penstock.sampling;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.penstock.sampling.TokenBudget.Cost;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class TokenBudgetTest {
+
+    private static final TailPolicy[] TAILS = TailPolicy.values();
+
+    /** A random plan: everything that shapes batches but the rank. */
+    private record Setup(Sampler sampler, long[] lengths, int world, TailPolicy tail, TokenBudget budget,
+            boolean dropLast) {
+
+        static Setup random(SplittableRandom random) {
+            int size = random.nextInt(1, random.nextBoolean() ? 20 : 300);
+            long[] lengths = random.longs(size, 0, random.nextInt(1, 60)).toArray();
+            Sampler order = random.nextBoolean() ? Sampler.shuffled(size, random.nextLong())
+                    : Sampler.sequential(size);
+            Sampler sampler = random.nextBoolean() ? order : Sampler.lengthBucketed(order, s -> lengths[(int) s],
+                    random.nextInt(1, size + 1), random.nextInt(1, 9), random.nextLong());
+            return of(sampler, lengths, random);
+        }
+
+        private static Setup of(Sampler sampler, long[] lengths, SplittableRandom random) {
+            while (true) {
+                int multiple = random.nextInt(1, 9);
+                long longest = Arrays.stream(lengths).max().orElseThrow() + multiple;
+                var budget = new TokenBudget(longest + random.nextInt(0, 300), random.nextInt(1, 30), multiple,
+                        random.nextInt(4) == 0 ? Cost.SUM : Cost.PADDED);
+                int world = random.nextInt(1, 14);
+                TailPolicy tail = TAILS[random.nextInt(TAILS.length)];
+                if (tail != TailPolicy.DROP || world <= sampler.size()) {
+                    return new Setup(sampler, lengths, world, tail, budget, false);
+                }
+            }
+        }
+
+        Setup resumedBy(SplittableRandom random) {
+            return of(sampler, lengths, random);
+        }
+
+        BatchSampler rank(int rank) {
+            return BatchSampler.of(sampler, budget, s -> lengths[(int) s], new Shard(rank, world, tail), dropLast);
+        }
+
+        /** What a batch of samples costs a rank, counted as plainly as can be. */
+        long cost(List<Long> samples) {
+            long longest = 0;
+            long sum = 0;
+            for (long sample : samples) {
+                longest = Math.max(longest, lengths[(int) sample]);
+                sum += lengths[(int) sample];
+            }
+            while (longest % budget.multipleOf() != 0) {
+                longest++;
+            }
+            return budget.cost() == Cost.SUM ? sum : longest * samples.size();
+        }
+    }
+
+    /**
+     * The reference: deals a step at a time to hands, and begins anew when a hand would cost too much. Returns for each
+     * batch the hands of all ranks: lists of positions, the tail's counted on past the size.
+     */
+    private static List<List<List<Long>>> deal(Setup setup, Order order, long start) {
+        long size = setup.sampler.size();
+        long steps = setup.tail == TailPolicy.DROP ? (size - start) / setup.world
+                : (size - start + setup.world - 1) / setup.world;
+        List<List<List<Long>>> batches = new ArrayList<>();
+        List<List<Long>> hands = null;
+        for (long step = 0; step < steps; step++) {
+            boolean fits = hands != null && hands.getFirst().size() < setup.budget.maxSamples();
+            for (int rank = 0; fits && rank < setup.world; rank++) {
+                List<Long> more = new ArrayList<>(hands.get(rank));
+                more.add(start + step * setup.world + rank);
+                fits = setup.cost(more.stream().map(p -> order.at(p % size)).toList()) <= setup.budget.tokens();
+            }
+            if (!fits) {
+                hands = new ArrayList<>();
+                for (int rank = 0; rank < setup.world; rank++) {
+                    hands.add(new ArrayList<>());
+                }
+                batches.add(hands);
+            }
+            for (int rank = 0; rank < setup.world; rank++) {
+                hands.get(rank).add(start + step * setup.world + rank);
+            }
+        }
+        if (setup.dropLast && hands != null && hands.getFirst().size() < setup.budget.maxSamples()) {
+            batches.removeLast();
+        }
+        return batches;
+    }
+
+    @Test
+    void batchesAreWhatDealingStepByStepGives() {
+        var random = new SplittableRandom(41);
+        int full = 0;
+        for (int i = 0; i < 600; i++) {
+            Setup made = Setup.random(random);
+            Setup setup = i % 3 != 0 ? made
+                    : new Setup(made.sampler, made.lengths, made.world, made.tail, made.budget, true);
+            long startEpoch = random.nextInt(3);
+            long start = random.nextBoolean() ? 0 : random.nextLong(setup.sampler.size());
+            String which = "case " + i + ": " + setup + " from " + startEpoch + ":" + start;
+            if (setup.dropLast && emptyEpoch(setup)) {
+                continue;
+            }
+            for (int rank = 0; rank < setup.world; rank++) {
+                BatchSampler batches = setup.rank(rank).startingAt(startEpoch, start);
+                BatchPlan plan = new BatchPlan(setup.budget.maxSamples());
+                long n = 0;
+                for (long epoch = startEpoch; epoch < startEpoch + 3; epoch++) {
+                    Order order = setup.sampler.epoch(epoch);
+                    var expected = deal(setup, order, epoch == startEpoch ? start : 0);
+                    assertEquals(n, batches.firstBatchOf(epoch), which);
+                    assertEquals(expected.size(), batches.batchesInEpoch(epoch), which);
+                    for (int index = 0; index < expected.size(); index++, n++) {
+                        List<Long> positions = expected.get(index).get(rank);
+                        batches.plan(n, plan);
+                        assertEquals(positions.size(), plan.count(), which);
+                        assertEquals(positions.getFirst(), plan.firstPosition(), which);
+                        assertEquals(epoch, plan.epoch(), which);
+                        assertEquals(index, plan.indexInEpoch(), which);
+                        assertEquals(epoch, batches.epochOf(n), which);
+                        assertEquals(index, batches.indexInEpoch(n), which);
+                        int valid = 0;
+                        for (int k = 0; k < positions.size(); k++) {
+                            assertEquals(order.at(positions.get(k) % setup.sampler.size()), plan.sample(k), which);
+                            valid += positions.get(k) < setup.sampler.size() || setup.tail != TailPolicy.EXACT ? 1 : 0;
+                        }
+                        assertEquals(valid, plan.valid(), which);
+                        assertTrue(setup.cost(samples(plan)) <= setup.budget.tokens(), which);
+                        full += plan.count() == setup.budget.maxSamples() ? 1 : 0;
+                    }
+                }
+            }
+        }
+        assertTrue(full > 400, "batches with the most samples: " + full);
+    }
+
+    private static boolean emptyEpoch(Setup setup) {
+        for (long epoch = 0; epoch < 6; epoch++) {
+            if (deal(setup, setup.sampler.epoch(epoch), 0).isEmpty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static List<Long> samples(BatchPlan plan) {
+        List<Long> samples = new ArrayList<>();
+        for (int i = 0; i < plan.count(); i++) {
+            samples.add(plan.sample(i));
+        }
+        return samples;
+    }
+
+    @Test
+    void anEpochHasEachSampleOnceAndEveryRankEquallyManySteps() {
+        var random = new SplittableRandom(42);
+        for (int i = 0; i < 3000; i++) {
+            Setup setup = Setup.random(random);
+            int size = (int) setup.sampler.size();
+            long[] counts = new long[size];
+            long steps = -1;
+            long given = 0;
+            for (int rank = 0; rank < setup.world; rank++) {
+                BatchSampler batches = setup.rank(rank);
+                assertTrue(steps < 0 || steps == batches.batchesInEpoch(0), "equal steps");
+                steps = batches.batchesInEpoch(0);
+                BatchPlan plan = new BatchPlan(batches.batchSize());
+                for (long n = 0; n < steps; n++) {
+                    batches.plan(n, plan);
+                    for (int k = 0; k < plan.valid(); k++) {
+                        counts[(int) plan.sample(k)]++;
+                        given++;
+                    }
+                }
+            }
+            String which = "case " + i + ": " + setup + ": " + Arrays.toString(counts);
+            long rounded = Math.ceilDiv(size, setup.world) * setup.world;
+            switch (setup.tail) {
+                case EXACT -> assertTrue(Arrays.stream(counts).allMatch(c -> c == 1), which);
+                case DROP -> assertTrue(Arrays.stream(counts).allMatch(c -> c <= 1)
+                        && given == size / setup.world * setup.world, which);
+                case PAD -> assertTrue(Arrays.stream(counts).allMatch(c -> c >= 1) && given == rounded, which);
+            }
+        }
+    }
+
+    @Test
+    void aRunKilledAfterAnyBatchAndResumedWithOtherRanksAndBudgetsRepeatsAndSkipsNothing() {
+        var random = new SplittableRandom(43);
+        int resumedInside = 0;
+        for (int i = 0; i < 3000; i++) {
+            Setup setup = Setup.random(random);
+            long size = setup.sampler.size();
+            LoaderState state = setup.rank(0).startState();
+            long position = 0;
+            Order order = setup.sampler.epoch(0);
+            // A chain of runs, each killed after some batches; what they give must be positions 0, 1, 2, … of epoch 0.
+            for (int run = 0; state.epoch() == 0; run++) {
+                String which = "case " + i + " run " + run + ": " + setup + " from " + state;
+                BatchSampler first = setup.rank(0).resume(state);
+                long batches = first.batchesInEpoch(0);
+                if (batches == 0) {
+                    assertEquals(1, first.epochOf(0), which);
+                    assertEquals(TailPolicy.DROP, setup.tail, which);
+                    break;
+                }
+                long kill = random.nextLong(batches);
+                List<Long> given = new ArrayList<>();
+                for (int rank = 0; rank < setup.world; rank++) {
+                    BatchSampler own = setup.rank(rank).resume(state);
+                    assertEquals(first.stateAfter(kill), own.stateAfter(kill), which);
+                    BatchPlan plan = new BatchPlan(own.batchSize());
+                    for (long n = 0; n <= kill; n++) {
+                        own.plan(n, plan);
+                        for (int k = 0; k < plan.count(); k++) {
+                            long at = plan.firstPosition() + (long) k * setup.world;
+                            assertEquals(order.at(at % size), plan.sample(k), which);
+                            given.add(at);
+                        }
+                    }
+                }
+                given.sort(null);
+                for (long p : given) {
+                    if (p < size) {
+                        assertEquals(position++, p, which);
+                    }
+                }
+                LoaderState next = LoaderState.fromJson(first.stateAfter(kill).toJson());
+                if (next.epoch() == 0) {
+                    assertEquals(position, next.position(), which);
+                    resumedInside++;
+                } else {
+                    assertEquals(new LoaderState(1, 0, state.seed(), state.sampler(), ""), next, which);
+                    assertTrue(position == size || setup.tail == TailPolicy.DROP, which);
+                }
+                state = next;
+                setup = setup.resumedBy(random);
+            }
+        }
+        assertTrue(resumedInside > 1500, "resumed inside an epoch: " + resumedInside);
+    }
+
+    @Test
+    void theSameSetupResumedGivesTheBatchesThatWouldHaveFollowed() {
+        var random = new SplittableRandom(44);
+        for (int i = 0; i < 1000; i++) {
+            Setup setup = Setup.random(random);
+            int rank = random.nextInt(setup.world);
+            BatchSampler run = setup.rank(rank);
+            long kill = random.nextLong(3 * run.batchesInEpoch(0));
+            BatchSampler resumed = setup.rank(rank).resume(run.stateAfter(kill));
+            BatchPlan expected = new BatchPlan(run.batchSize());
+            BatchPlan found = new BatchPlan(run.batchSize());
+            for (long n = 0; n < 2 * run.batchesInEpoch(0) + 3; n++) {
+                run.plan(kill + 1 + n, expected);
+                resumed.plan(n, found);
+                String which = "case " + i + ": " + setup + " killed after " + kill + " batch " + n;
+                assertEquals(expected.epoch(), found.epoch(), which);
+                assertEquals(expected.firstPosition(), found.firstPosition(), which);
+                assertEquals(expected.valid(), found.valid(), which);
+                assertEquals(samples(expected), samples(found), which);
+                assertEquals(run.stateAfter(kill + 1 + n), resumed.stateAfter(n), which);
+            }
+        }
+    }
+
+    @Test
+    void aStateOfFixedBatchesIsResumedWithABudgetAndBack() {
+        Sampler sampler = Sampler.shuffled(1000, 4);
+        BatchSampler fixed = BatchSampler.of(sampler, 7, new Shard(1, 3, TailPolicy.EXACT), false);
+        BatchSampler budgeted = BatchSampler.of(sampler, TokenBudget.padded(500), s -> s % 90,
+                new Shard(0, 2, TailPolicy.EXACT), false).resume(fixed.stateAfter(9));
+        BatchPlan plan = new BatchPlan(budgeted.batchSize());
+        budgeted.plan(0, plan);
+        assertEquals(10 * 7 * 3, plan.firstPosition());
+        LoaderState state = budgeted.stateAfter(0);
+        assertEquals(210 + 2L * plan.count(), state.position());
+        fixed.resume(state).plan(0, plan);
+        assertEquals(state.position() + 1, plan.firstPosition());
+    }
+
+    @Test
+    void batchesDoNotDependOnTheThreadsThatPlanThem() throws Exception {
+        LongUnaryOperator lengths = s -> s * 31 % 77;
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(400, 77), TokenBudget.padded(600), lengths,
+                Shard.whole(), false);
+        List<List<Long>> expected = new ArrayList<>();
+        BatchSampler alone = BatchSampler.of(Sampler.shuffled(400, 77), TokenBudget.padded(600), lengths,
+                Shard.whole(), false);
+        BatchPlan plan = new BatchPlan(600);
+        for (long n = 0; n < 900; n++) {
+            alone.plan(n, plan);
+            expected.add(samples(plan));
+        }
+        assertTrue(alone.epochOf(899) > 12);
+        try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
+            List<Future<?>> done = new ArrayList<>();
+            for (int worker = 0; worker < 8; worker++) {
+                long seed = worker;
+                done.add(workers.submit(() -> {
+                    var random = new SplittableRandom(seed);
+                    BatchPlan own = new BatchPlan(600);
+                    for (int i = 0; i < 5_000; i++) {
+                        long n = random.nextLong(900);
+                        batches.plan(n, own);
+                        assertEquals(expected.get((int) n), samples(own));
+                    }
+                }));
+            }
+            for (Future<?> future : done) {
+                future.get();
+            }
+        }
+    }
+
+    @Test
+    void anEpochIsGoneThroughOnlyAsFarAsItIsAskedFor() {
+        long size = 1L << 40;
+        long[] furthest = {0};
+        Sampler some = Sampler.withReplacement(10, size, 1);
+        BatchSampler batches = BatchSampler.of(some, TokenBudget.padded(100), s -> {
+            furthest[0]++;
+            return s;
+        }, Shard.whole(), false);
+        BatchPlan plan = new BatchPlan(100);
+        batches.plan(1000, plan);
+        assertTrue(furthest[0] < 40_000, "asked for " + furthest[0] + " lengths");
+        assertEquals(0, batches.stateAfter(1000).epoch());
+    }
+
+    @Test
+    void planningAllocatesNothingOnceABatchesEndIsKnown() {
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000, 5), TokenBudget.padded(4096),
+                s -> s % 512, new Shard(3, 8, TailPolicy.PAD), true);
+        BatchPlan plan = new BatchPlan(4096);
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        batches.batchesInEpoch(0);
+        long before = 0;
+        for (int round = 0; round < 2; round++) {
+            before = threads.getCurrentThreadAllocatedBytes();
+            for (long n = 0; n < 10_000; n++) {
+                batches.plan(n, plan);
+            }
+        }
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertTrue(allocated < 10_000, "allocated " + allocated + " bytes in 10,000 plans");
+    }
+
+    @Test
+    void aSampleThatDoesNotFitAloneIsNamed() {
+        Sampler all = Sampler.shuffled(100, 1);
+        LongUnaryOperator lengths = s -> s == 40 ? 17 : 3;
+        var open = assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(all,
+                TokenBudget.padded(16), lengths, Shard.whole(), false));
+        assertTrue(open.getMessage().startsWith("sample 40 has 17 tokens"), open.getMessage());
+        // 17 tokens fit in 20, but not padded to 24.
+        var padded = assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(all,
+                TokenBudget.padded(20).toMultipleOf(8), lengths, Shard.whole(), false));
+        assertTrue(padded.getMessage().contains("padded to a multiple of 8"), padded.getMessage());
+        BatchSampler.of(all, TokenBudget.padded(24).toMultipleOf(8), lengths, Shard.whole(), false);
+        // A sampler that leaves it out may do so; one that comes to it says so then.
+        BatchSampler without = BatchSampler.of(Sampler.subset(new long[] {1, 2}, 100, Sampler.sequential(2)),
+                TokenBudget.padded(16), lengths, Shard.whole(), false);
+        assertEquals(1, without.batchesInEpoch(0));
+        BatchSampler with = BatchSampler.of(Sampler.subset(LongStream.range(0, 60).toArray(), 100, Sampler.sequential(60)),
+                TokenBudget.padded(16), lengths, Shard.whole(), false);
+        var met = assertThrows(IllegalStateException.class, () -> with.batchesInEpoch(0));
+        assertTrue(met.getMessage().startsWith("sample 40 has 17 tokens"), met.getMessage());
+    }
+
+    @Test
+    void wrongArgumentsAreRefused() {
+        Sampler sampler = Sampler.sequential(10);
+        assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded(0));
+        assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded((1L << 40) + 1));
+        assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded(9).maxSamples(0));
+        assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded(9).toMultipleOf(0));
+        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1,
+                new Shard(0, 11, TailPolicy.DROP), false));
+        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler,
+                TokenBudget.padded(90).maxSamples(11), _ -> 1, Shard.whole(), true));
+        BatchSampler batches = BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1, Shard.whole(), false);
+        assertThrows(IllegalArgumentException.class, () -> batches.startingAt(0, 10));
+        assertThrows(IllegalArgumentException.class, () -> batches.plan(0, new BatchPlan(3)));
+        assertThrows(IndexOutOfBoundsException.class, () -> batches.plan(-1, new BatchPlan(9)));
+        assertThrows(IllegalArgumentException.class, () -> batches.startingAt(2, 0).batchesInEpoch(1));
+        assertFalse(batches.dropLast());
+        assertEquals(65_536, TokenBudget.sum(1L << 30).maxSamples());
+    }
+}
