@@ -1,18 +1,24 @@
 package io.penstock.cli;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.Lengths;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.ITypeConverter;
@@ -34,6 +40,29 @@ final class PlanOptions {
     @Option(names = "--batch", defaultValue = "32", paramLabel = "SAMPLES",
             description = "Samples in a batch; default: ${DEFAULT-VALUE}.")
     private int batch;
+
+    @Option(names = "--token-budget", paramLabel = "TOKENS",
+            description = "Instead of --batch: as many samples as fit in so many tokens, padding included.")
+    private Long tokenBudget;
+
+    @Option(names = "--max-samples", paramLabel = "N",
+            description = "With --token-budget: the most samples of a batch; default: as many as tokens, up to 65536.")
+    private Integer maxSamples;
+
+    @Option(names = "--bucket-window", paramLabel = "SAMPLES",
+            description = "Bring samples of like lengths together, within so many of the order: less padding.")
+    private Long bucketWindow;
+
+    @Option(names = "--bucket-group", defaultValue = "256", paramLabel = "SAMPLES",
+            description = "With --bucket-window: how many of like lengths stay together; default: ${DEFAULT-VALUE}.")
+    private long bucketGroup;
+
+    @Option(names = "--length-field", paramLabel = "NAME",
+            description = "Whose length the two go by; default: the one field of varying length.")
+    private String lengthField;
+
+    /** The length of each sample, once it was asked for. */
+    private LongUnaryOperator lengths;
 
     @ArgGroup
     private OrderOption order = new OrderOption();
@@ -121,11 +150,12 @@ final class PlanOptions {
         check("--epoch", epoch, 0);
         check("--skip", skip, 0);
         return valid(() -> {
-            Sampler sampler = sampler(source);
+            Sampler sampler = bucketed(source, sampler(source));
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
             rank = shard.rank();
             world = shard.worldSize();
-            BatchSampler all = BatchSampler.of(sampler, batch, shard, dropLast)
+            BatchSampler all = (tokenBudget == null ? BatchSampler.of(sampler, batch, shard, dropLast)
+                    : BatchSampler.of(sampler, budget(), lengths(source), shard, dropLast))
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
             return skip == 0 ? all : all.resume(all.stateAfter(skip - 1));
         });
@@ -152,6 +182,33 @@ final class PlanOptions {
         long[] blocks = source.blockStarts() != null ? source.blockStarts()
                 : equalBlocks(size, Math.max(1, shuffleWindow / BLOCKS_IN_A_WINDOW));
         return Sampler.blockShuffled(blocks, shuffleWindow, order.seed);
+    }
+
+    private Sampler bucketed(SampleSource source, Sampler order) {
+        return bucketWindow == null ? order
+                : Sampler.lengthBucketed(order, lengths(source), bucketWindow, bucketGroup, this.order.seed);
+    }
+
+    private TokenBudget budget() {
+        TokenBudget budget = TokenBudget.padded(tokenBudget);
+        return maxSamples == null ? budget : budget.maxSamples(maxSamples);
+    }
+
+    private LongUnaryOperator lengths(SampleSource source) {
+        if (lengths == null) {
+            Dataset dataset = source.dataset();
+            List<TensorSpec> fields = dataset.fields().stream()
+                    .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField))
+                    .toList();
+            if (fields.size() != 1 || !fields.getFirst().isVariable()) {
+                throw wrong((lengthField != null ? "--length-field: found " + lengthField
+                        : "--token-budget and --bucket-window: found " + Quantity.count(fields.size(), "field")
+                        + " of varying length") + ", expected one such field of " + dataset.fields());
+            }
+            lengths = dataset instanceof Documents documents ? documents::length
+                    : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
+        }
+        return lengths;
     }
 
     private static long[] equalBlocks(long size, long block) {
@@ -188,6 +245,9 @@ final class PlanOptions {
                 .dropLast(batches.dropLast())
                 .resume(batches.startState()).readMode(readMode).workers(workers())
                 .verify(verify).onBadSample(badSamples);
+        if (tokenBudget != null) {
+            builder.tokenBudget(budget(), lengths(source));
+        }
         if (prefetch != null) {
             check("--prefetch", prefetch, 1);
             builder.prefetch(prefetch);
@@ -240,7 +300,9 @@ final class PlanOptions {
         fields.put("kind", source.kind());
         fields.put("samples_in_epoch", batches.sampler().size());
         fields.putAll(source.cut());
-        fields.put("batch", batch);
+        fields.put("batch", tokenBudget == null ? batch : null);
+        fields.put("token_budget", tokenBudget);
+        fields.put("max_samples", tokenBudget == null ? null : batches.batchSize());
         fields.put("batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1));
         fields.put("shuffled", !order.sequential);
         fields.put("seed", order.sequential ? null : order.seed);
@@ -255,7 +317,7 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + (order.sequential ? "in order" : "shuffled with seed " + order.seed) + "\n"
-                + "batch    " + Quantity.count(batch, "sample") + ", "
+                + "batch    " + (tokenBudget == null ? Quantity.count(batch, "sample") : budget()) + ", "
                 + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " an epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }

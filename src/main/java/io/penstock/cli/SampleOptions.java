@@ -72,6 +72,11 @@ final class SampleOptions {
             description = "How many documents are packed together; default: all.")
     private Long packWindow;
 
+    @Option(names = "--documents",
+            description = "Instead of --window: whole documents, padded to the longest of a batch, with attention mask"
+                    + " and lengths; cut by --max-length.")
+    private boolean documents;
+
     @Option(names = "--tokens-as", paramLabel = "WIDTH",
             description = "store: one field, as the store holds them (default). i32, i64: inputs and labels, widened."
                     + " Of records with one field of integers: a window if all are of one length, otherwise padded.")
@@ -96,7 +101,8 @@ final class SampleOptions {
     private boolean skipIncomplete;
 
     @Option(names = "--max-length", paramLabel = "N",
-            description = "Cut a field of varying length, such as text, to so many elements; default: not.")
+            description = "Cut a field of varying length, such as text or a document, to so many elements;"
+                    + " default: not.")
     private Long maxLength;
 
     /** Opens stores as samples, those of one behind those of the other; the caller closes them. */
@@ -127,7 +133,7 @@ final class SampleOptions {
         cut.putAll(first.cut());
         List<Long> sizes = sources.stream().map(source -> source.dataset().size()).toList();
         return new SampleSource(first.path(), first.kind(), () -> sources.reversed().forEach(SampleSource::close), all,
-                first.collator(), first.windowTokens(), sizes, null, cut,
+                first.collator(), first.windowTokens(), first.maxLength(), sizes, null, cut,
                 sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
     }
 
@@ -147,16 +153,20 @@ final class SampleOptions {
     }
 
     private SampleSource windows(Path path, String kind, TokenStore store) {
-        if (names != null || !decoders.isEmpty() || image != null || skipIncomplete || maxLength != null) {
-            throw wrong("--fields, --decode, --image, --skip-incomplete and --max-length are not for token stores, "
-                    + path + " is one");
+        if (names != null || !decoders.isEmpty() || image != null || skipIncomplete
+                || maxLength != null && !documents) {
+            throw wrong("--fields, --decode, --image, --skip-incomplete, and --max-length but with --documents, are not"
+                    + " for token stores, " + path + " is one");
+        }
+        if (documents) {
+            return documents(path, kind, store);
         }
         if (pack != null) {
             return packed(path, kind, store);
         }
         if (window == null) {
             throw wrong("--window: missing, expected the tokens of a sample, as " + path
-                    + " is a token store (or --pack)");
+                    + " is a token store (or --pack, or --documents)");
         }
         check("--window", window, 1);
         long step = stride == null ? window : stride;
@@ -173,7 +183,7 @@ final class SampleOptions {
         cut.put("stride", step);
         cut.put("within_documents", withinDocuments);
         return new SampleSource(path, kind, store::close, dataset, windowCollator(), window,
-                List.of(dataset.size()), null, cut,
+                Long.MAX_VALUE, List.of(dataset.size()), null, cut,
                 Quantity.count(dataset.size(), "window") + " of " + window + "+1 tokens"
                         + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
                         + (withinDocuments ? ", within documents" : ""));
@@ -196,11 +206,31 @@ final class SampleOptions {
             sequences.close();
             store.close();
         }, sequences,
-                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, List.of(sequences.size()), null,
-                cut,
+                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, Long.MAX_VALUE,
+                List.of(sequences.size()), null, cut,
                 Quantity.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
                         + Quantity.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
                         + Quantity.percent(sequences.paddingShare()) + " padding");
+    }
+
+    private SampleSource documents(Path path, String kind, TokenStore store) {
+        if (window != null || stride != null || withinDocuments || pack != null) {
+            throw wrong("--documents: found beside --window, --stride, --within-documents or --pack, expected one or the"
+                    + " other");
+        }
+        long kept = maxLength == null ? Long.MAX_VALUE : maxLength;
+        check("--max-length", kept, 1);
+        if (store.documentCount() == 0) {
+            throw wrong("--documents: found none in " + path);
+        }
+        Documents dataset = Documents.of(store, kept);
+        Map<String, Object> cut = new LinkedHashMap<>();
+        cut.put("max_length", maxLength);
+        return new SampleSource(path, kind, store::close, dataset,
+                Pad.toLongest(tokenWidth == null ? TokenWidth.STORE : tokenWidth, 0), 0, kept,
+                List.of(dataset.size()), null, cut,
+                Quantity.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
+                        + " tokens"));
     }
 
     private Collator windowCollator() {
@@ -308,8 +338,8 @@ final class SampleOptions {
     private SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
-        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0, List.of(dataset.size()),
-                blocks(store, dataset), cut,
+        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
+                maxLength == null ? Long.MAX_VALUE : maxLength, List.of(dataset.size()), blocks(store, dataset), cut,
                 Quantity.count(dataset.size(), noun) + " of " + dataset.fields());
     }
 
@@ -333,8 +363,8 @@ final class SampleOptions {
     }
 
     private void checkNoWindows(Path path) {
-        if (window != null || stride != null || withinDocuments || pack != null) {
-            throw wrong("--window, --stride, --within-documents and --pack are for token stores, " + path
+        if (window != null || stride != null || withinDocuments || pack != null || documents) {
+            throw wrong("--window, --stride, --within-documents, --pack and --documents are for token stores, " + path
                     + " is none");
         }
     }

@@ -16,6 +16,7 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
 
     private static final long MAX_TOKENS = 1L << 40;
     private static final int MOST_SAMPLES = 1 << 16;
+    private static final long FEW = 1 << 16;
 
     /** How samples cost. */
     public enum Cost {
@@ -99,9 +100,10 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
                 + " (a larger budget, samples cut to a length, or this one left out would do)";
     }
 
-    /** Looks at every sample, by all processors. */
+    /** Looks at every sample, of many by all processors. */
     void checkAll(LongUnaryOperator lengths, long samples) {
-        LongStream.range(0, samples).parallel().filter(sample -> !fits(lengths.applyAsLong(sample))).findFirst()
+        LongStream all = LongStream.range(0, samples);
+        (samples < FEW ? all : all.parallel()).filter(sample -> !fits(lengths.applyAsLong(sample))).findFirst()
                 .ifPresent(sample -> {
                     throw new IllegalArgumentException(misfit(sample, lengths.applyAsLong(sample)));
                 });
