@@ -45,7 +45,7 @@ class TokenBudgetLoaderTest {
         var random = new SplittableRandom(5);
         long[] starts = new long[DOCUMENTS + 1];
         for (int d = 0; d < DOCUMENTS; d++) {
-            starts[d + 1] = starts[d] + (d == 3 ? LONGEST : d % 50 == 0 ? 0 : random.nextInt(1, 1 + (d % 7) * 50));
+            starts[d + 1] = starts[d] + (d == 3 ? LONGEST : d % 50 == 0 ? 0 : random.nextInt(1, 2 + d % 7 * 50));
         }
         return starts;
     }
