@@ -391,6 +391,77 @@ def check_bad_samples(vectors):
                                        case["bad"]), case["substitute"])
 
 
+# batching.md
+
+def by_length(lengths, base, window, group, seed, epoch):
+    n = len(base)
+    v = min(window, n)
+    key = first((first((first(seed & WRAP) + epoch) & WRAP) + 0x4255434B455453) & WRAP)
+    order = []
+    for i in range(ceil_div(n, v)):
+        t = sorted(base[i * v:(i + 1) * v], key=lambda sample: lengths[sample])
+        groups = [t[j:j + group] for j in range(0, len(t), group)]
+        places = Permutation(len(groups), key, i)
+        for place in range(len(groups)):
+            order += groups[places.at(place)]
+    return order
+
+
+def budget_batches(run, epoch, origin):
+    """The steps at which batches begin and end, of one epoch."""
+    lengths, w, m = run["lengths"], run["world"], run["multiple_of"]
+    n = len(lengths)
+    base = Permutation(n, run["seed"], epoch)
+    steps = (n - origin) // w if run["tail"] == "drop" else ceil_div(n - origin, w)
+
+    def fits(b, e):
+        ranks = [[lengths[base.at((origin + r + k * w) % n)] for k in range(b, e)] for r in range(w)]
+        if run["cost"] == "padded":
+            cost = (e - b) * ceil_div(max(max(rank) for rank in ranks), m) * m
+        else:
+            cost = max(sum(rank) for rank in ranks)
+        return cost <= run["tokens"] and e - b <= run["max_samples"]
+
+    cuts = []
+    b = 0
+    while b < steps:
+        e = b + 1
+        assert fits(b, e)
+        while e < steps and fits(b, e + 1):
+            e += 1
+        cuts.append((b, e))
+        b = e
+    if run["drop_last"] and cuts and cuts[-1][1] - cuts[-1][0] < run["max_samples"]:
+        cuts.pop()
+    return base, cuts
+
+
+def check_batching(vectors):
+    for case in vectors["orders"]:
+        n = len(case["lengths"])
+        permutation = Permutation(n, case["base_seed"], case["epoch"])
+        check("order by length", by_length(case["lengths"], [permutation.at(p) for p in range(n)], case["window"],
+                                           case["group"], case["seed"], case["epoch"]), case["samples"])
+    for run in vectors["runs"]:
+        n, w, r = len(run["lengths"]), run["world"], run["rank"]
+        number = 0
+        for which in range(2):
+            epoch = run["start_epoch"] + which
+            origin = run["start_position"] if which == 0 else 0
+            base, cuts = budget_batches(run, epoch, origin)
+            check("batches of a budget", len(cuts), run["batches_in_first_epochs"][which])
+            for index, (b, e) in enumerate(cuts):
+                positions = [origin + r + k * w for k in range(b, e)]
+                after = [epoch + 1, 0] if index + 1 == len(cuts) else [epoch, origin + e * w]
+                valid = sum(p < n for p in positions) if run["tail"] == "exact" else len(positions)
+                check("batch of a budget", {"number": number, "epoch": epoch, "index": index,
+                                            "first_position": positions[0], "valid": valid,
+                                            "samples": [base.at(p % n) for p in positions], "after": after},
+                      run["batches"][number])
+                number += 1
+        check("batches of a run", number, len(run["batches"]))
+
+
 def main():
     folder = sys.argv[1]
     for name, checker in (("samplers", lambda vectors: check_samplers(vectors, check)),
@@ -398,7 +469,8 @@ def main():
                           ("packing", lambda vectors: check_packing(vectors, check)),
                           ("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
                           ("windows", check_windows), ("slab", check_slab),
-                          ("randomness", check_randomness), ("bad-samples", check_bad_samples)):
+                          ("randomness", check_randomness), ("bad-samples", check_bad_samples),
+                          ("batching", check_batching)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))
     print("%d checks passed" % checked)

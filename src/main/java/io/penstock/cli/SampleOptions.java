@@ -215,8 +215,8 @@ final class SampleOptions {
 
     private SampleSource documents(Path path, String kind, TokenStore store) {
         if (window != null || stride != null || withinDocuments || pack != null) {
-            throw wrong("--documents: found beside --window, --stride, --within-documents or --pack, expected one or the"
-                    + " other");
+            throw wrong("--documents: found beside --window, --stride, --within-documents or --pack, expected one or"
+                    + " the other");
         }
         long kept = maxLength == null ? Long.MAX_VALUE : maxLength;
         check("--max-length", kept, 1);

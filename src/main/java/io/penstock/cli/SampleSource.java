@@ -22,7 +22,8 @@ import java.util.Map;
  * @param text the same for people, for example {@code 80 windows of 128+1 tokens}
  */
 record SampleSource(Path path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
-        long maxLength, List<Long> sizes, long[] blockStarts, Map<String, Object> cut, String text) implements AutoCloseable {
+        long maxLength, List<Long> sizes, long[] blockStarts, Map<String, Object> cut, String text)
+        implements AutoCloseable {
 
     @Override
     public void close() {

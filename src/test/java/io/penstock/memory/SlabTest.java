@@ -113,4 +113,29 @@ class SlabTest {
                 .contains("[tokens, lengths, mask, scalar]"));
         assertEquals(2, LAYOUT.indexOf("mask"));
     }
+
+    @Test
+    void aFieldsBytesMayBeBoundedBelowThoseOfItsGreatestShape() {
+        SlabLayout layout = SlabLayout.of(new TensorSpec("ids", DType.I32, 1000, 500),
+                new TensorSpec("lengths", DType.I32, 1000)).bounded(0, 4 * 2000);
+        assertEquals(SlabLayout.align(8000) + SlabLayout.align(4000), layout.capacityBytes());
+        var table = new SlabTable(layout);
+        assertEquals(0, table.dim(0, 0));
+        assertTrue(table.usedBytes() <= layout.capacityBytes());
+        for (long[] shape : new long[][] {{1000, 2}, {4, 500}, {40, 50}, {0, 500}, {1000, 0}}) {
+            table.setDim(0, 0, shape[0]);
+            table.setDim(0, 1, shape[1]);
+            table.layOut();
+            assertEquals(shape[0] * shape[1] * 4, table.byteSize(0));
+            assertTrue(table.usedBytes() <= layout.capacityBytes());
+        }
+        table.setDim(0, 0, 41);
+        table.setDim(0, 1, 50);
+        var error = assertThrows(IllegalStateException.class, table::layOut);
+        assertTrue(error.getMessage().contains("ids: the batch has the shape [41, 50]"), error.getMessage());
+        assertEquals(layout, layout.bounded(1, 1 << 20), "a bound beyond the greatest shape changes nothing");
+        assertThrows(IllegalArgumentException.class, () -> layout.bounded(0, -1));
+        assertThrows(IllegalArgumentException.class, () -> SlabLayout.of(new TensorSpec("one", DType.I32))
+                .bounded(0, 2));
+    }
 }

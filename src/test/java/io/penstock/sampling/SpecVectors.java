@@ -40,6 +40,7 @@ final class SpecVectors {
         Files.writeString(folder.resolve("state.json"), lines(state()));
         Files.writeString(folder.resolve("samplers.json"), lines(SamplerVectors.samplers()));
         Files.writeString(folder.resolve("mixtures.json"), lines(SamplerVectors.mixtures()));
+        Files.writeString(folder.resolve("batching.json"), lines(BatchingVectors.batching()));
         Files.writeString(folder.resolve("packing.json"), lines(PackingVectors.packing()));
         Files.writeString(folder.resolve("windows.json"), lines(BatchVectors.windows()));
         Files.writeString(folder.resolve("slab.json"), lines(BatchVectors.slab()));

@@ -26,13 +26,14 @@ class SpecVectorsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness", "samplers",
-        "mixtures", "packing"})
+        "mixtures", "packing", "batching"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
         Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
                 "sharding", SpecVectors::sharding, "state", SpecVectors::state,
                 "windows", BatchVectors::windows, "slab", BatchVectors::slab,
                 "randomness", SpecVectors::randomness, "samplers", SamplerVectors::samplers,
-                "mixtures", SamplerVectors::mixtures, "packing", PackingVectors::packing);
+                "mixtures", SamplerVectors::mixtures, "packing", PackingVectors::packing,
+                "batching", BatchingVectors::batching);
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
         assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
     }

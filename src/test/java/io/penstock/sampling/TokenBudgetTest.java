@@ -383,7 +383,8 @@ class TokenBudgetTest {
         BatchSampler without = BatchSampler.of(Sampler.subset(new long[] {1, 2}, 100, Sampler.sequential(2)),
                 TokenBudget.padded(16), lengths, Shard.whole(), false);
         assertEquals(1, without.batchesInEpoch(0));
-        BatchSampler with = BatchSampler.of(Sampler.subset(LongStream.range(0, 60).toArray(), 100, Sampler.sequential(60)),
+        long[] more = LongStream.range(0, 60).toArray();
+        BatchSampler with = BatchSampler.of(Sampler.subset(more, 100, Sampler.sequential(60)),
                 TokenBudget.padded(16), lengths, Shard.whole(), false);
         var met = assertThrows(IllegalStateException.class, () -> with.batchesInEpoch(0));
         assertTrue(met.getMessage().startsWith("sample 40 has 17 tokens"), met.getMessage());
