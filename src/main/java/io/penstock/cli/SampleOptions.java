@@ -59,7 +59,8 @@ final class SampleOptions {
     private boolean withinDocuments;
 
     @Option(names = "--pack", paramLabel = "TOKENS",
-            description = "Instead of --window: pack whole documents into sequences of so many tokens, with positions,"
+            description = "Instead of --window: pack whole documents, or lists of integers, into sequences of so many"
+                    + " tokens, with positions,"
                     + " document ids, loss mask and cu_seqlens; labels with --tokens-as i32 or i64.")
     private Integer pack;
 
@@ -162,7 +163,7 @@ final class SampleOptions {
             return documents(path, kind, store);
         }
         if (pack != null) {
-            return packed(path, kind, store);
+            return packed(path, kind, store, Documents.of(store));
         }
         if (window == null) {
             throw wrong("--window: missing, expected the tokens of a sample, as " + path
@@ -189,14 +190,15 @@ final class SampleOptions {
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    private SampleSource packed(Path path, String kind, TokenStore store) {
-        if (window != null || stride != null || withinDocuments) {
-            throw wrong("--pack: found beside --window, --stride or --within-documents, expected one or the other");
+    private SampleSource packed(Path path, String kind, Store store, Dataset whole) {
+        if (window != null || stride != null || withinDocuments || documents) {
+            throw wrong("--pack: found beside --window, --stride, --within-documents or --documents, expected one or"
+                    + " the other");
         }
         check("--pack", pack, 1);
         long together = packWindow == null ? Long.MAX_VALUE : packWindow;
         check("--pack-window", together, 1);
-        PackedSequences sequences = valid(() -> new Packing(Documents.of(store), pack, packMethod, together).pack());
+        PackedSequences sequences = valid(() -> new Packing(whole, pack, packMethod, together).pack());
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("pack", pack);
         cut.put("pack_by", packMethod.toString());
@@ -289,7 +291,9 @@ final class SampleOptions {
     }
 
     private SampleSource records(Path path, String kind, RecordStore store) throws BadInputException {
-        checkNoWindows(path);
+        if (pack == null) {
+            checkNoWindows(path);
+        }
         if (store.size() == 0) {
             throw new BadInputException(path + ": found no records, expected one or more", null);
         }
@@ -308,11 +312,15 @@ final class SampleOptions {
             throw wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, " + path
                     + " has " + store.columns().stream().map(Column::name).toList());
         }
+        if (fields.isEmpty()) {
+            throw wrong("--fields: missing, expected some of " + store.columns().stream().map(Column::name).toList()
+                    + ", of which the first record of " + path + " has none that is read by itself");
+        }
         RecordFields chosen = skipIncomplete ? fields.complete() : fields;
         if (chosen.size() == 0) {
             throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
         }
-        return source(path, kind, store, chosen, "record");
+        return pack != null ? packed(path, kind, store, chosen) : source(path, kind, store, chosen, "record");
     }
 
     /** What was not asked for and is a pickle is left out rather than refused. */
@@ -364,8 +372,8 @@ final class SampleOptions {
 
     private void checkNoWindows(Path path) {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
-            throw wrong("--window, --stride, --within-documents, --pack and --documents are for token stores, " + path
-                    + " is none");
+            throw wrong("--window, --stride, --within-documents, --documents and, but for one column of lists, --pack"
+                    + " are for token stores, " + path + " is none");
         }
     }
 

@@ -123,6 +123,15 @@ public final class RecordFields implements Dataset {
     }
 
     /**
+     * Whether no column was chosen yet.
+     *
+     * @return true if it cannot be read
+     */
+    public boolean isEmpty() {
+        return chosen.isEmpty();
+    }
+
+    /**
      * The record that a sample is.
      *
      * @param sample the sample's index

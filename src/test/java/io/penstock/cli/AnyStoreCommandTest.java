@@ -144,6 +144,18 @@ class AnyStoreCommandTest {
     }
 
     @Test
+    void listsOfIntegersArePackedToo() {
+        Path table = Fixtures.path("parquet/tokens_none.parquet");
+        Map<String, String> fields = fields(batches(table, "--fields", "input_ids", "--pack", 256, "--tokens-as", "i64",
+                "--limit", 1, "--batch", 4).getFirst());
+        assertEquals("i64[4, 256]", fields.get("labels"));
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", table, "--fields", "doc_id", "--pack", 9)
+                .exitCode());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", table, "--fields", "input_ids", "--pack", 9,
+                "--window", 3).exitCode());
+    }
+
+    @Test
     void statesAreShownAndCompared() {
         Path store = Fixtures.path("parquet/tokens_none.parquet");
         Path first = folder.resolve("first.json");
