@@ -146,8 +146,13 @@ public final class Conversion {
      * @param records the samples of a shard, at most; 100,000 unless told
      * @param bytes a shard that has so many gets no further sample; 3,000,000,000 unless told
      * @return this conversion
+     * @throws IllegalArgumentException if one is less than 1
      */
     public Conversion shardsOf(long records, long bytes) {
+        if (records < 1 || bytes < 1) {
+            throw new IllegalArgumentException("shards of at most " + records + " samples and " + bytes
+                    + " bytes, expected at least 1");
+        }
         maxRecords = records;
         maxBytes = bytes;
         return this;

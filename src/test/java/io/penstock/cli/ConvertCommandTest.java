@@ -194,7 +194,7 @@ class ConvertCommandTest {
         String java = Path.of(System.getProperty("java.home"), "bin", "java")
                 + " --enable-native-access=ALL-UNNAMED -XX:TieredStopAtLevel=1 -cp '"
                 + System.getProperty("java.class.path") + "' " + Penstock.class.getName();
-        for (String target : List.of("x.npy", "x.safetensors", "x.bin")) {
+        for (String target : List.of("x.safetensors", "x.bin")) {
             Process process = new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=8m tmpfs '"
                     + disk + "' && " + java + " convert '" + source + "' '" + disk + "/" + target
                     + "'; echo status $?; ls -A '" + disk + "' | wc -l").redirectErrorStream(true).start();

@@ -154,7 +154,8 @@ class SampleConversionTest {
     @Test
     void filesThatDifferInTheirEndingsAloneAreOneSample() throws Exception {
         Path source = Files.createDirectory(folder.resolve("files"));
-        for (String name : List.of("cat/1.jpg", "cat/1.seg.PNG", "cat/1.txt", "cat/10.jpg", "dog/1.jpg", "dog/README")) {
+        for (String name : List.of("cat/1.jpg", "cat/1.seg.PNG", "cat/1.txt", "cat/10.jpg", "dog/1.jpg",
+                "dog/README")) {
             Files.createDirectories(source.resolve(name).getParent());
             Files.writeString(source.resolve(name), name);
         }
