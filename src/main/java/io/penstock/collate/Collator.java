@@ -6,6 +6,7 @@ import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
+import java.util.Objects;
 
 /**
  * Writes the samples of a batch into a slab.
@@ -48,4 +49,37 @@ public interface Collator {
      * @param out where to; of this collator's {@link #layout}
      */
     void collate(SampleReader in, BatchPlan plan, Slab out);
+
+    /**
+     * This collator, with a change to each batch that it made.
+     *
+     * @param map the change, made by the worker
+     * @return a collator of the same fields
+     */
+    default Collator then(BatchMap map) {
+        Objects.requireNonNull(map, "map");
+        Collator first = this;
+        return new Collator() {
+            @Override
+            public SlabLayout layout(Dataset dataset, int batchSize) {
+                return first.layout(dataset, batchSize);
+            }
+
+            @Override
+            public SlabLayout layout(Dataset dataset, TokenBudget budget) {
+                return first.layout(dataset, budget);
+            }
+
+            @Override
+            public void collate(SampleReader in, BatchPlan plan, Slab out) {
+                first.collate(in, plan, out);
+                map.apply(plan, out);
+            }
+
+            @Override
+            public String toString() {
+                return first + ", mapped";
+            }
+        };
+    }
 }

@@ -42,7 +42,8 @@ public final class Concatenated implements Dataset {
      *
      * @param datasets the datasets, at least one; the stores behind them must stay open
      * @return the dataset of all their samples; a single dataset comes back as it is
-     * @throws IllegalArgumentException if there is none, or their fields or the decoders of those differ
+     * @throws IllegalArgumentException if there is none, or their fields or the decoders of those differ,
+     *     or fields are mapped: map the whole
      * @throws ArithmeticException if they have over 2^63 samples in all
      */
     public static Dataset of(List<? extends Dataset> datasets) {
@@ -62,6 +63,10 @@ public final class Concatenated implements Dataset {
                     + ", expected those of dataset 0: " + first.fields());
         }
         for (int field = 0; field < first.fields().size(); field++) {
+            if (first.map(field) != null || other.map(field) != null) {
+                throw new IllegalArgumentException("field '" + first.fields().get(field).name()
+                        + "' is mapped: put datasets together first, and map the whole");
+            }
             if (!Objects.equals(first.decoder(field), other.decoder(field))) {
                 throw new IllegalArgumentException("dataset " + index + " has another decoder of the field '"
                         + first.fields().get(field).name() + "' than dataset 0");

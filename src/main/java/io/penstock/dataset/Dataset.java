@@ -87,6 +87,16 @@ public interface Dataset {
     }
 
     /**
+     * What code of a user makes of a field of other samples.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return how this field comes to be; null unless it does, and then {@link #locate} is not for it
+     */
+    default FieldMap map(int field) {
+        return null;
+    }
+
+    /**
      * What users call a sample, for messages.
      *
      * @param sample the sample's index

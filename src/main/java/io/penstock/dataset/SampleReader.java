@@ -7,6 +7,7 @@ import io.penstock.memory.ReadMode;
 import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.integrity.BlockVerifier;
@@ -50,6 +51,11 @@ public final class SampleReader implements AutoCloseable {
     private final Decoder.Session[] decoders;
     /** Whether a field's value may lie in several runs of bytes. */
     private final boolean[] inParts;
+    /** What users' code makes of fields of other samples; null where there is none. */
+    private final FieldMap[] maps;
+    /** Reads what is mapped. */
+    private final SampleReader[] sources;
+    private SampleRandom random = SampleRandom.NONE;
     /** What the decoder takes. */
     private final Scratch stored = new Scratch();
     /** What the decoder made, where it is not written into the batch. */
@@ -90,10 +96,14 @@ public final class SampleReader implements AutoCloseable {
         this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
         this.inParts = new boolean[fields.length];
         this.decoders = new Decoder.Session[fields.length];
+        this.maps = new FieldMap[fields.length];
+        this.sources = new SampleReader[fields.length];
         for (int f = 0; f < fields.length; f++) {
             inParts[f] = dataset.hasParts(f);
             Decoder decoder = dataset.decoder(f);
             decoders[f] = decoder == null ? null : decoder.open();
+            maps[f] = dataset.map(f);
+            sources[f] = maps[f] == null ? null : new SampleReader(maps[f].source(), mode, verified);
         }
     }
 
@@ -112,6 +122,20 @@ public final class SampleReader implements AutoCloseable {
      */
     public Dataset dataset() {
         return dataset;
+    }
+
+    /**
+     * Sets where {@linkplain SampleMap maps} have their random numbers from. Until then they have none.
+     *
+     * @param random numbers by sample and operation, for this reader's thread
+     */
+    public void random(SampleRandom random) {
+        this.random = random;
+        for (SampleReader source : sources) {
+            if (source != null) {
+                source.random(random);
+            }
+        }
     }
 
     /**
@@ -136,7 +160,11 @@ public final class SampleReader implements AutoCloseable {
     public Span locate(long sample, int field) {
         this.field = field;
         this.sample = sample;
-        if (inParts[field]) {
+        if (maps[field] != null) {
+            long bytes = mappedBytes(sample, field);
+            map(sample, field, bytes, decoded.of(bytes), 0);
+            span.set(decoded.of(bytes), 0, bytes);
+        } else if (inParts[field]) {
             long bytes = partBytes(sample, field);
             gather(sample, field, decoded.of(bytes), 0);
             span.set(decoded.of(bytes), 0, bytes);
@@ -164,6 +192,9 @@ public final class SampleReader implements AutoCloseable {
             return fieldBytes[field];
         }
         this.sample = sample;
+        if (maps[field] != null) {
+            return mappedBytes(sample, field);
+        }
         if (inParts[field]) {
             return partBytes(sample, field);
         }
@@ -260,6 +291,44 @@ public final class SampleReader implements AutoCloseable {
                 : new BadSampleException(sample, named);
     }
 
+    /** A field of varying length is as long as what it is made of. */
+    private long mappedBytes(long sample, int field) {
+        if (!fields[field].isVariable()) {
+            return fieldBytes[field];
+        }
+        SampleReader source = sources[field];
+        int from = maps[field].field();
+        long rowBytes = source.fields[from].rowBytes();
+        return rowBytes == 0 ? 0 : source.byteSize(sample, from) / rowBytes * fieldBytes[field];
+    }
+
+    private void map(long sample, int field, long bytes, MemorySegment target, long targetOffset) {
+        FieldMap map = maps[field];
+        SampleReader source = sources[field];
+        TensorSpec from = source.fields[map.field()];
+        long sourceBytes = source.locate(sample, map.field()).byteSize();
+        MemorySegment value = stored.of(sourceBytes).asSlice(0, sourceBytes);
+        source.copyPart(0, sourceBytes, value, 0);
+        try {
+            map.map().map(tensor(value, from), random.of(sample, map.operation()),
+                    tensor(target.asSlice(targetOffset, bytes), fields[field]));
+        } catch (IOException e) {
+            throw undecodable(sample, field, e);
+        } catch (RuntimeException e) {
+            throw new IllegalStateException(dataset.name(sample) + ", field '" + fields[field].name()
+                    + "': the map failed: " + e, e);
+        }
+    }
+
+    /** All bytes of a value as the field has them. */
+    private static Tensor tensor(MemorySegment value, TensorSpec spec) {
+        long[] shape = spec.shape();
+        if (spec.isVariable()) {
+            shape[0] = spec.rowBytes() == 0 ? 0 : value.byteSize() / spec.rowBytes();
+        }
+        return Tensor.of(value, spec.dtype(), shape);
+    }
+
     /** A dataset may be anyone's: its mistake must not become another row's bytes. */
     private void checkSize(long found, TensorSpec spec, long expected) {
         boolean fits = found == expected || spec.isVariable() && expected > 0 && found % expected == 0;
@@ -281,6 +350,12 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
+        if (maps[field] != null) {
+            this.sample = sample;
+            long bytes = mappedBytes(sample, field);
+            map(sample, field, bytes, target, targetOffset);
+            return bytes;
+        }
         if (decoders[field] != null) {
             this.sample = sample;
             long bytes = takeStored(sample, field);
@@ -319,7 +394,7 @@ public final class SampleReader implements AutoCloseable {
             }
             return count * rows[field].rowBytes();
         }
-        if (decoders[field] == null && !inParts[field]) {
+        if (decoders[field] == null && !inParts[field] && maps[field] == null) {
             return copyLocated(samples, count, field, target, targetOffset);
         }
         long at = targetOffset;
@@ -508,6 +583,11 @@ public final class SampleReader implements AutoCloseable {
         for (Decoder.Session decoder : decoders) {
             if (decoder != null) {
                 decoder.close();
+            }
+        }
+        for (SampleReader source : sources) {
+            if (source != null) {
+                source.close();
             }
         }
         stored.close();

@@ -16,7 +16,8 @@ final class Selection {
     /** How many are chosen before each block, and in all. */
     private final long[] before;
 
-    private Selection(long[] words) {
+    /** A bit for each index, the lowest first; taken over. */
+    Selection(long[] words) {
         this.words = words;
         this.before = new long[Math.ceilDiv(words.length, BLOCK_WORDS) + 1];
         for (int block = 0; block + 1 < before.length; block++) {
@@ -45,6 +46,11 @@ final class Selection {
         Selection build() {
             return new Selection(words);
         }
+    }
+
+    /** A bit for each index that could be chosen; not to be written. */
+    long[] words() {
+        return words;
     }
 
     /** How many are chosen. */

@@ -105,7 +105,8 @@ public final class DataLoader implements AutoCloseable {
                 var clock = new WorkerClocks();
                 clocks.add(clock);
                 var worker = new Worker(ring, settings.collator,
-                        new SampleReader(settings.dataset, settings.readMode, verified), badSamples, failure, clock);
+                        new SampleReader(settings.dataset, settings.readMode, verified), badSamples, failure, clock,
+                        settings.sampler.seed());
                 workers.add(opened.add(worker, Worker::close));
             }
             boolean copies = settings.copies(device);

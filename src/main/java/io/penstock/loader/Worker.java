@@ -19,16 +19,19 @@ final class Worker {
     private final BadSamples badSamples;
     private final LoaderFailure failure;
     private final WorkerClocks clocks;
+    private final EpochRandom random;
     private final FreeSlot freeSlot = new FreeSlot();
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks) {
+            WorkerClocks clocks, long seed) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
         this.failure = failure;
         this.clocks = clocks;
+        this.random = new EpochRandom(seed);
+        reader.random(random);
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is cancelled, or the loader has failed. */
@@ -104,6 +107,7 @@ final class Worker {
     }
 
     private void collate(HostSlot slot) {
+        random.epoch(slot.plan.epoch());
         try {
             collator.collate(reader, slot.plan, slot.slab);
         } catch (BadSampleException bad) {

@@ -122,13 +122,19 @@ class TokenBudgetTest {
             if (setup.dropLast && emptyEpoch(setup)) {
                 continue;
             }
+            List<Order> orders = new ArrayList<>();
+            List<List<List<List<Long>>>> dealt = new ArrayList<>();
+            for (long epoch = startEpoch; epoch < startEpoch + 3; epoch++) {
+                orders.add(setup.sampler.epoch(epoch));
+                dealt.add(deal(setup, orders.getLast(), epoch == startEpoch ? start : 0));
+            }
             for (int rank = 0; rank < setup.world; rank++) {
                 BatchSampler batches = setup.rank(rank).startingAt(startEpoch, start);
                 BatchPlan plan = new BatchPlan(setup.budget.maxSamples());
                 long n = 0;
                 for (long epoch = startEpoch; epoch < startEpoch + 3; epoch++) {
-                    Order order = setup.sampler.epoch(epoch);
-                    var expected = deal(setup, order, epoch == startEpoch ? start : 0);
+                    Order order = orders.get((int) (epoch - startEpoch));
+                    var expected = dealt.get((int) (epoch - startEpoch));
                     assertEquals(n, batches.firstBatchOf(epoch), which);
                     assertEquals(expected.size(), batches.batchesInEpoch(epoch), which);
                     for (int index = 0; index < expected.size(); index++, n++) {
@@ -175,7 +181,7 @@ class TokenBudgetTest {
     @Test
     void anEpochHasEachSampleOnceAndEveryRankEquallyManySteps() {
         var random = new SplittableRandom(42);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < 2000; i++) {
             Setup setup = Setup.random(random);
             int size = (int) setup.sampler.size();
             long[] counts = new long[size];
@@ -209,7 +215,7 @@ class TokenBudgetTest {
     void aRunKilledAfterAnyBatchAndResumedWithOtherRanksAndBudgetsRepeatsAndSkipsNothing() {
         var random = new SplittableRandom(43);
         int resumedInside = 0;
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < 1200; i++) {
             Setup setup = Setup.random(random);
             long size = setup.sampler.size();
             LoaderState state = setup.rank(0).startState();
@@ -258,7 +264,7 @@ class TokenBudgetTest {
                 setup = setup.resumedBy(random);
             }
         }
-        assertTrue(resumedInside > 1500, "resumed inside an epoch: " + resumedInside);
+        assertTrue(resumedInside > 600, "resumed inside an epoch: " + resumedInside);
     }
 
     @Test

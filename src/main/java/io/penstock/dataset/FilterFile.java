@@ -1,0 +1,161 @@
+package io.penstock.dataset;
+
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.Folder;
+import io.penstock.store.mapped.Sha256;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Which samples of which dataset a filter keeps, as a file: a line of JSON with the dataset's fingerprint and the
+ * SHA-256 of what follows, then a bit a sample in words of 8 bytes, least significant first.
+ */
+record FilterFile(String name, String dataset, long samples, long[] words) {
+
+    private static final long VERSION = 1;
+    private static final int MAX_HEADER_BYTES = 1 << 20;
+    private static final int HEX_DIGITS = 16;
+
+    /** What tells one choice from another in a fingerprint. */
+    static String digest(long[] words) {
+        return sha256(words).substring(0, HEX_DIGITS);
+    }
+
+    private static String sha256(long[] words) {
+        MessageDigest sha256 = Sha256.digest();
+        ByteBuffer word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (long bits : words) {
+            sha256.update(word.putLong(0, bits).array());
+        }
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    static void write(Path file, FilterFile filter) throws IOException {
+        Map<String, Object> header = new LinkedHashMap<>();
+        header.put("penstock_filter", VERSION);
+        header.put("name", filter.name);
+        header.put("dataset", filter.dataset);
+        header.put("samples", filter.samples);
+        header.put("sha256", sha256(filter.words));
+        byte[] line = (Json.write(header) + "\n").getBytes(StandardCharsets.UTF_8);
+        if (line.length > MAX_HEADER_BYTES) {
+            throw new IOException(file + ": a header of " + line.length + " bytes, expected at most "
+                    + MAX_HEADER_BYTES);
+        }
+        Path target = file.toAbsolutePath();
+        Path temporary = target.resolveSibling("." + target.getFileName() + "."
+                + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ".tmp");
+        try {
+            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.WRITE)) {
+                putAll(channel, ByteBuffer.wrap(line));
+                ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+                for (int w = 0; w < filter.words.length; w++) {
+                    some.putLong(filter.words[w]);
+                    if (!some.hasRemaining() || w == filter.words.length - 1) {
+                        putAll(channel, some.flip());
+                        some.clear();
+                    }
+                }
+                channel.force(true);
+            }
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+        Folder.flush(Folder.of(target));
+    }
+
+    private static void putAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    static FilterFile read(Path file, Dataset base) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            Map<String, Object> header = header(file, channel);
+            long headerBytes = channel.position();
+            require(file, header, "penstock_filter", VERSION);
+            require(file, header, "dataset", base.fingerprint());
+            require(file, header, "samples", base.size());
+            if (!(header.get("name") instanceof String name)) {
+                throw new MalformedStoreException(file, 0, "name " + header.get("name"), "a text");
+            }
+            int count = Math.toIntExact(Math.ceilDiv(base.size(), (long) Long.SIZE));
+            if (channel.size() - headerBytes != (long) count * Long.BYTES) {
+                throw new MalformedStoreException(file, headerBytes, (channel.size() - headerBytes) + " bytes",
+                        (long) count * Long.BYTES + ": a bit for each of " + base.size() + " samples");
+            }
+            long[] words = words(file, channel, count);
+            require(file, header, "sha256", sha256(words));
+            if (base.size() % Long.SIZE != 0 && words[count - 1] >>> base.size() != 0) {
+                throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample behind the last",
+                        "samples below " + base.size());
+            }
+            if (Arrays.stream(words).allMatch(bits -> bits == 0)) {
+                throw new MalformedStoreException(file, headerBytes, "no sample that is kept", "some");
+            }
+            return new FilterFile(name, base.fingerprint(), base.size(), words);
+        }
+    }
+
+    private static Map<String, Object> header(Path file, FileChannel channel) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(channel.size(), MAX_HEADER_BYTES));
+        while (bytes.hasRemaining() && channel.read(bytes) > 0) { }
+        int end = 0;
+        while (end < bytes.position() && bytes.get(end) != '\n') {
+            end++;
+        }
+        if (end == bytes.position()) {
+            throw new MalformedStoreException(file, 0, "no line", "one of JSON");
+        }
+        channel.position(end + 1L);
+        try {
+            return Json.object(Json.parse(Arrays.copyOf(bytes.array(), end)));
+        } catch (JsonException e) {
+            throw new MalformedStoreException(file, 0, e.getMessage(), "a filter's header");
+        }
+    }
+
+    private static void require(Path file, Map<String, Object> header, String key, Object expected)
+            throws MalformedStoreException {
+        if (!expected.equals(header.get(key))) {
+            throw new MalformedStoreException(file, 0, key + " " + header.get(key), expected.toString());
+        }
+    }
+
+    private static long[] words(Path file, FileChannel channel, int count) throws IOException {
+        long[] words = new long[count];
+        ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+        int w = 0;
+        while (w < count) {
+            some.clear().limit((int) Math.min(some.capacity(), 8L * (count - w)));
+            while (some.hasRemaining()) {
+                if (channel.read(some) < 0) {
+                    throw new MalformedStoreException(file, channel.position(), "the end", "more");
+                }
+            }
+            some.flip();
+            while (some.hasRemaining()) {
+                words[w++] = some.getLong();
+            }
+        }
+        return words;
+    }
+}

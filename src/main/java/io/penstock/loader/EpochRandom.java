@@ -1,0 +1,30 @@
+package io.penstock.loader;
+
+import io.penstock.dataset.SampleRandom;
+import io.penstock.sampling.KeyedRandom;
+import java.util.random.RandomGenerator;
+
+/** One worker's random numbers for the epoch of the batch that it is at. */
+final class EpochRandom implements SampleRandom {
+
+    private final long seed;
+    private long epoch = -1;
+    private KeyedRandom random;
+
+    EpochRandom(long seed) {
+        this.seed = seed;
+    }
+
+    void epoch(long now) {
+        if (now != epoch) {
+            random = new KeyedRandom(seed, now);
+            epoch = now;
+        }
+    }
+
+    @Override
+    public RandomGenerator of(long sample, long operation) {
+        random.select(sample, operation);
+        return random;
+    }
+}

@@ -1,0 +1,318 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.collate.Collator;
+import io.penstock.collate.Pad;
+import io.penstock.collate.Stack;
+import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Concatenated;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.Filtered;
+import io.penstock.dataset.Lengths;
+import io.penstock.dataset.Mapped;
+import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.SampleReader;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.KeyedRandom;
+import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.testing.MemoryTokenStore;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Filters and maps by users' code, through the loader that runs them. */
+class SampleTransformsTest {
+
+    private static final int ROWS = 500;
+    private static final int WIDTH = 5;
+    private static final long NOISE = 0x4E4F495345L;
+
+    private final ByteRows rows = new ByteRows(ROWS, WIDTH);
+
+    @TempDir
+    Path folder;
+
+    /** {@code u8[5]} to {@code i64[2]}: the sum of the row, and a random number. */
+    private static final SampleMap SUM_AND_DRAW = (in, random, out) -> {
+        long sum = 0;
+        for (long i = 0; i < in.dim(0); i++) {
+            sum += in.segment().get(ValueLayout.JAVA_BYTE, i);
+        }
+        out.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, sum);
+        out.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 8, random.nextLong());
+    };
+
+    private Mapped noisy(Dataset of) {
+        return Mapped.of(of, "row", new TensorSpec("made", DType.I64, 2), "sum and draw", NOISE, SUM_AND_DRAW);
+    }
+
+    private static long sum(long row) {
+        long sum = 0;
+        for (int i = 0; i < WIDTH; i++) {
+            sum += ByteRows.at(row, i);
+        }
+        return sum;
+    }
+
+    /** What each (epoch, sample) was made into. */
+    private static void take(DataLoader loader, long batches, Map<List<Long>, List<Long>> into) {
+        for (long n = 0; n < batches && loader.hasNext(); n++) {
+            try (Batch batch = loader.next()) {
+                for (int row = 0; row < batch.valid(); row++) {
+                    var made = batch.tensor("made").segment();
+                    List<Long> value = List.of(made.getAtIndex(ValueLayout.JAVA_LONG, 2 * row),
+                            made.getAtIndex(ValueLayout.JAVA_LONG, 2 * row + 1));
+                    assertEquals(null, into.put(List.of(batch.epoch(), batch.sample(row)), value), "a sample twice");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aMapSeesEachSampleAndTheRandomNumbersOfItsSeedEpochAndOperation() {
+        Map<List<Long>, List<Long>> expected = new TreeMap<>(LISTS);
+        for (long epoch = 0; epoch < 2; epoch++) {
+            var random = new KeyedRandom(77, epoch);
+            for (long row = 0; row < ROWS; row++) {
+                random.select(row, NOISE);
+                expected.put(List.of(epoch, row), List.of(sum(row), random.nextLong()));
+            }
+        }
+        for (int workers = 0; workers < 4; workers++) {
+            Map<List<Long>, List<Long>> found = new TreeMap<>(LISTS);
+            try (DataLoader loader = DataLoader.of(noisy(rows)).shuffle(77).batchSize(3 + workers).workers(workers)
+                    .endEpoch(2).open()) {
+                take(loader, Long.MAX_VALUE, found);
+            }
+            assertEquals(expected, found, workers + " workers");
+        }
+        // Killed and resumed with other ranks, workers and batch sizes, all values are the same.
+        var random = new SplittableRandom(6);
+        for (int round = 0; round < 10; round++) {
+            Map<List<Long>, List<Long>> found = new TreeMap<>(LISTS);
+            LoaderState state = null;
+            while (state == null || state.epoch() < 2) {
+                int world = random.nextInt(1, 4);
+                int size = random.nextInt(1, 40);
+                long kill = random.nextLong(1, 20);
+                LoaderState after = null;
+                for (int rank = 0; rank < world; rank++) {
+                    DataLoaderBuilder settings = DataLoader.of(noisy(rows)).shuffle(77).batchSize(size)
+                            .shard(new Shard(rank, world, TailPolicy.EXACT)).workers(random.nextInt(3)).endEpoch(2);
+                    try (DataLoader loader = (state == null ? settings : settings.resume(state)).open()) {
+                        take(loader, kill, found);
+                        after = loader.state();
+                    }
+                }
+                state = after;
+            }
+            assertEquals(expected, found, "round " + round);
+        }
+    }
+
+    private static final Comparator<List<Long>> LISTS = Comparator
+            .<List<Long>>comparingLong(list -> list.get(0)).thenComparingLong(list -> list.get(1));
+
+    @Test
+    void mapsAreChainedAndFollowLengthsThatVary() {
+        long[] starts = {0, 3, 3, 10, 12};
+        try (var store = new MemoryTokenStore(DType.U16, starts)) {
+            Documents documents = Documents.of(store);
+            SampleMap plusOne = (in, _, out) -> {
+                for (long i = 0; i < in.dim(0); i++) {
+                    int token = in.segment().getAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i) & 0xFFFF;
+                    out.segment().setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i, token + 1);
+                }
+            };
+            SampleMap twice = (in, _, out) -> {
+                for (long i = 0; i < in.dim(0); i++) {
+                    out.segment().setAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i,
+                            2 * in.segment().getAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i));
+                }
+            };
+            TensorSpec ids = new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE);
+            Dataset made = Mapped.of(Mapped.of(documents, "tokens", ids, "plus one", 0, plusOne), "ids", ids, "twice",
+                    0, twice);
+            assertEquals(7, made.maxLength(0));
+            assertEquals(List.of(3L, 0L, 7L, 2L), LongStream.range(0, 4).map(Lengths.of(made, 0)).boxed().toList());
+            try (DataLoader loader = DataLoader.of(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
+                    .workers(1).open(); Batch batch = loader.next()) {
+                for (int d = 0; d < 4; d++) {
+                    for (int t = 0; t < 7; t++) {
+                        long expected = t < starts[d + 1] - starts[d] ? 2 * (store.token(starts[d] + t) + 1) : -5;
+                        assertEquals(expected, batch.tensor("input_ids").segment()
+                                .getAtIndex(ValueLayout.JAVA_LONG, 7 * d + t));
+                    }
+                }
+            }
+            assertNotEquals(made.fingerprint(), Mapped.of(documents, "tokens", ids, "plus one", 0, plusOne)
+                    .fingerprint());
+        }
+    }
+
+    @Test
+    void anErrorOfAMapNamesTheSampleAndABadOneIsSkippedByThePolicy() {
+        TensorSpec same = new TensorSpec("row", DType.U8, WIDTH);
+        Dataset broken = Mapped.of(rows, "row", same, "broken", 0, (_, _, _) -> {
+            throw new ArithmeticException("of the map's own");
+        });
+        try (DataLoader loader = DataLoader.of(broken).batchSize(4).workers(1).open()) {
+            var error = assertThrows(BatchException.class, loader::next);
+            assertTrue(error.getCause().getMessage().startsWith("sample 0, field 'row': the map failed"),
+                    error.getCause().getMessage());
+        }
+        Dataset bad = Mapped.of(rows, "row", same, "bad", 0, (in, _, out) -> {
+            out.segment().copyFrom(in.segment());
+            if (in.segment().get(ValueLayout.JAVA_BYTE, 0) == ByteRows.at(2, 0)) {
+                throw new IOException("not this one");
+            }
+        });
+        try (DataLoader loader = DataLoader.of(bad).batchSize(4).workers(1).onBadSample(BadSamplePolicy.SKIP).open();
+                Batch batch = loader.next()) {
+            assertEquals(3, batch.valid());
+            assertTrue(loader.badSamples().getFirst().toString().contains("not this one"));
+        }
+        // Where there is no epoch there is no chance: values are not made up.
+        try (var reader = new SampleReader(noisy(rows), ReadMode.AUTO)) {
+            assertThrows(IllegalStateException.class, () -> reader.locate(0, 0));
+        }
+    }
+
+    @Test
+    void aFilterKeepsWhatItsConditionHoldsForAndIsReadBackFromAFile() throws IOException {
+        Filtered positive = Filtered.of(rows, "positive", sample ->
+                sample.tensor("row").segment().get(ValueLayout.JAVA_BYTE, 0) > 0 && sample.length("row") == WIDTH);
+        long[] expected = LongStream.range(0, ROWS).filter(row -> ByteRows.at(row, 0) > 0).toArray();
+        assertTrue(expected.length > 100 && expected.length < ROWS - 100);
+        Path file = folder.resolve("positive.filter");
+        positive.save(file);
+        Filtered again = Filtered.load(rows, file);
+        assertEquals(positive.fingerprint(), again.fingerprint());
+        assertEquals(List.of(file), files());
+        for (Filtered filtered : List.of(positive, again)) {
+            assertEquals(expected.length, filtered.size());
+            long[] seen = new long[ROWS];
+            try (DataLoader loader = DataLoader.of(filtered).shuffle(3).batchSize(7).endEpoch(1).open()) {
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        for (int row = 0; row < batch.count(); row++) {
+                            long origin = filtered.origin(batch.sample(row));
+                            seen[(int) origin]++;
+                            for (int i = 0; i < WIDTH; i++) {
+                                assertEquals(ByteRows.at(origin, i), batch.tensor("row").segment()
+                                        .get(ValueLayout.JAVA_BYTE, (long) row * WIDTH + i));
+                            }
+                        }
+                    }
+                }
+            }
+            assertEquals(Arrays.stream(expected).boxed().toList(),
+                    LongStream.range(0, ROWS).filter(row -> seen[(int) row] == 1).boxed().toList());
+        }
+        // A map of what is kept is keyed by the sample's index among them.
+        Map<List<Long>, List<Long>> found = new TreeMap<>(LISTS);
+        try (DataLoader loader = DataLoader.of(noisy(again)).batchSize(9).endEpoch(1).open()) {
+            take(loader, Long.MAX_VALUE, found);
+        }
+        assertEquals(Arrays.stream(expected).map(SampleTransformsTest::sum).boxed().toList(),
+                found.values().stream().map(List::getFirst).toList());
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+
+    @Test
+    void aFilesEveryDamageIsFoundAndAnotherDatasetRefused() throws IOException {
+        Path file = folder.resolve("some.filter");
+        Filtered.of(rows, "some", sample -> sample.index() % 3 == 0).save(file);
+        byte[] whole = Files.readAllBytes(file);
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 4;
+            Files.write(file, damaged);
+            String name = new String(whole, 0, whole.length, StandardCharsets.ISO_8859_1);
+            int begin = name.indexOf("\"some\"");
+            if (at > begin && at <= begin + 4) {
+                continue;                               // another name is another name
+            }
+            assertThrows(MalformedStoreException.class, () -> Filtered.load(rows, file), "byte " + at);
+        }
+        for (int length = 0; length < whole.length; length += 7) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            assertThrows(MalformedStoreException.class, () -> Filtered.load(rows, file), length + " bytes");
+        }
+        Files.write(file, whole);
+        var error = assertThrows(MalformedStoreException.class, () -> Filtered.load(new ByteRows(ROWS, 4), file));
+        assertTrue(error.getMessage().contains("dataset rows:500x5, expected rows:500x4"), error.getMessage());
+        Filtered.load(rows, file);
+    }
+
+    @Test
+    void whatAFilterCannotDoIsSaid() {
+        assertThrows(IllegalArgumentException.class, () -> Filtered.of(rows, "none", _ -> false));
+        assertThrows(IllegalArgumentException.class, () -> Filtered.of(noisy(rows), "mapped", _ -> true));
+        assertThrows(IllegalArgumentException.class, () -> Concatenated.of(List.of(noisy(rows), noisy(rows))));
+        var error = assertThrows(IllegalStateException.class, () -> Filtered.of(rows, "throws", sample -> {
+            if (sample.index() == 321) {
+                throw new ArithmeticException("of the condition's own");
+            }
+            return true;
+        }));
+        assertTrue(error.getMessage().contains("sample 321"), error.getMessage());
+        assertThrows(IllegalStateException.class, () -> Filtered.of(rows, "no field", sample ->
+                sample.length("column") > 0));
+    }
+
+    @Test
+    void aBatchMapChangesEachBatchInTheWorker() {
+        Collator collator = new Stack().then((plan, batch) -> {
+            for (int row = 0; row < plan.count(); row++) {
+                batch.segment().set(ValueLayout.JAVA_BYTE, batch.table().offset(0) + (long) row * WIDTH,
+                        (byte) (plan.sample(row) + plan.epoch()));
+            }
+        });
+        List<Long> seen = new ArrayList<>();
+        try (DataLoader loader = DataLoader.of(rows).collator(collator).shuffle(1).batchSize(8).workers(3).endEpoch(2)
+                .open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    for (int row = 0; row < batch.count(); row++) {
+                        var bytes = batch.tensor("row").segment();
+                        assertEquals((byte) (batch.sample(row) + batch.epoch()),
+                                bytes.get(ValueLayout.JAVA_BYTE, (long) row * WIDTH));
+                        assertEquals(ByteRows.at(batch.sample(row), 1),
+                                bytes.get(ValueLayout.JAVA_BYTE, (long) row * WIDTH + 1));
+                        seen.add(batch.sample(row));
+                    }
+                }
+            }
+        }
+        assertEquals(2 * ROWS, seen.size());
+    }
+}
