@@ -99,8 +99,9 @@ class ConvertCommandTest {
                 folder.resolve("x-{000}.tar"), "--max-records", 2, "--suffix", "image.bytes=jpg", "--fields",
                 "image.bytes,label");
         assertEquals(0, run.exitCode(), run.err());
-        assertEquals(List.of("x-000.tar", "x-000.tar.penstock-index", "x-001.tar", "x-001.tar.penstock-index",
-                "x-002.tar", "x-002.tar.penstock-index"), left());
+        assertEquals(List.of("x-000.tar", "x-000.tar.crc32c", "x-000.tar.penstock-index",
+                "x-001.tar", "x-001.tar.crc32c", "x-001.tar.penstock-index",
+                "x-002.tar", "x-002.tar.crc32c", "x-002.tar.penstock-index"), left());
         CommandRun inspected = CommandRun.of("inspect", folder.resolve("x-{000..002}.tar"), "--json");
         assertEquals(5L, inspected.json().get("sample_count"), inspected.err());
     }

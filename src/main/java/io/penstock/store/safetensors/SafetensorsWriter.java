@@ -3,6 +3,7 @@ package io.penstock.store.safetensors;
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
 import io.penstock.store.StreamedTensor;
+import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
 import java.io.IOException;
@@ -65,7 +66,8 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Writes a file that appears whole, or not at all, of tensors that are given piece by piece.
+     * Writes a file, and the checksums of its blocks beside it, that appear whole, or not at all, of tensors that are
+     * given piece by piece.
      *
      * @param path the file
      * @param tensors its tensors, in any order, no two of one name; each is read once, front to back
@@ -82,10 +84,8 @@ public final class SafetensorsWriter {
         List<Typed> sorted = sorted(tensors);
         byte[] header = header(sorted, metadata);
         try (StagingFolder staging = StagingFolder.open(path)) {
-            if (!overwrite && Files.exists(path)) {
-                throw new FileAlreadyExistsException(path.toString(), null,
-                        "exists already, and is not to be overwritten");
-            }
+            requireAbsent(path, overwrite);
+            requireAbsent(BlockChecksums.pathFor(path), overwrite);
             String name = path.getFileName().toString();
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
                 file.putLong(header.length);
@@ -95,7 +95,13 @@ public final class SafetensorsWriter {
                 }
                 file.force();
             }
-            staging.publish(List.of(name));
+            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
+        }
+    }
+
+    private static void requireAbsent(Path path, boolean overwrite) throws IOException {
+        if (!overwrite && Files.exists(path)) {
+            throw new FileAlreadyExistsException(path.toString(), null, "exists already, and is not to be overwritten");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.Folder;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
@@ -153,6 +154,7 @@ public final class WebDatasetWriter implements AutoCloseable {
         try (Arena arena = Arena.ofConfined(); var index = staging.create(name + IndexFile.ENDING)) {
             IndexFile.write(index, ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena));
         }
+        BlockChecksums.stage(staging, name);
     }
 
     /**
@@ -181,6 +183,7 @@ public final class WebDatasetWriter implements AutoCloseable {
         }
         List<String> names = new ArrayList<>();
         shards.forEach(shard -> names.add(shard + IndexFile.ENDING));
+        shards.forEach(shard -> names.add(shard + BlockChecksums.SUFFIX));
         names.addAll(shards);
         staging.publish(names);
         committed = true;

@@ -8,7 +8,11 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.integrity.Verification;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -83,7 +87,7 @@ class SafetensorsWriterTest {
     }
 
     @Test
-    void aFileThatExistsIsKeptUnlessItIsToBeOverwritten() throws IOException {
+    void aFileThatExistsIsKeptUnlessItIsToBeOverwritten() throws Exception {
         Path path = folder.resolve("x.safetensors");
         Files.writeString(path, "other");
         assertThrows(FileAlreadyExistsException.class, () -> SafetensorsWriter.write(path, Map.of(), Map.of(), false));
@@ -91,8 +95,9 @@ class SafetensorsWriterTest {
         SafetensorsWriter.write(path, Map.of(), Map.of(), true);
         assertEquals("\10\0\0\0\0\0\0\0{}      ", Files.readString(path));
         try (var files = Files.list(folder)) {
-            assertEquals(1, files.count());
+            assertEquals(List.of(path, BlockChecksums.pathFor(path)), files.sorted().toList());
         }
+        assertTrue(Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.Span;
+import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -60,6 +61,9 @@ class WebDatasetWriterTest {
             assertEquals(50, store.size());
             assertEquals(store.fingerprint(), byFolder.fingerprint());
             assertEquals(20, store.firstRecord(1));
+            for (Path shard : store.shards()) {
+                assertEquals(Files.size(shard), BlockChecksums.read(shard).fileBytes());
+            }
             assertEquals(List.of("empty", "seg.png", "txt"), store.columns().stream().map(c -> c.name()).toList());
             Span span = new Span();
             for (int i = 0; i < 50; i++) {
