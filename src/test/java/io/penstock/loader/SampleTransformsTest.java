@@ -9,6 +9,7 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
 import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Cached;
 import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -314,5 +316,58 @@ class SampleTransformsTest {
             }
         }
         assertEquals(2 * ROWS, seen.size());
+    }
+
+    @Test
+    void whatIsKeptIsMadeOnceAndIsTheSame() throws IOException {
+        var made = new AtomicLong();
+        SampleMap slow = (in, _, out) -> {
+            made.incrementAndGet();
+            out.segment().copyFrom(in.segment());
+            out.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 77);
+        };
+        Mapped mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, WIDTH), "77", 0, slow);
+        try (Cached kept = Cached.of(mapped, "row")) {
+            assertEquals(mapped.fingerprint(), kept.fingerprint());
+            for (int epoch = 0; epoch < 3; epoch++) {
+                try (DataLoader loader = DataLoader.of(kept).shuffle(epoch).batchSize(6).workers(3).endEpoch(1)
+                        .open()) {
+                    while (loader.hasNext()) {
+                        try (Batch batch = loader.next()) {
+                            for (int row = 0; row < batch.count(); row++) {
+                                for (int i = 0; i < WIDTH; i++) {
+                                    assertEquals(i == 0 ? 77 : ByteRows.at(batch.sample(row), i), batch.tensor("row")
+                                            .segment().get(ValueLayout.JAVA_BYTE, (long) row * WIDTH + i));
+                                }
+                            }
+                        }
+                    }
+                }
+                assertEquals(ROWS, made.get(), "made once, whatever the epoch and the workers");
+            }
+            // Chance is not kept.
+            try (Cached drawn = Cached.of(noisy(rows), "made"); var reader = new SampleReader(drawn, ReadMode.AUTO)) {
+                assertThrows(IllegalStateException.class, () -> reader.locate(0, 0));
+            }
+        }
+    }
+
+    @Test
+    void valuesOfVaryingLengthAreKeptToo() throws IOException {
+        long[] starts = {0, 3, 3, 10, 12};
+        try (var store = new MemoryTokenStore(DType.U16, starts);
+                Cached kept = Cached.of(Documents.of(store), "tokens");
+                var reader = new SampleReader(kept, ReadMode.PREAD)) {
+            for (int round = 0; round < 2; round++) {
+                for (int d = 0; d < 4; d++) {
+                    assertEquals(2 * (starts[d + 1] - starts[d]), reader.locate(d, 0).byteSize());
+                    int[] tokens = reader.readIntegers((int) (starts[d + 1] - starts[d]));
+                    for (int t = 0; t < starts[d + 1] - starts[d]; t++) {
+                        assertEquals(store.token(starts[d] + t), tokens[t]);
+                    }
+                }
+            }
+            assertThrows(IndexOutOfBoundsException.class, () -> reader.locate(4, 0));
+        }
     }
 }
