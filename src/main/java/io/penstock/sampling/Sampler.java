@@ -188,8 +188,8 @@ public interface Sampler {
      * @param lengths the length of each sample of the dataset, below 2^38: asked for all of them once, here, and again
      *     when a window is sorted, by any thread; so it should be cheap, as the index of a store is
      * @param window positions that are looked ahead, 1 to 2^24
-     * @param group samples of like lengths that stay together, 1 or more: batch size times ranks where batches are of a
-     *     fixed size
+     * @param group samples of like lengths that stay together, 1 or more: what all ranks take in a step, or several
+     *     times that where batches are by a token budget; and a small part of the window
      * @param seed any 64 bits; with the epoch, it decides the order of groups
      * @return the sampler
      * @throws IllegalArgumentException if a number is outside its range; names the sample if it is a length
