@@ -9,7 +9,6 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
@@ -30,9 +29,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Which batches of samples: their order, this rank's part, and who makes them. */
 final class PlanOptions {
-
-    private static final long DEFAULT_SEED = 42;
-    private static final int BLOCKS_IN_A_WINDOW = 16;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -64,38 +60,8 @@ final class PlanOptions {
     /** The length of each sample, once it was asked for. */
     private LongUnaryOperator lengths;
 
-    @ArgGroup
-    private OrderOption order = new OrderOption();
-
-    /** Either a seed, or no shuffling. */
-    static final class OrderOption {
-        @Option(names = "--seed", paramLabel = "NUMBER",
-                description = "What each epoch's order is drawn from; default: " + DEFAULT_SEED + ".")
-        private long seed = DEFAULT_SEED;
-
-        @Option(names = "--no-shuffle", description = "Take samples in the order of the store.")
-        private boolean sequential;
-    }
-
-    @Option(names = "--shuffle-window", paramLabel = "SAMPLES",
-            description = "Shuffle blocks of neighbours, then samples within so many: for storage that reads neighbours"
-                    + " faster. Blocks are a WebDataset's shards, of other stores a 16th of the window.")
-    private Long shuffleWindow;
-
-    @Option(names = "--weights", paramLabel = "W,…", split = ",",
-            description = "Mix several stores, one weight each: at every draw as near to these proportions as can be.")
-    private List<Double> weights;
-
-    @Option(names = "--store-epochs", paramLabel = "E,…", split = ",",
-            description = "Mix several stores, so many epochs of each in one of the mixture.")
-    private List<Double> storeEpochs;
-
-    @Option(names = "--draws", paramLabel = "SAMPLES",
-            description = "Samples of an epoch of a mixture; default: as many as the stores have together.")
-    private Long draws;
-
-    @Option(names = "--by-chance", description = "Mix in a random order, instead of evenly.")
-    private boolean byChance;
+    @ArgGroup(exclusive = false)
+    private OrderOptions order = new OrderOptions();
 
     @Option(names = "--epoch", defaultValue = "0", paramLabel = "N", description = "The epoch to begin with, from 0.")
     private long epoch;
@@ -150,7 +116,7 @@ final class PlanOptions {
         check("--epoch", epoch, 0);
         check("--skip", skip, 0);
         return valid(() -> {
-            Sampler sampler = bucketed(source, sampler(source));
+            Sampler sampler = bucketed(source, order.sampler(source));
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
             rank = shard.rank();
             world = shard.worldSize();
@@ -161,32 +127,9 @@ final class PlanOptions {
         });
     }
 
-    private Sampler sampler(SampleSource source) {
-        long size = source.dataset().size();
-        if (weights != null || storeEpochs != null) {
-            return mixture(source.sizes());
-        }
-        if (draws != null || byChance) {
-            throw wrong("--draws and --by-chance are for a mixture, by --weights or --store-epochs");
-        }
-        if (order.sequential) {
-            if (shuffleWindow != null) {
-                throw wrong("--shuffle-window: found beside --no-shuffle, expected one of them");
-            }
-            return Sampler.sequential(size);
-        }
-        if (shuffleWindow == null) {
-            return Sampler.shuffled(size, order.seed);
-        }
-        check("--shuffle-window", shuffleWindow, 1);
-        long[] blocks = source.blockStarts() != null ? source.blockStarts()
-                : equalBlocks(size, Math.max(1, shuffleWindow / BLOCKS_IN_A_WINDOW));
-        return Sampler.blockShuffled(blocks, shuffleWindow, order.seed);
-    }
-
-    private Sampler bucketed(SampleSource source, Sampler order) {
-        return bucketWindow == null ? order
-                : Sampler.lengthBucketed(order, lengths(source), bucketWindow, bucketGroup, this.order.seed);
+    private Sampler bucketed(SampleSource source, Sampler base) {
+        return bucketWindow == null ? base
+                : Sampler.lengthBucketed(base, lengths(source), bucketWindow, bucketGroup, order.seed());
     }
 
     private TokenBudget budget() {
@@ -209,33 +152,6 @@ final class PlanOptions {
                     : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
         }
         return lengths;
-    }
-
-    private static long[] equalBlocks(long size, long block) {
-        long[] starts = new long[Math.toIntExact(Math.ceilDiv(size, block)) + 1];
-        for (int b = 0; b < starts.length; b++) {
-            starts[b] = Math.min(size, b * block);
-        }
-        return starts;
-    }
-
-    private Sampler mixture(List<Long> sizes) {
-        List<Double> shares = weights != null ? weights : storeEpochs;
-        if (weights != null && storeEpochs != null || shuffleWindow != null) {
-            throw wrong("--weights, --store-epochs and --shuffle-window: found two of them, expected one");
-        }
-        if (shares.size() != sizes.size()) {
-            throw wrong((weights != null ? "--weights" : "--store-epochs") + ": found " + shares.size()
-                    + " numbers, expected one for each of " + Quantity.count(sizes.size(), "store"));
-        }
-        Mixture.Source[] sources = new Mixture.Source[sizes.size()];
-        for (int s = 0; s < sources.length; s++) {
-            sources[s] = new Mixture.Source(order.sequential ? Sampler.sequential(sizes.get(s))
-                    : Sampler.shuffled(sizes.get(s), order.seed), shares.get(s));
-        }
-        long epochDraws = draws != null ? draws : sizes.stream().mapToLong(size -> size).sum();
-        Mixture mixture = weights != null ? Mixture.of(epochDraws, sources) : Mixture.ofEpochs(sources);
-        return byChance ? mixture.byChance(order.seed) : mixture;
     }
 
     /** The settings of a loader of those batches, without a device. */
@@ -304,8 +220,8 @@ final class PlanOptions {
         fields.put("token_budget", tokenBudget);
         fields.put("max_samples", tokenBudget == null ? null : batches.batchSize());
         fields.put("batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1));
-        fields.put("shuffled", !order.sequential);
-        fields.put("seed", order.sequential ? null : order.seed);
+        fields.put("shuffled", !order.isSequential());
+        fields.put("seed", order.isSequential() ? null : order.seed());
         fields.put("order", batches.sampler().fingerprint());
         fields.put("rank", rank);
         fields.put("world", world);
@@ -316,7 +232,7 @@ final class PlanOptions {
     /** The same for people. */
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
-                + (order.sequential ? "in order" : "shuffled with seed " + order.seed) + "\n"
+                + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? Quantity.count(batch, "sample") : budget()) + ", "
                 + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " an epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";

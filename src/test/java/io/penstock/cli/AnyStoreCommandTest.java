@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.npy.NpyWriter;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -117,6 +121,40 @@ class AnyStoreCommandTest {
     private static List<Long> samples(List<Map<String, Object>> batches) {
         return batches.stream().flatMap(batch -> Json.array(batch.get("samples")).stream()).map(Long.class::cast)
                 .toList();
+    }
+
+    @Test
+    void ordersFollowFromANumberASampleInAFile() throws Exception {
+        Path store = Fixtures.path("parquet/tokens_none.parquet");
+        byte[] numbers = new byte[90];
+        for (int i = 0; i < 90; i++) {
+            numbers[i] = (byte) (i % 3);
+        }
+        Path classes = folder.resolve("classes.npy");
+        NpyWriter.write(classes, Tensor.of(MemorySegment.ofArray(numbers), DType.U8, 90), false);
+        List<Long> weighted = samples(batches(store, "--fields", "doc_id", "--order", "weighted=" + classes, "--draws",
+                200));
+        assertEquals(200, weighted.size());
+        assertTrue(weighted.stream().noneMatch(sample -> sample % 3 == 0));
+        assertEquals(60, new HashSet<>(samples(batches(store, "--fields", "doc_id", "--order", "weighted-once="
+                + classes))).size());
+        List<Long> stratified = samples(batches(store, "--fields", "doc_id", "--order", "stratified=" + classes));
+        assertEquals(90, new HashSet<>(stratified).size());
+        assertEquals(Set.of(0L, 1L, 2L), stratified.subList(0, 3).stream().map(sample -> sample % 3)
+                .collect(Collectors.toSet()));
+        assertEquals(30, samples(batches(store, "--fields", "doc_id", "--order", "balanced=" + classes, "--draws", 30))
+                .size());
+        assertEquals(List.of(0L, 1L, 2L, 0L), samples(batches(store, "--fields", "doc_id", "--order", "subset="
+                + classes, "--no-shuffle")).subList(0, 4));
+        for (String wrong : new String[] {"nonsense=" + classes, "weighted=" + Fixtures.path("npy/tokens_u16.npy")}) {
+            assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--fields", "doc_id", "--order", wrong)
+                    .exitCode(), wrong);
+        }
+        assertEquals(ExitCode.BAD_INPUT, CommandRun.of("batches", store, "--fields", "doc_id", "--order",
+                "weighted=" + folder.resolve("absent.npy")).exitCode());
+        List<Long> curriculum = samples(batches(store, Fixtures.path("parquet/tokens_snappy.parquet"), "--fields",
+                "doc_id", "--weights", "1,0", "--draws", 20, "--then", "10=0:1", "--no-shuffle"));
+        assertEquals(List.of(9L, 90L), curriculum.subList(9, 11));
     }
 
     @Test

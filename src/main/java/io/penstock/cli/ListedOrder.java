@@ -1,0 +1,62 @@
+package io.penstock.cli;
+
+import io.penstock.memory.Tensor;
+import io.penstock.sampling.Sampler;
+import io.penstock.store.TensorStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/** Orders that follow from a number a sample, which a file has. */
+final class ListedOrder {
+
+    private ListedOrder() {
+    }
+
+    /**
+     * The order of that kind; throws an {@link IllegalArgumentException} if there is none, or the numbers do not fit.
+     *
+     * @param draws of an epoch; null for as many as there are samples
+     */
+    static Sampler of(String kind, Path file, long size, Long draws, boolean sequential, long seed) {
+        try (TensorStore store = TensorStore.open(file)) {
+            if (store.tensors().size() != 1 || store.tensors().getFirst().rank() != 1) {
+                throw new IllegalArgumentException("--order: found " + store.tensors() + " in " + file
+                        + ", expected one array of numbers");
+            }
+            Tensor numbers = store.tensor(0);
+            if (!kind.equals("subset") && numbers.elementCount() != size) {
+                throw new IllegalArgumentException("--order: found " + numbers.elementCount() + " numbers in " + file
+                        + ", expected one for each of " + size + " samples");
+            }
+            long epoch = draws != null ? draws : size;
+            return switch (kind) {
+                case "weighted" -> Sampler.weighted(doubles(numbers), epoch, seed);
+                case "weighted-once" -> Sampler.weightedWithoutReplacement(doubles(numbers), draws != null ? draws
+                        : IntStream.range(0, (int) size).filter(i -> numbers.getDouble(i) > 0).count(), seed);
+                case "balanced" -> Sampler.balanced(classes(numbers), epoch, seed);
+                case "stratified" -> Sampler.stratified(classes(numbers), seed);
+                case "subset" -> Sampler.subset(LongStream.range(0, numbers.elementCount()).map(numbers::getLong)
+                        .toArray(), size, sequential ? Sampler.sequential(numbers.elementCount())
+                        : Sampler.shuffled(numbers.elementCount(), seed));
+                default -> throw new IllegalArgumentException("--order: found '" + kind
+                        + "', expected weighted, weighted-once, balanced, stratified or subset");
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (UnsupportedOperationException | IndexOutOfBoundsException | ArithmeticException e) {
+            throw new IllegalArgumentException("--order: " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static double[] doubles(Tensor numbers) {
+        return LongStream.range(0, Math.toIntExact(numbers.elementCount())).mapToDouble(numbers::getDouble).toArray();
+    }
+
+    private static int[] classes(Tensor numbers) {
+        return LongStream.range(0, Math.toIntExact(numbers.elementCount()))
+                .mapToInt(i -> Math.toIntExact(numbers.getLong(i))).toArray();
+    }
+}
