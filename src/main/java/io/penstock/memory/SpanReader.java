@@ -45,7 +45,8 @@ public final class SpanReader implements AutoCloseable {
      * @param span what to copy
      * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
      * @param targetOffset the first byte to write
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it. The JVM may raise a fault under
+     *     a mapping as late as at the caller, as an {@link InternalError}: it is for {@link #explain}
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {

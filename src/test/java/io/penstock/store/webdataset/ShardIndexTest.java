@@ -142,7 +142,8 @@ class ShardIndexTest {
         WebDatasetStore.open(shard).close();
         assertTrue(Files.exists(IndexFile.of(shard)));
         try (var files = Files.list(folder)) {
-            assertEquals(2, files.count());
+            // The shard, its index and its checksums.
+            assertEquals(3, files.count());
         }
     }
 
