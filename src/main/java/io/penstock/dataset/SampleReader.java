@@ -51,6 +51,8 @@ public final class SampleReader implements AutoCloseable {
     private final Decoder.Session[] decoders;
     /** Whether a field's value may lie in several runs of bytes. */
     private final boolean[] inParts;
+    /** Whether a field's value is one run of bytes as it is stored: not mapped, not in parts, not decoded. */
+    private final boolean[] asStored;
     /** What users' code makes of fields of other samples; null where there is none. */
     private final FieldMap[] maps;
     /** Reads what is mapped. */
@@ -95,6 +97,7 @@ public final class SampleReader implements AutoCloseable {
         this.reader = new SpanReader(mode);
         this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
         this.inParts = new boolean[fields.length];
+        this.asStored = new boolean[fields.length];
         this.decoders = new Decoder.Session[fields.length];
         this.maps = new FieldMap[fields.length];
         this.sources = new SampleReader[fields.length];
@@ -104,6 +107,7 @@ public final class SampleReader implements AutoCloseable {
             decoders[f] = decoder == null ? null : decoder.open();
             maps[f] = dataset.map(f);
             sources[f] = maps[f] == null ? null : new SampleReader(maps[f].source(), mode, verified);
+            asStored[f] = maps[f] == null && !inParts[f] && decoders[f] == null;
         }
     }
 
@@ -159,20 +163,11 @@ public final class SampleReader implements AutoCloseable {
      */
     public Span locate(long sample, int field) {
         this.field = field;
-        this.sample = sample;
-        if (maps[field] != null) {
-            long bytes = mappedBytes(sample, field);
-            map(sample, field, bytes, decoded.of(bytes), 0);
-            span.set(decoded.of(bytes), 0, bytes);
-        } else if (inParts[field]) {
-            long bytes = partBytes(sample, field);
-            gather(sample, field, decoded.of(bytes), 0);
-            span.set(decoded.of(bytes), 0, bytes);
-        } else if (decoders[field] == null) {
+        if (asStored[field]) {
             locate(sample, field, span);
         } else {
-            long bytes = takeStored(sample, field);
-            decode(sample, field, bytes, decoded.of(bytes), 0);
+            long bytes = measure(sample, field);
+            make(sample, field, bytes, decoded.of(bytes), 0);
             span.set(decoded.of(bytes), 0, bytes);
         }
         return span;
@@ -191,14 +186,27 @@ public final class SampleReader implements AutoCloseable {
         if (!fields[field].isVariable()) {
             return fieldBytes[field];
         }
+        return asStored[field] ? locate(sample, field).byteSize() : measure(sample, field);
+    }
+
+    /** The bytes of a value that is not as it is stored; {@link #make} of the same one follows, or nothing. */
+    private long measure(long sample, int field) {
         this.sample = sample;
         if (maps[field] != null) {
             return mappedBytes(sample, field);
         }
-        if (inParts[field]) {
-            return partBytes(sample, field);
+        return inParts[field] ? partBytes(sample, field) : takeStored(sample, field);
+    }
+
+    /** Writes a value that was measured. */
+    private void make(long sample, int field, long bytes, MemorySegment target, long targetOffset) {
+        if (maps[field] != null) {
+            map(sample, field, bytes, target, targetOffset);
+        } else if (inParts[field]) {
+            gather(sample, field, target, targetOffset);
+        } else {
+            decode(sample, field, bytes, target, targetOffset);
         }
-        return decoders[field] == null ? locate(sample, field).byteSize() : takeStored(sample, field);
     }
 
     private void locate(long sample, int field, Span into) {
@@ -218,7 +226,7 @@ public final class SampleReader implements AutoCloseable {
         return bytes;
     }
 
-    private long gather(long sample, int field, MemorySegment target, long targetOffset) {
+    private void gather(long sample, int field, MemorySegment target, long targetOffset) {
         long at = targetOffset;
         int parts = dataset.parts(sample, field);
         for (int p = 0; p < parts; p++) {
@@ -226,8 +234,6 @@ public final class SampleReader implements AutoCloseable {
             reader.copy(part, target, at);
             at += part.byteSize();
         }
-        checkSize(at - targetOffset, fields[field], fieldBytes[field]);
-        return at - targetOffset;
     }
 
     private void locateStored(long sample, int field, Span into) {
@@ -350,21 +356,10 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
-        if (maps[field] != null) {
-            this.sample = sample;
-            long bytes = mappedBytes(sample, field);
-            map(sample, field, bytes, target, targetOffset);
+        if (!asStored[field]) {
+            long bytes = measure(sample, field);
+            make(sample, field, bytes, target, targetOffset);
             return bytes;
-        }
-        if (decoders[field] != null) {
-            this.sample = sample;
-            long bytes = takeStored(sample, field);
-            decode(sample, field, bytes, target, targetOffset);
-            return bytes;
-        }
-        if (inParts[field]) {
-            this.sample = sample;
-            return gather(sample, field, target, targetOffset);
         }
         locate(sample, field);
         reader.copy(span, target, targetOffset);
@@ -394,7 +389,7 @@ public final class SampleReader implements AutoCloseable {
             }
             return count * rows[field].rowBytes();
         }
-        if (decoders[field] == null && !inParts[field] && maps[field] == null) {
+        if (asStored[field]) {
             return copyLocated(samples, count, field, target, targetOffset);
         }
         long at = targetOffset;
@@ -546,7 +541,7 @@ public final class SampleReader implements AutoCloseable {
      * @param field the field's position in the dataset
      */
     public void prefetch(long sample, int field) {
-        if (decoders[field] != null || inParts[field]) {
+        if (!asStored[field]) {
             return;
         }
         this.sample = sample;
@@ -568,10 +563,16 @@ public final class SampleReader implements AutoCloseable {
     public Throwable explain(Throwable error) {
         if (error instanceof InternalError fault) {
             try {
-                return reader.explain(fault);
+                reader.explain(fault);
             } catch (UncheckedIOException shrunk) {
                 shrunk.addSuppressed(fault);
                 return shrunk;
+            }
+            for (SampleReader source : sources) {
+                Throwable explained = source == null ? error : source.explain(error);
+                if (explained != error) {
+                    return explained;
+                }
             }
         }
         return error;

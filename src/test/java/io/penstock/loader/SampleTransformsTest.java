@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
@@ -18,6 +19,7 @@ import io.penstock.dataset.Lengths;
 import io.penstock.dataset.Mapped;
 import io.penstock.dataset.SampleMap;
 import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.TensorSpec;
@@ -172,6 +174,28 @@ class SampleTransformsTest {
             }
             assertNotEquals(made.fingerprint(), Mapped.of(documents, "tokens", ids, "plus one", 0, plusOne)
                     .fingerprint());
+        }
+    }
+
+    @Test
+    void mappedTokensAreWidenedToInputsAndLabels() {
+        try (var store = new MemoryTokenStore(DType.U16, 100)) {
+            Dataset windows = TokenWindows.of(store, 4);
+            TensorSpec tokens = windows.fields().getFirst();
+            Dataset same = Mapped.of(windows, tokens.name(), tokens, "same", 0,
+                    (in, _, out) -> out.segment().copyFrom(in.segment()));
+            try (DataLoader expected = DataLoader.of(windows).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
+                            .open();
+                    DataLoader found = DataLoader.of(same).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
+                            .open()) {
+                for (int b = 0; b < 4; b++) {
+                    try (Batch plain = expected.next(); Batch mapped = found.next()) {
+                        for (String field : List.of(CausalLm.INPUT_IDS, CausalLm.LABELS)) {
+                            assertEquals(-1, plain.tensor(field).segment().mismatch(mapped.tensor(field).segment()));
+                        }
+                    }
+                }
+            }
         }
     }
 
