@@ -1,8 +1,8 @@
 package io.penstock.convert;
 
+import io.penstock.store.mapped.StagingFolder;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -46,8 +46,7 @@ record ShardPattern(Path path, Pattern names) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
                 if (names.matcher(file.getFileName().toString()).matches()) {
-                    throw new FileAlreadyExistsException(path.resolveSibling(file.getFileName()).toString(), null,
-                            "exists already, and is not to be overwritten");
+                    StagingFolder.requireAbsent(path.resolveSibling(file.getFileName()));
                 }
             }
         }

@@ -118,9 +118,8 @@ public final class BlockChecksums {
      */
     public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
-        if (!overwrite && Files.exists(path)) {
-            throw new FileAlreadyExistsException(path.toString(), null,
-                    "exists already, and is not to be overwritten");
+        if (!overwrite) {
+            StagingFolder.requireAbsent(path);
         }
         BlockChecksums checksums = compute(file, DEFAULT_BLOCK_BYTES, progress);
         try (StagingFolder staging = StagingFolder.open(path)) {

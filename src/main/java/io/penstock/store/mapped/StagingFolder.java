@@ -108,6 +108,18 @@ public final class StagingFolder implements AutoCloseable {
         throw new IOException(target + ": no lock on " + folder + " after " + LOCK_ATTEMPTS + " attempts");
     }
 
+    /**
+     * Refuses to replace what is there.
+     *
+     * @param file a file that would be written
+     * @throws FileAlreadyExistsException if there is one of that name
+     */
+    public static void requireAbsent(Path file) throws FileAlreadyExistsException {
+        if (Files.exists(file)) {
+            throw new FileAlreadyExistsException(file.toString(), null, "exists already, and is not to be overwritten");
+        }
+    }
+
     /** The channel of the lock; null if the writer before removed the folder meanwhile. */
     private static FileChannel tryLock(Path target, Path folder) throws IOException {
         try {

@@ -206,11 +206,10 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     private void requireAbsent() throws IOException {
-        for (String ending : List.of(".idx", ".bin", ".sha256", ".bin" + BlockChecksums.SUFFIX,
-                ".idx" + BlockChecksums.SUFFIX)) {
-            if (!overwrite && Files.exists(file(ending))) {
-                throw new FileAlreadyExistsException(file(ending).toString(), null,
-                        "exists already, and is not to be overwritten");
+        if (!overwrite) {
+            for (String ending : List.of(".idx", ".bin", ".sha256", ".bin" + BlockChecksums.SUFFIX,
+                    ".idx" + BlockChecksums.SUFFIX)) {
+                StagingFolder.requireAbsent(file(ending));
             }
         }
     }

@@ -12,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -58,8 +57,10 @@ public final class NpyWriter {
      */
     public static void write(Path path, StreamedTensor tensor, boolean overwrite) throws IOException {
         try (StagingFolder staging = StagingFolder.open(path)) {
-            requireAbsent(path, overwrite);
-            requireAbsent(BlockChecksums.pathFor(path), overwrite);
+            if (!overwrite) {
+                StagingFolder.requireAbsent(path);
+                StagingFolder.requireAbsent(BlockChecksums.pathFor(path));
+            }
             String name = path.getFileName().toString();
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
                 byte[] header = header(tensor.spec().dtype(), tensor.spec().shape());
@@ -68,12 +69,6 @@ public final class NpyWriter {
                 file.force();
             }
             staging.publish(List.of(BlockChecksums.stage(staging, name), name));
-        }
-    }
-
-    private static void requireAbsent(Path path, boolean overwrite) throws IOException {
-        if (!overwrite && Files.exists(path)) {
-            throw new FileAlreadyExistsException(path.toString(), null, "exists already, and is not to be overwritten");
         }
     }
 

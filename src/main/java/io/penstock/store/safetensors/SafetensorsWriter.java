@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -84,8 +83,10 @@ public final class SafetensorsWriter {
         List<Typed> sorted = sorted(tensors);
         byte[] header = header(sorted, metadata);
         try (StagingFolder staging = StagingFolder.open(path)) {
-            requireAbsent(path, overwrite);
-            requireAbsent(BlockChecksums.pathFor(path), overwrite);
+            if (!overwrite) {
+                StagingFolder.requireAbsent(path);
+                StagingFolder.requireAbsent(BlockChecksums.pathFor(path));
+            }
             String name = path.getFileName().toString();
             try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
                 file.putLong(header.length);
@@ -96,12 +97,6 @@ public final class SafetensorsWriter {
                 file.force();
             }
             staging.publish(List.of(BlockChecksums.stage(staging, name), name));
-        }
-    }
-
-    private static void requireAbsent(Path path, boolean overwrite) throws IOException {
-        if (!overwrite && Files.exists(path)) {
-            throw new FileAlreadyExistsException(path.toString(), null, "exists already, and is not to be overwritten");
         }
     }
 
