@@ -5,6 +5,7 @@ import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.Rows;
+import io.penstock.memory.Scratch;
 import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
 import io.penstock.memory.Tensor;

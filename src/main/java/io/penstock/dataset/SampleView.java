@@ -1,6 +1,7 @@
 package io.penstock.dataset;
 
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.Scratch;
 import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;

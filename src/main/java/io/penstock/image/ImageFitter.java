@@ -1,6 +1,7 @@
 package io.penstock.image;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.memory.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -95,7 +96,7 @@ public final class ImageFitter implements AutoCloseable {
 
     private static MemorySegment atLeast(Scratch scratch, long bytes) throws ImageException {
         try {
-            return scratch.atLeast(bytes);
+            return scratch.of(bytes);
         } catch (OutOfMemoryError _) {
             throw new ImageException("pixels of " + bytes + " bytes", "no more than there is memory for");
         }

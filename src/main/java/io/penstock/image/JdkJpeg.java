@@ -2,6 +2,7 @@ package io.penstock.image;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.memory.Scratch;
 import java.awt.image.DataBuffer;
 import java.awt.image.DataBufferByte;
 import java.awt.image.Raster;
@@ -63,7 +64,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
             return;
         }
         int channels = format == null ? header.layout.channels() : format.channels();
-        MemorySegment whole = pixels.atLeast((long) header.width * header.height * channels);
+        MemorySegment whole = pixels.of((long) header.width * header.height * channels);
         convert(jpeg.coding, components, (long) header.width * header.height, format, whole, 0);
         shrink(whole, header.width, header.height, channels, denominator, target, targetOffset);
     }

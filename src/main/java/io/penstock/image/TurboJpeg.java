@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.memory.Scratch;
 import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -119,7 +120,7 @@ final class TurboJpeg implements JpegDecoder {
                     channels == 1 ? PIXELS_GRAY : channels == 3 ? PIXELS_RGB : PIXELS_RGBA);
             return;
         }
-        MemorySegment raw = inks.atLeast(4L * width * height);
+        MemorySegment raw = inks.of(4L * width * height);
         decompress(stored, storedBytes, raw, 0, width, height, 4, PIXELS_CMYK);
         Inks.convert(raw, (long) width * height, format, target, targetOffset);
     }

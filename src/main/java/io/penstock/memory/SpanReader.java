@@ -20,8 +20,7 @@ public final class SpanReader implements AutoCloseable {
     private final Arena callStateArena = Arena.ofShared();
     private final MemorySegment callState = callStateArena.allocate(Posix.CALL_STATE);
     private final Span local = new Span();
-    private Arena scratchArena;
-    private MemorySegment scratch = MemorySegment.NULL;
+    private final Scratch scratch = new Scratch();
     private MappedFile lastFile;
     private boolean byCall;
     private int untilDecision = 1;
@@ -74,11 +73,9 @@ public final class SpanReader implements AutoCloseable {
         if (!readsByCall(span.file(), 1)) {
             return span;
         }
-        if (scratch.byteSize() < span.byteSize()) {
-            growScratch(span.byteSize());
-        }
-        span.file().read(span.byteOffset(), scratch, 0, span.byteSize(), callState);
-        local.set(scratch, 0, span.byteSize());
+        MemorySegment memory = scratch.of(span.byteSize());
+        span.file().read(span.byteOffset(), memory, 0, span.byteSize(), callState);
+        local.set(memory, 0, span.byteSize());
         return local;
     }
 
@@ -226,23 +223,13 @@ public final class SpanReader implements AutoCloseable {
         }
     }
 
-    private void growScratch(long bytes) {
-        if (scratchArena != null) {
-            scratchArena.close();
-        }
-        scratchArena = Arena.ofShared();
-        scratch = scratchArena.allocate(Math.max(bytes, 2 * scratch.byteSize()), 64);
-    }
-
     /** Frees the scratch memory. Calling it again does nothing. */
     @Override
     public void close() {
         if (!closed) {
             closed = true;
             callStateArena.close();
-            if (scratchArena != null) {
-                scratchArena.close();
-            }
+            scratch.close();
         }
     }
 }
