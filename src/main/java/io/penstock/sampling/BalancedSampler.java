@@ -40,24 +40,15 @@ final class BalancedSampler implements Sampler {
     @Override
     public Order epoch(long epoch) {
         long before = Math.multiplyExact(epoch, size);
-        return new Order() {
-            @Override
-            public long size() {
-                return size;
-            }
-
-            @Override
-            public long at(long position) {
-                Positions.check(position, size);
-                int classes = samples.classes();
-                long draw = Math.addExact(before, position);
-                long round = draw / classes;
-                long turn = Math.unsignedMultiplyHigh(SplitMix64.first(turnKey + round), classes);
-                int c = (int) ((draw - round * classes + turn) % classes);
-                long n = samples.size(c);
-                return samples.sample(c, orders[c].of(round / n).at(round % n));
-            }
-        };
+        return new ComputedOrder(size, position -> {
+            int classes = samples.classes();
+            long draw = Math.addExact(before, position);
+            long round = draw / classes;
+            long turn = Math.unsignedMultiplyHigh(SplitMix64.first(turnKey + round), classes);
+            int c = (int) ((draw - round * classes + turn) % classes);
+            long n = samples.size(c);
+            return samples.sample(c, orders[c].of(round / n).at(round % n));
+        });
     }
 
     @Override

@@ -34,7 +34,7 @@ public final class KeyedRandom implements RandomGenerator {
      * @param epoch any number
      */
     public KeyedRandom(long seed, long epoch) {
-        epochState = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+        epochState = SplitMix64.key(seed, epoch, TAG);
         select(0, 0);
     }
 

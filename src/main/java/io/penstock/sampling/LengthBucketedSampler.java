@@ -85,7 +85,7 @@ final class LengthBucketedSampler implements Sampler {
 
         Buckets(long epoch) {
             order = base.epoch(epoch);
-            key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+            key = SplitMix64.key(seed, epoch, TAG);
         }
 
         @Override

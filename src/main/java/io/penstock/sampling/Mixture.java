@@ -239,7 +239,7 @@ public final class Mixture implements Sampler {
             this.drawOrders = new DrawOrder[phases.size()];
             for (int p = 0; p < drawOrders.length && shuffled; p++) {
                 long end = p + 1 < phases.size() ? phases.get(p + 1).firstDraw : size;
-                long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG) + p;
+                long key = SplitMix64.key(seed, epoch, TAG) + p;
                 drawOrders[p] = new DrawOrder(end - phases.get(p).firstDraw, phases.get(p).proportions.period(), key);
             }
         }

@@ -28,6 +28,15 @@ final class SplitMix64 {
         return mix(state + GAMMA);
     }
 
+    /**
+     * What a use of an epoch derives its numbers from.
+     *
+     * @param tag tells the use from others of the same seed and epoch
+     */
+    static long key(long seed, long epoch, long tag) {
+        return first(first(first(seed) + epoch) + tag);
+    }
+
     private static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

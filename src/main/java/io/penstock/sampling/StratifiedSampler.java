@@ -54,19 +54,10 @@ final class StratifiedSampler implements Sampler {
 
     @Override
     public Order epoch(long epoch) {
-        return new Order() {
-            @Override
-            public long size() {
-                return samples.total();
-            }
-
-            @Override
-            public long at(long position) {
-                Positions.check(position, samples.total());
-                int c = classAt[(int) position];
-                return samples.sample(c, orders[c].of(epoch).at(rankAt[(int) position]));
-            }
-        };
+        return new ComputedOrder(samples.total(), position -> {
+            int c = classAt[(int) position];
+            return samples.sample(c, orders[c].of(epoch).at(rankAt[(int) position]));
+        });
     }
 
     @Override

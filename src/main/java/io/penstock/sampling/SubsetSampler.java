@@ -39,17 +39,7 @@ final class SubsetSampler implements Sampler {
     @Override
     public Order epoch(long epoch) {
         Order places = order.epoch(epoch);
-        return new Order() {
-            @Override
-            public long size() {
-                return places.size();
-            }
-
-            @Override
-            public long at(long position) {
-                return samples[(int) places.at(position)];
-            }
-        };
+        return new ComputedOrder(places.size(), position -> samples[(int) places.at(position)]);
     }
 
     @Override

@@ -12,19 +12,9 @@ record UniformSampler(long datasetSize, long size, long seed) implements Sampler
 
     @Override
     public Order epoch(long epoch) {
-        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
-        return new Order() {
-            @Override
-            public long size() {
-                return size;
-            }
-
-            @Override
-            public long at(long position) {
-                Positions.check(position, size);
-                return Math.unsignedMultiplyHigh(SplitMix64.first(key + position), datasetSize);
-            }
-        };
+        long key = SplitMix64.key(seed, epoch, TAG);
+        return new ComputedOrder(size,
+                position -> Math.unsignedMultiplyHigh(SplitMix64.first(key + position), datasetSize));
     }
 
     @Override

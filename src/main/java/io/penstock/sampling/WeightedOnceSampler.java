@@ -48,7 +48,7 @@ final class WeightedOnceSampler implements Sampler {
 
     @Override
     public Order epoch(long epoch) {
-        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
+        long key = SplitMix64.key(seed, epoch, TAG);
         // The key of a weight near 0 may be beyond any double: the greatest one keeps it before those of weight 0.
         double[] keys = new double[weights.length];
         for (int i = 0; i < keys.length; i++) {
@@ -56,18 +56,7 @@ final class WeightedOnceSampler implements Sampler {
                     : Math.min(Double.MAX_VALUE, (double) minusLog2(SplitMix64.first(key + i)) / weights[i]);
         }
         int[] samples = sorted(keys);
-        return new Order() {
-            @Override
-            public long size() {
-                return size;
-            }
-
-            @Override
-            public long at(long position) {
-                Positions.check(position, size);
-                return samples[(int) position];
-            }
-        };
+        return new ComputedOrder(size, position -> samples[(int) position]);
     }
 
     /**

@@ -144,21 +144,12 @@ final class WeightedSampler implements Sampler {
 
     @Override
     public Order epoch(long epoch) {
-        long key = SplitMix64.first(SplitMix64.first(SplitMix64.first(seed) + epoch) + TAG);
-        return new Order() {
-            @Override
-            public long size() {
-                return size;
-            }
-
-            @Override
-            public long at(long position) {
-                Positions.check(position, size);
-                long word = SplitMix64.first(key + position);
-                int place = (int) Math.unsignedMultiplyHigh(word, thresholds.length);
-                return SplitMix64.first(word) >>> 1 < thresholds[place] ? place : aliases[place];
-            }
-        };
+        long key = SplitMix64.key(seed, epoch, TAG);
+        return new ComputedOrder(size, position -> {
+            long word = SplitMix64.first(key + position);
+            int place = (int) Math.unsignedMultiplyHigh(word, thresholds.length);
+            return SplitMix64.first(word) >>> 1 < thresholds[place] ? place : aliases[place];
+        });
     }
 
     @Override
