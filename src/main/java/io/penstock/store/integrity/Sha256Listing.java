@@ -8,9 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,8 +34,12 @@ record Sha256Listing(Path listing, Path file, String hex) {
     private static final long MAX_LISTING_BYTES = 64 << 20;
     private static final int BUFFER_BYTES = 1 << 20;
 
-    /** The listing that has a file; null if there is none. */
-    static Sha256Listing of(Path file) throws IOException {
+    /**
+     * The listing that has a file; null if there is none.
+     *
+     * @param read the listings that were read so far, each as digests by name: one may have millions of files
+     */
+    static Sha256Listing of(Path file, Map<Path, Map<String, String>> read) throws IOException {
         String name = file.getFileName().toString();
         List<String> listings = new ArrayList<>();
         int dot = name.lastIndexOf('.');
@@ -45,24 +51,31 @@ record Sha256Listing(Path listing, Path file, String hex) {
         for (String each : listings) {
             Path listing = file.resolveSibling(each);
             if (Files.isRegularFile(listing) && !each.equals(name) && Files.size(listing) <= MAX_LISTING_BYTES) {
-                String hex = find(listing, name);
-                if (hex != null) {
-                    return new Sha256Listing(listing, file, hex);
+                Map<String, String> digests = read.get(listing);
+                if (digests == null) {
+                    digests = read(listing);
+                    read.put(listing, digests);
+                }
+                if (digests.containsKey(name)) {
+                    return new Sha256Listing(listing, file, digests.get(name));
                 }
             }
         }
         return null;
     }
 
-    private static String find(Path listing, String name) throws IOException {
+    /** The digests by name; of a name that is there twice, the first. */
+    private static Map<String, String> read(Path listing) throws IOException {
+        Map<String, String> digests = new HashMap<>();
         String text = new String(Files.readAllBytes(listing), StandardCharsets.UTF_8);
         for (String line : text.split("\n")) {
             Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
-            if (matcher.matches() && name.equals(unescaped(matcher.group(3), !matcher.group(1).isEmpty()))) {
-                return matcher.group(2).toLowerCase(Locale.ROOT);
+            if (matcher.matches()) {
+                digests.putIfAbsent(unescaped(matcher.group(3), !matcher.group(1).isEmpty()),
+                        matcher.group(2).toLowerCase(Locale.ROOT));
             }
         }
-        return null;
+        return digests;
     }
 
     /** The name that a line which begins with a backslash has escaped. */

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,8 @@ final class Verifier {
     private final int threads;
     private final Progress progress;
     private final Map<Path, List<String>> checksOf = new LinkedHashMap<>();
+    /** The listings beside the files, each read once. */
+    private final Map<Path, Map<String, String>> listings = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<BlockFaults> blockFaults = new ArrayList<>();
     private final List<Callable<Fault>> tasks = new ArrayList<>();
@@ -109,7 +112,7 @@ final class Verifier {
     private void addChecksummedFiles(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
             for (Path file : (Iterable<Path>) all.filter(Files::isRegularFile).sorted()::iterator) {
-                if (Files.exists(BlockChecksums.pathFor(file)) || Sha256Listing.of(file) != null) {
+                if (Files.exists(BlockChecksums.pathFor(file)) || Sha256Listing.of(file, listings) != null) {
                     checksOf.computeIfAbsent(file, _ -> new ArrayList<>());
                 }
             }
@@ -158,7 +161,7 @@ final class Verifier {
         for (Map.Entry<Path, List<String>> each : checksOf.entrySet()) {
             Path file = each.getKey();
             planBlocks(file, each.getValue());
-            Sha256Listing listing = Sha256Listing.of(file);
+            Sha256Listing listing = Sha256Listing.of(file, listings);
             if (listing != null) {
                 each.getValue().add("sha256");
                 bytesToRead += Files.size(file);
