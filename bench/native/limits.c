@@ -1,9 +1,10 @@
-// Runs the loops of gather.c alone, and prints a JSON line a round. `limits store PATH` writes the benchmarks' store.
+// Runs the loops of gather.c alone, and prints a JSON line a round. `limits tokens|images|documents` writes the
+// benchmarks' stores.
 #include "gather.h"
+#include "stores.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,58 +12,165 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { STORE_TOKENS = 200000000, PAGE_BYTES = 4096 };
+enum { MAX_SHARDS = 1024, TAR_ROW_BYTES = 20000, PAD_VALUE = 0 };
 
-static void fail(const char *what, const char *name) {
-    fprintf(stderr, "limits: %s: %s: %s\n", name, what, errno ? strerror(errno) : "bad value");
-    exit(3);
-}
-
-// SplitMix64 (Steele, Lea, Flood 2014): word i of the store is the mix of i, four tokens a word, little-endian.
-static uint64_t mix(uint64_t i) {
-    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int write_store(const char *path) {
-    char temporary[4096];
-    snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(temporary, "wb");
-    if (!file) fail("cannot create", temporary);
-    static uint64_t words[1 << 17];
-    const uint64_t total = STORE_TOKENS / 4;
-    for (uint64_t first = 0; first < total;) {
-        size_t n = sizeof words / sizeof *words;
-        if (n > total - first) n = total - first;
-        for (size_t i = 0; i < n; i++) words[i] = mix(first + i);
-        if (fwrite(words, sizeof *words, n, file) != n) fail("cannot write", temporary);
-        first += n;
-    }
-    if (fclose(file) != 0) fail("cannot write", temporary);
-    if (rename(temporary, path) != 0) fail("cannot rename", temporary);
-    return 0;
-}
+static const float MEAN[3] = {0.485f, 0.456f, 0.406f}, DEVIATION[3] = {0.229f, 0.224f, 0.225f};
 
 struct run {
-    const char *mode, *path;
+    const struct mode *mode;
+    const char *path;
     const uint16_t *tokens;
-    size_t store_tokens, window_tokens, batch_windows, ring_buffers, buffer_bytes, batches;
+    struct rows images;
+    struct documents documents;
+    struct mapping shards[MAX_SHARDS];
+    // Sample i is at `i * stride`: a token's index, or the sample's own. Shards are walked, and have no order.
+    size_t samples, stride, shard_count;
+    size_t window_tokens, batch_samples, ring_buffers, buffer_bytes;
     double seconds;
     bool read;
 };
 
 struct lane {  // one thread's part
-    const struct run *run;
-    uint64_t *starts;
+    struct run *run;
+    uint64_t *order;
+    size_t batch, shard, at;  // where it is in the order, or in the shards
     void *ring;
     uint64_t samples, nanos, sum;
     pthread_t thread;
+};
+
+struct mode {
+    const char *name;
+    size_t element_bytes, batch_samples;
+    void (*open)(struct run *);
+    // Fills `buffers` buffers, one after the other, with as many batches; `order` holds their samples.
+    void (*gather)(struct lane *, const uint64_t *order, void *ring, size_t buffers);
+};
+
+static void open_tokens(struct run *r) {
+    const struct mapping file = map_file(r->path);
+    const size_t tokens = file.size / sizeof(uint16_t), width = r->mode->element_bytes;
+    r->tokens = (const uint16_t *)file.bytes;
+    r->stride = r->window_tokens - 1;  // windows share no input token but the label of the last
+    r->samples = (tokens - 1) / r->stride;
+    r->buffer_bytes = r->batch_samples * width * (width == 2 ? r->window_tokens : 2 * r->stride);
+}
+
+static void open_rows(struct run *r) {
+    r->images = open_images(r->path);
+    if (r->images.channels > 3) fail("more than 3 channels", r->path);
+    r->stride = 1;
+    r->samples = r->images.count;
+    r->buffer_bytes = r->batch_samples * r->images.channels * r->images.plane_bytes * r->mode->element_bytes;
+}
+
+static void open_padded(struct run *r) {
+    r->documents = open_documents(r->path);
+    r->stride = 1;
+    r->samples = r->documents.count;
+    const size_t most = padded_batch(r->batch_samples, r->documents.longest, r->mode->element_bytes).bytes;
+    r->buffer_bytes = (most + 255) & ~(size_t)255;
+}
+
+static void open_shards(struct run *r) {
+    char pattern[4096];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/*.tar", r->path);
+    if (glob(pattern, 0, NULL, &found) != 0) fail("no *.tar", r->path);
+    for (size_t i = 0; i < found.gl_pathc && i < MAX_SHARDS; i++) r->shards[r->shard_count++] = map_file(found.gl_pathv[i]);
+    globfree(&found);
+    r->buffer_bytes = r->batch_samples * (TAR_ROW_BYTES + sizeof(int64_t));
+}
+
+static void windows_narrow(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_narrow(r->tokens, order, buffers, r->batch_samples, r->window_tokens, ring, buffers);
+}
+
+static void windows_i32(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_i32(r->tokens, order, buffers, r->batch_samples, r->window_tokens, ring, buffers);
+}
+
+static void windows_i64(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_i64(r->tokens, order, buffers, r->batch_samples, r->window_tokens, ring, buffers);
+}
+
+static void images_u8(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_rows(r->images.bytes, order, buffers, r->batch_samples, r->images.channels * r->images.plane_bytes, ring,
+                buffers);
+}
+
+static void images_f32(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    float scale[3], shift[3];
+    for (int c = 0; c < 3; c++) {
+        scale[c] = 1 / (255 * DEVIATION[c]);
+        shift[c] = -MEAN[c] / DEVIATION[c];
+    }
+    gather_scaled(r->images.bytes, order, buffers, r->batch_samples, r->images.channels, r->images.plane_bytes, scale,
+                  shift, ring, buffers);
+}
+
+static void images_f32_exact(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_normalised(r->images.bytes, order, buffers, r->batch_samples, r->images.channels, r->images.plane_bytes,
+                      MEAN, DEVIATION, ring, buffers);
+}
+
+static void padded_narrow(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_padded_narrow(r->documents.tokens, r->documents.starts, order, buffers, r->batch_samples, PAD_VALUE, ring,
+                         buffers, r->buffer_bytes);
+}
+
+static void padded_i32(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_padded_i32(r->documents.tokens, r->documents.starts, order, buffers, r->batch_samples, PAD_VALUE, ring,
+                      buffers, r->buffer_bytes);
+}
+
+static void padded_i64(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    gather_padded_i64(r->documents.tokens, r->documents.starts, order, buffers, r->batch_samples, PAD_VALUE, ring,
+                      buffers, r->buffer_bytes);
+}
+
+// Whole batches, over the shards' ends: the rows, then the labels.
+static void shards(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
+    const struct run *r = l->run;
+    (void)order;
+    for (size_t b = 0; b < buffers; b++) {
+        uint8_t *rows = (uint8_t *)ring + b * r->buffer_bytes;
+        int64_t *labels = (int64_t *)(rows + r->batch_samples * TAR_ROW_BYTES);
+        for (size_t have = 0, done; have < r->batch_samples; have += done) {
+            const struct mapping shard = r->shards[l->shard];
+            l->at = walk_tar(shard.bytes, shard.size, l->at, r->batch_samples - have, TAR_ROW_BYTES,
+                             rows + have * TAR_ROW_BYTES, labels + have, &done);
+            if (done < r->batch_samples - have) {
+                l->shard = (l->shard + 1) % r->shard_count;
+                l->at = 0;
+            }
+        }
+    }
+}
+
+static const struct mode MODES[] = {
+    {"narrow", 2, 32, open_tokens, windows_narrow},
+    {"i32", 4, 32, open_tokens, windows_i32},
+    {"i64", 8, 32, open_tokens, windows_i64},
+    {"u8", 1, 64, open_rows, images_u8},
+    {"f32", 4, 64, open_rows, images_f32},
+    {"f32-exact", 4, 64, open_rows, images_f32_exact},
+    {"pad-narrow", 2, 32, open_padded, padded_narrow},
+    {"pad-i32", 4, 32, open_padded, padded_i32},
+    {"pad-i64", 8, 32, open_padded, padded_i64},
+    {"tar", 1, 64, open_shards, shards},
+    {"copy", 2, 1, open_tokens, NULL},
 };
 
 static void *allocate(size_t bytes) {
@@ -71,28 +179,18 @@ static void *allocate(size_t bytes) {
     return p;
 }
 
-// An epoch in random order over windows that share no input token but the label of the last.
-static uint64_t *shuffled_starts(const struct run *run, uint64_t seed) {
-    const size_t stride = run->window_tokens - 1;
-    const size_t windows = (run->store_tokens - 1) / stride;
-    uint64_t *starts = malloc(windows * sizeof *starts);
-    if (!starts) fail("cannot allocate", "starts");
-    for (size_t i = 0; i < windows; i++) starts[i] = i * stride;
-    for (size_t i = windows - 1; i > 0; i--) {
+// An epoch in random order.
+static uint64_t *shuffled(const struct run *run, uint64_t seed) {
+    uint64_t *order = malloc((run->samples + 1) * sizeof *order);
+    if (!order) fail("cannot allocate", "order");
+    for (size_t i = 0; i < run->samples; i++) order[i] = i * run->stride;
+    for (size_t i = run->samples; i-- > 1;) {
         const size_t j = mix(seed + i) % (i + 1);
-        const uint64_t t = starts[i];
-        starts[i] = starts[j];
-        starts[j] = t;
+        const uint64_t t = order[i];
+        order[i] = order[j];
+        order[j] = t;
     }
-    return starts;
-}
-
-static uint64_t gather(const struct run *r, const uint64_t *starts, size_t batches, void *ring, size_t buffers) {
-    if (strcmp(r->mode, "narrow") == 0)
-        return gather_narrow(r->tokens, starts, batches, r->batch_windows, r->window_tokens, ring, buffers);
-    if (strcmp(r->mode, "i32") == 0)
-        return gather_i32(r->tokens, starts, batches, r->batch_windows, r->window_tokens, ring, buffers);
-    return gather_i64(r->tokens, starts, batches, r->batch_windows, r->window_tokens, ring, buffers);
+    return order;
 }
 
 static uint64_t clock_nanos(void) {
@@ -101,27 +199,38 @@ static uint64_t clock_nanos(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+// The bytes of a batch that a consumer reads.
+static size_t batch_bytes(const struct run *r, const uint64_t *order) {
+    if (r->mode->open != open_padded) return r->buffer_bytes;
+    size_t longest = 0;
+    for (size_t d = 0; d < r->batch_samples; d++) {
+        const size_t length = r->documents.starts[order[d] + 1] - r->documents.starts[order[d]];
+        if (length > longest) longest = length;
+    }
+    return padded_batch(r->batch_samples, longest, r->mode->element_bytes).bytes;
+}
+
 // Whole turns of the ring, until the time is over.
 static void *run_lane(void *argument) {
     struct lane *lane = argument;
     const struct run *r = lane->run;
     const uint64_t limit = (uint64_t)(r->seconds * 1e9), begin = clock_nanos();
-    size_t batch = 0;
+    const size_t batches = r->samples / r->batch_samples;
     lane->samples = 0;
     do {
-        if (batch + r->ring_buffers > r->batches) batch = 0;
-        const uint64_t *starts = lane->starts + batch * r->batch_windows;
+        if (lane->batch + r->ring_buffers > batches) lane->batch = 0;
+        const uint64_t *order = lane->order + lane->batch * r->batch_samples;
         if (r->read) {
             for (size_t b = 0; b < r->ring_buffers; b++) {
                 void *buffer = (char *)lane->ring + b * r->buffer_bytes;
-                gather(r, starts + b * r->batch_windows, 1, buffer, 1);
-                lane->sum += sum_words(buffer, r->buffer_bytes);
+                r->mode->gather(lane, order + b * r->batch_samples, buffer, 1);
+                lane->sum += sum_words(buffer, batch_bytes(r, order + b * r->batch_samples));
             }
         } else {
-            gather(r, starts, r->ring_buffers, lane->ring, r->ring_buffers);
+            r->mode->gather(lane, order, lane->ring, r->ring_buffers);
         }
-        batch += r->ring_buffers;
-        lane->samples += r->ring_buffers * r->batch_windows;
+        lane->batch += r->ring_buffers;
+        lane->samples += r->ring_buffers * r->batch_samples;
         lane->nanos = clock_nanos() - begin;
     } while (lane->nanos < limit);
     return NULL;
@@ -137,7 +246,8 @@ static void run_rounds(struct run *run, size_t threads, size_t rounds) {
     struct lane lanes[64];
     const double seconds = run->seconds;
     for (size_t t = 0; t < threads; t++) {
-        lanes[t] = (struct lane){.run = run, .starts = shuffled_starts(run, t << 32)};
+        lanes[t] = (struct lane){.run = run, .order = shuffled(run, t << 32)};
+        lanes[t].shard = t * run->shard_count / threads;
         lanes[t].ring = allocate(run->ring_buffers * run->buffer_bytes);
     }
     for (size_t round = 0; round <= rounds; round++) {  // round 0 warms up
@@ -155,8 +265,8 @@ static void run_rounds(struct run *run, size_t threads, size_t rounds) {
         printf("{\"side\": \"c\", \"config\": \"C, %zu thread%s, ring %zu\", \"mode\": \"%s\", \"workers\": %zu, "
                "\"read\": %s, \"round\": %zu, \"samples\": %.0f, \"seconds\": %.6f, \"samples_per_second\": %.1f, "
                "\"cpu_seconds\": %.6f}\n",
-               threads, threads > 1 ? "s" : "", run->ring_buffers, run->mode, threads, run->read ? "true" : "false",
-               round, samples, samples / rate, rate, cpu_seconds() - cpu);
+               threads, threads > 1 ? "s" : "", run->ring_buffers, run->mode->name, threads,
+               run->read ? "true" : "false", round, samples, samples / rate, rate, cpu_seconds() - cpu);
         fflush(stdout);
     }
     uint64_t sum = 0;
@@ -165,14 +275,14 @@ static void run_rounds(struct run *run, size_t threads, size_t rounds) {
 }
 
 static void run_copy(const struct run *run, size_t rounds) {
-    const size_t bytes = run->store_tokens * sizeof(uint16_t);
-    void *to = allocate(bytes);
-    copy_bytes(to, run->tokens, bytes, 1);
+    const struct mapping store = map_file(run->path);
+    void *to = allocate(store.size);
+    copy_bytes(to, store.bytes, store.size, 1);
     for (size_t round = 1; round <= rounds; round++) {
-        const uint64_t nanos = copy_bytes(to, run->tokens, bytes, 1);
+        const uint64_t nanos = copy_bytes(to, store.bytes, store.size, 1);
         printf("{\"side\": \"c\", \"config\": \"memcpy of the store\", \"mode\": \"copy\", \"round\": %zu, "
                "\"bytes\": %zu, \"seconds\": %.6f, \"gigabytes_per_second\": %.3f}\n",
-               round, bytes, nanos / 1e9, (double)bytes / nanos);
+               round, store.size, nanos / 1e9, (double)store.size / nanos);
     }
 }
 
@@ -180,62 +290,73 @@ static size_t positive(const char *option, const char *text, size_t most) {
     char *end;
     const long long value = strtoll(text, &end, 10);
     if (*end || value < 1 || (unsigned long long)value > most) {
-        fprintf(stderr, "limits: --%s %s: expected 1..%zu\n", option, text, most);
+        fprintf(stderr, "limits: %s %s: expected 1..%zu\n", option, text, most);
         exit(2);
     }
     return (size_t)value;
 }
 
 static const char USAGE[] =
-    "usage: limits store PATH\n"
-    "       limits --store PATH --mode narrow|i32|i64|copy [--threads 1] [--rounds 5] [--seconds 1]\n"
-    "              [--window 1024] [--batch 32] [--ring 8] [--read]\n";
+    "usage: limits tokens PATH\n"
+    "       limits images PATH.npy COUNT SIDE\n"
+    "       limits documents PREFIX COUNT\n"
+    "       limits --store PATH --mode MODE [--threads 1] [--rounds 5] [--seconds 1] [--window 1024] [--batch N]\n"
+    "              [--ring 8] [--read]\n"
+    "modes: narrow, i32, i64 (tokens), u8, f32, f32-exact (images), pad-narrow, pad-i32, pad-i64 (documents), tar\n"
+    "       (a folder of WebDataset shards), copy (any file)\n";
+
+static int usage(void) {
+    fputs(USAGE, stderr);
+    return 2;
+}
+
+static const struct mode *mode_of(const char *name) {
+    for (size_t m = 0; m < sizeof MODES / sizeof *MODES; m++) {
+        if (strcmp(MODES[m].name, name) == 0) return &MODES[m];
+    }
+    exit(usage());
+}
 
 int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "store") == 0) return write_store(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "tokens") == 0) return write_tokens(argv[2]), 0;
+    if (argc == 5 && strcmp(argv[1], "images") == 0) {
+        return write_images(argv[2], positive("COUNT", argv[3], 1 << 30), positive("SIDE", argv[4], 1 << 14)), 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "documents") == 0) {
+        return write_documents(argv[2], positive("COUNT", argv[3], 1 << 30)), 0;
+    }
     static const struct option options[] = {
         {"store", required_argument, 0, 's'},   {"mode", required_argument, 0, 'm'},
         {"threads", required_argument, 0, 't'}, {"rounds", required_argument, 0, 'r'},
         {"seconds", required_argument, 0, 'd'}, {"window", required_argument, 0, 'w'},
         {"batch", required_argument, 0, 'b'},   {"ring", required_argument, 0, 'n'},
         {"read", no_argument, 0, 'x'},          {0}};
-    struct run run = {.mode = "", .window_tokens = 1025, .batch_windows = 32, .ring_buffers = 8, .seconds = 1};
+    static struct run run = {.window_tokens = 1025, .ring_buffers = 8, .seconds = 1};
     size_t threads = 1, rounds = 5;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (o) {
             case 's': run.path = optarg; break;
-            case 'm': run.mode = optarg; break;
-            case 't': threads = positive("threads", optarg, 64); break;
-            case 'r': rounds = positive("rounds", optarg, 1000000); break;
+            case 'm': run.mode = mode_of(optarg); break;
+            case 't': threads = positive("--threads", optarg, 64); break;
+            case 'r': rounds = positive("--rounds", optarg, 1000000); break;
             case 'd': run.seconds = atof(optarg); break;
-            case 'w': run.window_tokens = positive("window", optarg, 1 << 20) + 1; break;
-            case 'b': run.batch_windows = positive("batch", optarg, 1 << 16); break;
-            case 'n': run.ring_buffers = positive("ring", optarg, 4096); break;
+            case 'w': run.window_tokens = positive("--window", optarg, 1 << 20) + 1; break;
+            case 'b': run.batch_samples = positive("--batch", optarg, 1 << 16); break;
+            case 'n': run.ring_buffers = positive("--ring", optarg, 4096); break;
             case 'x': run.read = true; break;
-            default: fputs(USAGE, stderr); return 2;
+            default: return usage();
         }
     }
-    const bool copy = strcmp(run.mode, "copy") == 0;
-    const size_t width = strcmp(run.mode, "i64") == 0 ? 8 : strcmp(run.mode, "i32") == 0 ? 4 : 2;
-    if (!run.path || optind < argc || (width == 2 && !copy && strcmp(run.mode, "narrow") != 0)) {
-        fputs(USAGE, stderr);
-        return 2;
-    }
-    const int file = open(run.path, O_RDONLY);
-    struct stat stat;
-    if (file < 0 || fstat(file, &stat) != 0) fail("cannot open", run.path);
-    run.store_tokens = (size_t)stat.st_size / sizeof(uint16_t);
-    run.tokens = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
-    if (run.tokens == MAP_FAILED) fail("cannot map", run.path);
-    if (copy) {
+    if (!run.path || !run.mode || optind < argc) return usage();
+    if (!run.mode->gather) {
         run_copy(&run, rounds);
         return 0;
     }
-    const size_t window_out = width == 2 ? run.window_tokens : 2 * (run.window_tokens - 1);
-    run.buffer_bytes = run.batch_windows * window_out * width;
-    run.batches = (run.store_tokens - 1) / (run.window_tokens - 1) / run.batch_windows;
-    if (run.batches < run.ring_buffers) {
-        fprintf(stderr, "limits: %s: %zu batches in the store, fewer than a ring of %zu\n", run.path, run.batches,
+    if (run.batch_samples == 0) run.batch_samples = run.mode->batch_samples;
+    run.mode->open(&run);
+    const size_t batches = run.samples / run.batch_samples;
+    if (run.mode->open != open_shards && batches < run.ring_buffers) {
+        fprintf(stderr, "limits: %s: %zu batches in the store, fewer than a ring of %zu\n", run.path, batches,
                 run.ring_buffers);
         return 3;
     }
