@@ -45,7 +45,8 @@ jar "$bundle/lib/penstock.jar" -C target/classes .
 classes=$out/classes
 rm -rf "$classes"
 cp -R target/test-classes "$classes"
-rm -rf "$classes/META-INF" "$classes/io/penstock/bench/jmh_generated" "$classes"/io/penstock/bench/MemcpyBaseline*
+rm -rf "$classes/META-INF" "$classes/io/penstock/bench/jmh" "$classes/io/penstock/loader/jmh_generated" \
+    "$classes"/io/penstock/loader/SlotHandOver*
 jar "$bundle/lib/tests.jar" -C "$classes" .
 
 # The last line: those before it warn that tests are in the packages of what they test.

@@ -1,4 +1,4 @@
-package io.penstock.bench;
+package io.penstock.bench.jmh;
 
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
@@ -29,11 +29,12 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * From a position to a sample, one position at a time in a random order, and 32 at a time as a batch's plan takes them;
- * saving a state, and restoring one far into an epoch.
+ * saving a state, and restoring one far into an epoch. {@code sequential} is what the frame costs; what a shuffled order
+ * replaces is beside it in {@link PermutationLookup}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Thread)

@@ -1,16 +1,11 @@
-package io.penstock.bench;
+package io.penstock.bench.jmh;
 
+import io.penstock.collate.TokenWidth;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -31,14 +26,12 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * The limits of one core beside plain Java: random windows of 1024+1 tokens gathered into batches of 32, by the C loops
  * of {@code bench/native/gather.c} through downcalls, and by the JDK's own copy. Figures are windows a second.
- *
- * <p>{@code bench/prepare.sh} builds the library and writes the store; {@code -Dpenstock.bench.dir} names another
- * folder.
+ * {@link WindowCollation} has the engine's collators beside the same loops.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Fork(value = 3, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class MemcpyBaseline {
@@ -50,16 +43,6 @@ public class MemcpyBaseline {
     private static final int SAMPLES = BATCHES * BATCH_WINDOWS;
     private static final long TOKEN_BYTES = ValueLayout.JAVA_SHORT.byteSize();
     private static final long WINDOW_BYTES = WINDOW_TOKENS * TOKEN_BYTES;
-
-    private static final FunctionDescriptor GATHER = FunctionDescriptor.of(ValueLayout.JAVA_LONG,
-            ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
-            ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG);
-
-    private static final Path DIRECTORY = Path.of(System.getProperty("penstock.bench.dir", "target/bench"));
-    private static final SymbolLookup LIBRARY = openLibrary();
-    private static final MethodHandle GATHER_NARROW = downcall("gather_narrow", GATHER);
-    private static final MethodHandle GATHER_I32 = downcall("gather_i32", GATHER);
-    private static final MethodHandle GATHER_I64 = downcall("gather_i64", GATHER);
 
     /** Output buffers in rotation: 1 stays in L2, 8 in L3, 256 in neither. */
     @Param({"1", "8", "256"})
@@ -73,21 +56,9 @@ public class MemcpyBaseline {
     private long position;
     private MemorySegment output;
 
-    private static SymbolLookup openLibrary() {
-        Path library = DIRECTORY.resolve(System.mapLibraryName("gather")).toAbsolutePath();
-        if (!Files.isReadable(library)) {
-            throw new IllegalStateException(library + " is not there: run bench/prepare.sh first");
-        }
-        return SymbolLookup.libraryLookup(library, Arena.global());
-    }
-
-    private static MethodHandle downcall(String name, FunctionDescriptor type) {
-        return Linker.nativeLinker().downcallHandle(LIBRARY.findOrThrow(name), type);
-    }
-
     @Setup(Level.Trial)
     public void open() throws IOException {
-        try (FileChannel file = FileChannel.open(DIRECTORY.resolve("tokens.bin"))) {
+        try (FileChannel file = FileChannel.open(BenchStores.file("tokens.bin"))) {
             store = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
         }
         store.load();
@@ -116,25 +87,27 @@ public class MemcpyBaseline {
         return next;
     }
 
-    @Benchmark
-    @OperationsPerInvocation(SAMPLES)
-    public long cNarrow() throws Throwable {
-        return (long) GATHER_NARROW.invokeExact(
-                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    private long gather(TokenWidth width) {
+        return GatherLibrary.windows(width, store.address(), nextStarts().address(), BATCHES, BATCH_WINDOWS,
+                WINDOW_TOKENS, output.address(), ring);
     }
 
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
-    public long cI32() throws Throwable {
-        return (long) GATHER_I32.invokeExact(
-                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    public long cNarrow() {
+        return gather(TokenWidth.STORE);
     }
 
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
-    public long cI64() throws Throwable {
-        return (long) GATHER_I64.invokeExact(
-                store, nextStarts(), (long) BATCHES, (long) BATCH_WINDOWS, (long) WINDOW_TOKENS, output, (long) ring);
+    public long cI32() {
+        return gather(TokenWidth.I32);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public long cI64() {
+        return gather(TokenWidth.I64);
     }
 
     /** The same windows by {@link MemorySegment#copy}, to tell the JDK's part from the engine's. */
