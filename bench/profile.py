@@ -99,8 +99,9 @@ class Node:
             node = node.children.setdefault(frame, Node())
             node.count += count
 
-    def depth(self):
-        return 1 + max((child.depth() for child in self.children.values()), default=0)
+    def depth(self, least):
+        """Rows to the highest frame of at least so many samples."""
+        return 1 + max((child.depth(least) for child in self.children.values() if child.count >= least), default=0)
 
 
 COLOURS = {"p_": "#f4a742", "j_": "#f2d98b", "n_": "#b9cfe8", "k_": "#e3a3a0", "t_": "#d0d0d0"}
@@ -126,7 +127,7 @@ def flame_graph(counts, title):
     root = Node()
     for (thread, *frames), count in counts.items():
         root.add(["t_" + thread, *frames], count)
-    rows = root.depth()
+    rows = root.depth(NARROWEST * root.count / WIDTH_PIXELS)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PIXELS}" height="{(rows + 1) * ROW_PIXELS + 30}" '
            f'font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="white"/>'
            f'<text x="8" y="16" font-size="13">{html.escape(title)}: {root.count} samples; orange: the engine, '
