@@ -19,7 +19,7 @@ import java.util.List;
  *
  * @param bytes what a batch has
  */
-record PrefilledSlots(long bytes) implements Dataset, Collator {
+public record PrefilledSlots(long bytes) implements Dataset, Collator {
     private static final long SAMPLES = 1L << 40;
     private static final long MARK = 0x70656E73746F636BL;
 

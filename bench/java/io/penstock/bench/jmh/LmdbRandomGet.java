@@ -1,4 +1,4 @@
-package io.penstock.bench;
+package io.penstock.bench.jmh;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
