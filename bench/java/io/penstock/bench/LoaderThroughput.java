@@ -1,18 +1,14 @@
 package io.penstock.bench;
 
-import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
-import io.penstock.dataset.TokenWindows;
-import io.penstock.device.Device;
-import io.penstock.loader.Batch;
-import io.penstock.loader.DataLoader;
-import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.loader.TransferMode;
-import io.penstock.memory.ReadMode;
-import io.penstock.store.StoreFormat;
-import io.penstock.store.TokenStore;
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -21,60 +17,41 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The loader end to end on the benchmarks' store: shuffled windows of 1024+1 tokens in batches of 32. Prints one JSON
- * line a round, as {@code bench/README.md} says; {@code bench/peers/compare.py} runs it by turns with its peers.
+ * The loader end to end on a workload of the benchmarks. Prints one JSON line a round, as {@code bench/README.md} says:
+ * {@code --rounds} of them, or with {@code --serve} one for each line {@code SECONDS READ STEP_MS} of standard input,
+ * which is how {@code bench/peers/run.py} runs it by turns with its peers.
  */
 public final class LoaderThroughput {
 
-    private static final int LENGTH = 1024;
-    private static final int BATCH = 32;
-    private static final int MAX_SAMPLES = 1 << 20;
+    private static final int MAX_BATCHES = 1 << 20;
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    private final DataLoader loader;
-    private final boolean read;
-    private final double stepMillis;
-    private final long[] nextNanos = new long[MAX_SAMPLES];
+    private final Feed feed;
+    private final String labels;
+    private final long[] nextNanos = new long[MAX_BATCHES];
+    private long batches;
+    private long samples;
     private long sum;
 
-    private LoaderThroughput(DataLoader loader, boolean read, double stepMillis) {
-        this.loader = loader;
-        this.read = read;
-        this.stepMillis = stepMillis;
+    private LoaderThroughput(Feed feed, String labels) {
+        this.feed = feed;
+        this.labels = labels;
     }
 
     /** See {@code bench/README.md} for the options. */
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) throws IOException {
         Map<String, String> options = options(args);
-        String mode = options.getOrDefault("mode", "i64");
-        int workers = Integer.parseInt(options.getOrDefault("workers", "1"));
-        double seconds = Double.parseDouble(options.getOrDefault("seconds", "2"));
-        double warmup = Double.parseDouble(options.getOrDefault("warmup", "2"));
-        double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
-        boolean read = options.containsKey("read");
-        String target = options.getOrDefault("device", "host");
-        try (TokenStore store = TokenStore.open(Path.of(options.get("store")), StoreFormat.NANOGPT);
-                Device device = Device.of(target);
-                DataLoader loader = open(store, device, mode, workers, options)) {
-            var run = new LoaderThroughput(loader, read, stepMillis);
-            run.round((long) (warmup * 1e9));
-            for (int round = 1; round <= Integer.parseInt(options.getOrDefault("rounds", "1")); round++) {
-                long cpu = cpuNanos();
-                long begin = System.nanoTime();
-                long batches = run.round((long) (seconds * 1e9));
-                double took = (System.nanoTime() - begin) / 1e9;
-                int measured = (int) Math.min(batches, MAX_SAMPLES);
-                Arrays.sort(run.nextNanos, 0, measured);
-                System.out.printf(Locale.ROOT, "{\"side\": \"penstock\", \"config\": \"Penstock w%d%s%s\", "
-                        + "\"mode\": \"%s\", \"workers\": %d, \"read\": %b, \"step_ms\": %s, \"round\": %d, "
-                        + "\"samples\": %d, \"seconds\": %.6f, \"samples_per_second\": %.1f, \"cpu_seconds\": %.3f, "
-                        + "\"next_p50_ms\": %.5f, \"next_p99_ms\": %.5f}%n",
-                        workers, options.containsKey("copy") ? " copy" : "",
-                        target.equals("host") ? "" : " to " + target, mode, workers, read, stepMillis, round,
-                        batches * BATCH, took, batches * BATCH / took, (cpuNanos() - cpu) / 1e9,
-                        run.nextNanos[measured / 2] / 1e6, run.nextNanos[measured * 99 / 100] / 1e6);
+        try (Feed feed = open(options)) {
+            var run = new LoaderThroughput(feed, labels(options));
+            if (options.containsKey("serve")) {
+                run.serve();
+            } else {
+                run.rounds(options);
             }
-            if (options.containsKey("report")) {
-                System.err.println(loader.report());
+            if (options.containsKey("report") && feed instanceof LoaderFeed loader) {
+                System.err.println(loader.loader().report());
             }
             if (run.sum == 42) {
                 System.err.println("a sum that keeps the reading from being optimised away");
@@ -82,40 +59,84 @@ public final class LoaderThroughput {
         }
     }
 
-    private static DataLoader open(
-            TokenStore store, Device device, String mode, int workers, Map<String, String> options) {
-        DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(1)
-                .collator(CausalLm.widened(TokenWidth.of(mode.equals("narrow") ? "store" : mode))).workers(workers)
-                .device(device)
-                .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
-                .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO);
-        if (options.containsKey("prefetch")) {
-            settings.prefetch(Integer.parseInt(options.get("prefetch")));
+    private static Feed open(Map<String, String> options) throws IOException {
+        if (options.getOrDefault("workload", "tokens").equals("tar-stream")) {
+            return new TarStreamFeed(Path.of(options.get("store")));
         }
-        return settings.open();
+        return LoaderFeed.open(Workload.open(options), options);
     }
 
-    private long round(long nanos) {
-        long end = System.nanoTime() + nanos;
-        long batches = 0;
-        for (long begin = System.nanoTime(); begin < end; batches++) {
-            try (Batch batch = loader.next()) {
-                long taken = System.nanoTime();
-                nextNanos[(int) (batches % MAX_SAMPLES)] = taken - begin;
-                if (read) {
-                    sum += sum(batch.segment());
-                }
-                if (stepMillis > 0) {
-                    step(taken);
-                }
+    private static String labels(Map<String, String> options) {
+        String target = options.getOrDefault("device", "host");
+        String workers = options.getOrDefault("workers", "1");
+        return String.format("\"side\": \"penstock\", \"config\": \"Penstock w%s%s%s\", \"mode\": \"%s\", "
+                        + "\"workers\": %s", workers, options.containsKey("copy") ? " copy" : "",
+                target.equals("host") ? "" : " to " + target, options.getOrDefault("mode", "i64"), workers);
+    }
+
+    private void rounds(Map<String, String> options) throws IOException {
+        boolean read = options.containsKey("read");
+        double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
+        double seconds = Double.parseDouble(options.getOrDefault("seconds", "2"));
+        takeFor((long) (1e9 * Double.parseDouble(options.getOrDefault("warmup", "2"))), read, stepMillis);
+        int rounds = Integer.parseInt(options.getOrDefault("rounds", "1"));
+        for (int round = 1; round <= rounds; round++) {
+            System.out.println(round(seconds, read, stepMillis, round));
+        }
+    }
+
+    /** Says that it is ready once the first batch is there, then answers each line of standard input with a round. */
+    private void serve() throws IOException {
+        feed.take();
+        feed.release();
+        System.out.printf("{\"ready\": true, \"slots\": %d}%n", feed.slots());
+        var requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        int round = 0;
+        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+            String[] request = line.split(" ");
+            System.out.println(round(Double.parseDouble(request[0]), request[1].equals("1"),
+                    Double.parseDouble(request[2]), ++round));
+        }
+    }
+
+    private String round(double seconds, boolean read, double stepMillis, int round) throws IOException {
+        long cpu = SYSTEM.getProcessCpuTime();
+        long heap = THREADS.getTotalThreadAllocatedBytes();
+        long begin = System.nanoTime();
+        takeFor((long) (seconds * 1e9), read, stepMillis);
+        double took = (System.nanoTime() - begin) / 1e9;
+        heap = THREADS.getTotalThreadAllocatedBytes() - heap;
+        double cpuSeconds = (SYSTEM.getProcessCpuTime() - cpu) / 1e9;
+        int timed = (int) Math.min(batches, MAX_BATCHES);
+        Arrays.sort(nextNanos, 0, timed);
+        return String.format(Locale.ROOT, "{%s, \"read\": %b, \"step_ms\": %s, \"round\": %d, \"batches\": %d, "
+                        + "\"samples\": %d, \"seconds\": %.6f, \"samples_per_second\": %.1f, \"cpu_seconds\": %.4f, "
+                        + "\"next_p50_ms\": %.5f, \"next_p99_ms\": %.5f, \"heap_bytes_per_batch\": %.1f}",
+                labels, read, stepMillis, round, batches, samples, took, samples / took, cpuSeconds,
+                nextNanos[timed / 2] / 1e6, nextNanos[timed * 99 / 100] / 1e6, (double) heap / batches);
+    }
+
+    private void takeFor(long nanos, boolean read, double stepMillis) throws IOException {
+        batches = 0;
+        samples = 0;
+        long begin = System.nanoTime();
+        long end = begin + nanos;
+        while (begin < end) {
+            samples += feed.take();
+            long taken = System.nanoTime();
+            nextNanos[(int) (batches++ % MAX_BATCHES)] = taken - begin;
+            if (read) {
+                sum += sum(feed.bytes());
             }
+            if (stepMillis > 0) {
+                step(taken + (long) (stepMillis * 1e6));
+            }
+            feed.release();
             begin = System.nanoTime();
         }
-        return batches;
     }
 
-    private void step(long begin) {
-        long end = begin + (long) (stepMillis * 1e6);
+    private static void step(long end) {
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
@@ -128,11 +149,6 @@ public final class LoaderThroughput {
             sum += bytes.getAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i);
         }
         return sum;
-    }
-
-    private static long cpuNanos() {
-        return ((com.sun.management.OperatingSystemMXBean)
-                java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     static Map<String, String> options(String[] args) {

@@ -1,0 +1,135 @@
+package io.penstock.bench;
+
+import io.penstock.collate.CausalLm;
+import io.penstock.collate.Pad;
+import io.penstock.collate.StackAndPad;
+import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.Mapped;
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.decode.DecimalText;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.Sampler;
+import io.penstock.store.Store;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.TokenStore;
+import io.penstock.store.raw.RawStore;
+import io.penstock.store.webdataset.WebDatasetStore;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a loader is measured on: a store, and the loader's settings over it. {@code bench/peers} has the same in Python.
+ *
+ * @param store the store, which the settings read
+ * @param settings dataset, order, batch size and collator
+ */
+record Workload(Store store, DataLoaderBuilder settings) {
+
+    private static final int SEED = 1;
+    private static final int WINDOW_TOKENS = 1024;
+    private static final int WINDOW_BATCH = 32;
+    private static final int CHANNELS = 3;
+    private static final int IMAGE_BATCH = 64;
+    private static final int DOCUMENT_BATCH = 32;
+    /** Within a shard at a time: what a shuffle buffer of so many samples gives the library. */
+    private static final int SHARD_WINDOW_SAMPLES = 1000;
+    private static final int EMPTY_BATCH = 64;
+    private static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    /** Opens the workload that {@code --workload} names, of {@code --store}; {@code --mode} says what batches hold. */
+    static Workload open(Map<String, String> options) throws IOException {
+        Path path = Path.of(options.get("store"));
+        String mode = options.getOrDefault("mode", "i64");
+        String name = options.getOrDefault("workload", "tokens");
+        return switch (name) {
+            case "tokens" -> tokens(path, mode);
+            case "images" -> images(path, mode, Integer.parseInt(options.get("size")));
+            case "documents" -> documents(path, mode);
+            case "webdataset" -> shards(path, mode);
+            case "empty" -> empty(path);
+            default -> throw new IllegalArgumentException("--workload " + name);
+        };
+    }
+
+    private static TokenWidth width(String mode) {
+        return TokenWidth.of(mode.equals("narrow") ? "store" : mode);
+    }
+
+    /** Windows of 1024+1 tokens. */
+    private static Workload tokens(Path path, String mode) throws IOException {
+        TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
+                .shuffle(SEED).collator(CausalLm.widened(width(mode))));
+    }
+
+    /** Images of bytes, stacked as they are or as normalised {@code f32}. */
+    private static Workload images(Path path, String mode, long size) throws IOException {
+        RawStore store = RawStore.open(path, DType.U8, List.of(-1L, (long) CHANNELS, size, size));
+        Dataset images = TensorRows.of("image", store);
+        if (mode.equals("f32")) {
+            float[] normalised = normalised();
+            images = Mapped.of(images, "image", new TensorSpec("image", DType.F32, CHANNELS, size, size), "normalise",
+                    0, (Tensor in, RandomGenerator _, Tensor out) ->
+                            normalise(in.segment(), out.segment(), normalised, (int) (size * size)));
+        }
+        return new Workload(store, DataLoader.of(images).batchSize(IMAGE_BATCH).shuffle(SEED));
+    }
+
+    /** What each byte becomes in each channel, by torchvision's steps. */
+    private static float[] normalised() {
+        float[] mean = {0.485f, 0.456f, 0.406f};
+        float[] deviation = {0.229f, 0.224f, 0.225f};
+        float[] table = new float[CHANNELS * 256];
+        for (int i = 0; i < table.length; i++) {
+            table[i] = (i % 256 / 255f - mean[i / 256]) / deviation[i / 256];
+        }
+        return table;
+    }
+
+    private static void normalise(MemorySegment pixels, MemorySegment out, float[] table, int planePixels) {
+        for (int c = 0; c < CHANNELS; c++) {
+            long plane = (long) c * planePixels;
+            for (int i = 0; i < planePixels; i++) {
+                int pixel = Byte.toUnsignedInt(pixels.get(ValueLayout.JAVA_BYTE, plane + i));
+                out.set(F32, (plane + i) * Float.BYTES, table[c * 256 + pixel]);
+            }
+        }
+    }
+
+    /** Documents of different lengths, padded to the longest of the batch, with a mask. */
+    private static Workload documents(Path path, String mode) throws IOException {
+        TokenStore store = TokenStore.open(path, StoreFormat.MEGATRON);
+        return new Workload(store, DataLoader.of(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
+                .collator(Pad.toLongest(width(mode), 0)));
+    }
+
+    /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
+    private static Workload shards(Path path, String mode) throws IOException {
+        WebDatasetStore store = WebDatasetStore.open(path);
+        return new Workload(store, DataLoader.of(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
+                .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
+                .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
+                        : Sampler.blockShuffled(store.shardStarts(), SHARD_WINDOW_SAMPLES, SEED)));
+    }
+
+    /** Batches that nothing is written to: what is left is the loader's own. */
+    private static Workload empty(Path path) throws IOException {
+        TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
+                .collator(new NoWork()));
+    }
+}
