@@ -56,7 +56,7 @@ modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-modu
     --no-header-files --no-man-pages --compress zip-9 --output "$bundle/runtime"
 
 cp bench/gpu/run.sh LICENSE "$bundle"
-cp bench/peers/torch_cuda.py bench/peers/torch_loader.py "$bundle/peers"
+cp bench/peers/torch_cuda.py bench/peers/torch_datasets.py "$bundle/peers"
 git rev-parse HEAD > "$bundle/revision" 2>/dev/null || echo unknown > "$bundle/revision"
 tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime=2026-01-01T00:00:00Z -c penstock-gpu \
     | gzip -9n > "$bundle.tar.gz"

@@ -17,7 +17,7 @@ try:
     import torch
     from torch.utils.data import DataLoader
 
-    from torch_loader import FETCHES, as_is, check, without_end
+    from torch_datasets import FETCHES, check, without_end
 except ImportError as missing:
     print(f"PyTorch is not there: {missing}")
     sys.exit(3)
@@ -117,7 +117,7 @@ def main():
     dataset = FETCHES[options.fetch](options.store, options.window, options.mode)
     loader = DataLoader(
         dataset, batch_size=options.batch, shuffle=True, drop_last=True, num_workers=options.workers, pin_memory=True,
-        persistent_workers=options.workers > 0, collate_fn=None if options.fetch == "item" else as_is)
+        persistent_workers=options.workers > 0, collate_fn=dataset.collate)
     host = without_end(loader)
     check(next(host), options.mode, options.batch, options.window)
     batches = (Plain if options.no_prefetcher else Prefetcher)(host)

@@ -19,15 +19,14 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.Sampler;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormat;
+import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
-import io.penstock.store.raw.RawStore;
 import io.penstock.store.webdataset.WebDatasetStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 
@@ -57,7 +56,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
         String name = options.getOrDefault("workload", "tokens");
         return switch (name) {
             case "tokens" -> tokens(path, mode);
-            case "images" -> images(path, mode, Integer.parseInt(options.get("size")));
+            case "images" -> images(path, mode);
             case "documents" -> documents(path, mode);
             case "webdataset" -> shards(path, mode);
             case "empty" -> empty(path);
@@ -77,8 +76,9 @@ record Workload(Store store, DataLoaderBuilder settings) {
     }
 
     /** Images of bytes, stacked as they are or as normalised {@code f32}. */
-    private static Workload images(Path path, String mode, long size) throws IOException {
-        RawStore store = RawStore.open(path, DType.U8, List.of(-1L, (long) CHANNELS, size, size));
+    private static Workload images(Path path, String mode) throws IOException {
+        TensorStore store = TensorStore.open(path);
+        long size = store.tensors().getFirst().dim(3);
         Dataset images = TensorRows.of("image", store);
         if (mode.equals("f32")) {
             float[] normalised = normalised();
