@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Measures Penstock, its peers and the limits in C side by side, and writes one table and one picture.
+
+    python bench/peers/run.py --python .venv/bin/python                everything, about a quarter of an hour
+    python bench/peers/run.py --quick                                  one short round: directional, three minutes
+    python bench/peers/run.py --only tokens-narrow memory --rounds 3   some workloads
+    python bench/peers/run.py --render target/bench/side-by-side.json --page docs/performance.md
+
+Builds what is needed and makes the data first (bench/prepare.sh, Maven). Sides answer by turns, round after round; beside
+each measurement a copy of memory and a loop are timed, and the CPU time of all others is counted; measurements that were
+disturbed are dropped, unless that is most of them. Takes the standard library alone; the peers need torch, numpy,
+webdataset, torchdata in the Python that --python names, and are left out where they are missing. See bench/README.md.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+from sidebyside import cold, measuring, picture, preparing, report, workloads
+from sidebyside.figures import Figures
+from sidebyside.sides import Request, SideFailed
+
+THROUGHPUT = {
+    "tokens-narrow": lambda setup: workloads.tokens(setup, "narrow"),
+    "tokens-i64": lambda setup: workloads.tokens(setup, "i64"),
+    "images-64-u8": lambda setup: workloads.images(setup, 64, "u8"),
+    "images-224-u8": lambda setup: workloads.images(setup, 224, "u8"),
+    "images-64-f32": lambda setup: workloads.images(setup, 64, "f32"),
+    "images-224-f32": lambda setup: workloads.images(setup, 224, "f32"),
+    "documents": workloads.documents,
+    "webdataset": workloads.webdataset,
+    "empty": workloads.empty,
+}
+ALL = [*THROUGHPUT, "first", "memory", "cold"]
+
+
+def say(text):
+    print(f"\r\033[K{text}" if sys.stderr.isatty() else text, end="" if sys.stderr.isatty() else "\n",
+          file=sys.stderr, flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=ALL, default=ALL, metavar="WORKLOAD", help=", ".join(ALL))
+    parser.add_argument("--quick", action="store_true", help="one short round of the main configurations: directional")
+    parser.add_argument("--rounds", type=int, help="6, or 1 of a quick run")
+    parser.add_argument("--seconds", type=float, help="of a round: 0.5, or 0.3")
+    parser.add_argument("--warmup", type=float, help="seconds of each kind of request: 1.5, or 1")
+    parser.add_argument("--engine-rounds", type=int, default=2, help="rounds of one JVM (2)")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
+    parser.add_argument("--java", help="a JDK's java; without it JAVA_HOME, the path, the usual places")
+    parser.add_argument("--heap", default="-Xmx512m", help="the JVM's heap option")
+    parser.add_argument("--class-path", help="the engine and the benchmarks, built elsewhere")
+    parser.add_argument("--folder", type=Path, default=preparing.ROOT / "target/bench", help="the data (target/bench)")
+    parser.add_argument("--render", type=Path, metavar="JSON", help="measures nothing: reports what such a file holds")
+    parser.add_argument("--json", type=Path, help="everything that was measured (FOLDER/side-by-side.json)")
+    parser.add_argument("--markdown", type=Path, help="the report (FOLDER/side-by-side.md)")
+    parser.add_argument("--svg", type=Path, help="the picture (FOLDER/side-by-side.svg)")
+    parser.add_argument("--page", type=Path, help="a page with the two markers: the report is written between them")
+    options = parser.parse_args()
+    quick = options.quick
+    options.rounds = options.rounds or (1 if quick else 6)
+    options.seconds = options.seconds or (0.3 if quick else 0.5)
+    options.warmup = options.warmup or (1.0 if quick else 1.5)
+    for name in ("json", "markdown", "svg"):
+        suffix = {"markdown": "md"}.get(name, name)
+        setattr(options, name, getattr(options, name) or options.folder / f"side-by-side.{suffix}")
+    return options
+
+
+def set_up(options):
+    found = preparing.installed(options.python)
+    if not options.class_path:
+        preparing.build_classes(say)
+    classes = os.pathsep.join(str(preparing.ROOT / "target" / folder) for folder in ("test-classes", "classes"))
+    setup = workloads.Setup(
+        java=options.java or preparing.find_java(), jvm_flags=preparing.jvm_flags(), heap=options.heap,
+        class_path=options.class_path or classes, python=options.python, installed=frozenset(found),
+        folder=options.folder.resolve(), cpus=os.cpu_count())
+    preparing.make_data(setup, say)
+    return setup, found
+
+
+def requests(options):
+    return [Request("saturated", options.seconds), Request("read", options.seconds, read=True),
+            Request("step", max(1.0, options.seconds), step_ms=workloads.STEP_MS)]
+
+
+def sides_of(workload, options):
+    return [side for side in workload.sides if side.quick or not options.quick]
+
+
+def measure_one(name, setup, options):
+    """(records, workloads, lines on what was left out)"""
+    if name == "cold":
+        return cold.measure(setup, min(3, options.rounds), 2 * options.seconds, say)
+    if name == "first":
+        archive = preparing.make_archive(setup, say)
+        workload = workloads.first(setup, archive)
+    else:
+        workload = workloads.memory(setup) if name == "memory" else THROUGHPUT[name](setup)
+    meter = measuring.Meter(workload.name, say)
+    sides = sides_of(workload, options)
+    if name == "first":
+        measuring.first_batches(meter, sides, options.rounds)
+    elif name == "memory":
+        measuring.memory(meter, sides, min(3, options.rounds), options.warmup)
+    else:
+        measuring.by_turns(meter, sides, requests(options), options.rounds, options.warmup, options.engine_rounds)
+    left_out = ["an AOT cache: this JVM makes none"] if name == "first" and not archive else []
+    described = {"name": workload.name, "title": workload.title, "unit": workload.unit, "tokens": workload.tokens}
+    return meter.records, [described], left_out
+
+
+def measure(options):
+    begin = time.monotonic()
+    setup, found = set_up(options)
+    run = {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"), "command": command(),
+        "machine": preparing.machine(), "versions": preparing.versions(setup, found),
+        "settings": {"quick": options.quick, "rounds": options.rounds, "seconds": options.seconds,
+                     "warmup": options.warmup, "engine_rounds": options.engine_rounds, "heap": options.heap},
+        "skipped": preparing.skipped(found, options.python), "workloads": [], "records": []}
+    for name in options.only:
+        records, described, left_out = measure_one(name, setup, options)
+        run["records"] += records
+        run["workloads"] += described
+        run["skipped"] += left_out
+        save(options.json, run)
+    run["took_seconds"] = round(time.monotonic() - begin)
+    save(options.json, run)
+    return run
+
+
+def command():
+    """As it would be typed: what names places of this machine is left out."""
+    words, private = [], {"--python", "--java", "--class-path", "--folder", "--json", "--markdown", "--svg", "--page"}
+    arguments = iter(sys.argv[1:])
+    for word in arguments:
+        if word in private:
+            next(arguments, None)
+        else:
+            words.append(word)
+    return " ".join(["python bench/peers/run.py", *map(shlex.quote, words)])
+
+
+def save(path, run):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(run, indent=1) + "\n")
+
+
+def write_report(options, run):
+    figures = Figures(run["records"])
+    options.svg.parent.mkdir(parents=True, exist_ok=True)
+    options.svg.write_text(picture.svg(run, figures))
+    base = options.page or options.markdown
+    text = report.markdown(run, figures, os.path.relpath(options.svg, base.parent))
+    options.markdown.write_text(text)
+    if options.page:
+        options.page.write_text(report.rewrite(options.page.read_text(), text))
+    return text
+
+
+def main():
+    options = parse()
+    try:
+        run = json.loads(options.render.read_text()) if options.render else measure(options)
+        text = write_report(options, run)
+    except (preparing.Unusable, SideFailed, OSError, ValueError) as reason:
+        print(f"\nrun: {reason}", file=sys.stderr)
+        return 3
+    print(text)
+    print(f"{options.json}, {options.markdown}, {options.svg}: written"
+          f"{'' if options.render else f''' in {run['took_seconds']} s'''}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
