@@ -41,7 +41,8 @@ def tuned(path, wide):
     tokens = np.asarray(np.memmap(path, dtype=np.uint16, mode="r"))
     count = (len(tokens) - 1) // WINDOW
     windows = np.lib.stride_tricks.as_strided(tokens, (count, WINDOW + 1), (WINDOW * 2, 2))
-    buffers = itertools.cycle([[np.empty((BATCH, WINDOW), wide or np.uint16) for _ in range(2)] for _ in range(BUFFERS)])
+    buffers = itertools.cycle(
+        [[np.empty((BATCH, WINDOW), wide or np.uint16) for _ in range(2)] for _ in range(BUFFERS)])
     for indices in orders(count):
         narrow = windows[indices]
         if wide is None:

@@ -6,9 +6,9 @@
     python bench/peers/run.py --only tokens-narrow memory --rounds 3   some workloads
     python bench/peers/run.py --render target/bench/side-by-side.json --page docs/performance.md
 
-Builds what is needed and makes the data first (bench/prepare.sh, Maven). Sides answer by turns, round after round; beside
-each measurement a copy of memory and a loop are timed, and the CPU time of all others is counted; measurements that were
-disturbed are dropped, unless that is most of them. Takes the standard library alone; the peers need torch, numpy,
+Builds what is needed and makes the data first (bench/prepare.sh, Maven). Sides answer by turns, round after round;
+beside each measurement a copy of memory and a loop are timed, and the CPU time of all others is counted; measurements
+that were disturbed are dropped, unless that is most of them. Takes the standard library alone; the peers need torch, numpy,
 webdataset, torchdata in the Python that --python names, and are left out where they are missing. See bench/README.md.
 """
 
@@ -37,6 +37,7 @@ THROUGHPUT = {
     "empty": workloads.empty,
 }
 ALL = [*THROUGHPUT, "first", "memory", "cold"]
+ASKED = {"cold": ["cold-random", "cold-sequential"]}
 
 
 def say(text):
@@ -48,9 +49,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=ALL, default=ALL, metavar="WORKLOAD", help=", ".join(ALL))
     parser.add_argument("--quick", action="store_true", help="one short round of the main configurations: directional")
-    parser.add_argument("--rounds", type=int, help="6, or 1 of a quick run")
-    parser.add_argument("--seconds", type=float, help="of a round: 0.5, or 0.3")
-    parser.add_argument("--warmup", type=float, help="seconds of each kind of request: 1.5, or 1")
+    parser.add_argument("--rounds", type=int, help="5, or 1 of a quick run")
+    parser.add_argument("--seconds", type=float, help="of a round: 0.4, or 0.3")
+    parser.add_argument("--warmup", type=float, help="the engine's seconds before its first round: 1.5, or 1")
     parser.add_argument("--engine-rounds", type=int, default=2, help="rounds of one JVM (2)")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
     parser.add_argument("--java", help="a JDK's java; without it JAVA_HOME, the path, the usual places")
@@ -64,8 +65,8 @@ def parse():
     parser.add_argument("--page", type=Path, help="a page with the two markers: the report is written between them")
     options = parser.parse_args()
     quick = options.quick
-    options.rounds = options.rounds or (1 if quick else 6)
-    options.seconds = options.seconds or (0.3 if quick else 0.5)
+    options.rounds = options.rounds or (1 if quick else 5)
+    options.seconds = options.seconds or (0.3 if quick else 0.4)
     options.warmup = options.warmup or (1.0 if quick else 1.5)
     for name in ("json", "markdown", "svg"):
         suffix = {"markdown": "md"}.get(name, name)
@@ -125,7 +126,8 @@ def measure(options):
         "machine": preparing.machine(), "versions": preparing.versions(setup, found),
         "settings": {"quick": options.quick, "rounds": options.rounds, "seconds": options.seconds,
                      "warmup": options.warmup, "engine_rounds": options.engine_rounds, "heap": options.heap},
-        "skipped": preparing.skipped(found, options.python), "workloads": [], "records": []}
+        "skipped": preparing.skipped(found, options.python), "workloads": [], "records": [],
+        "asked": [workload for name in options.only for workload in ASKED.get(name, [name])]}
     for name in options.only:
         records, described, left_out = measure_one(name, setup, options)
         run["records"] += records

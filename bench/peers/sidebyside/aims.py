@@ -23,15 +23,22 @@ class Pick:
 
 @dataclass(frozen=True)
 class Aim:
-    """`limit` is what the ratio must reach, or not exceed; None where nothing is asked, and the figure is told."""
+    """
+    A line of the table.
+
+    what, over  the workload, and whose figure stands below the line of the ratio
+    limit       what the ratio must reach, or not exceed; None where nothing is asked, and the figure is told
+    inverse     theirs over ours: how many times sooner
+    """
 
     what: str
+    over: str
     ours: Pick
     theirs: Pick = None
     limit: float = None
     at_least: bool = True
     unit: str = ""
-    inverse: bool = False  # theirs over ours: how many times sooner
+    inverse: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,97 +65,109 @@ class Row:
         return self.reached is not None and self.low <= self.aim.limit <= self.high
 
 
+C_LOOP = "C gather loop, 1 thread"
+ITEMS = "PyTorch item by item, its best"
+BATCHES = "PyTorch whole batches (`__getitems__`), its best"
+CPU = "cpu_seconds_a_million_samples"
+
+
 def windows(mode, limit):
-    """One thread does everything; then the same work with the hand-over to another, by the clock and by CPU time."""
-    name, label = f"tokens-{mode}", "narrow" if mode == "narrow" else f"widened to {mode}"
+    """One core does everything; then the same with the hand-over to another thread, by the clock and by CPU time."""
+    name, what = f"tokens-{mode}", f"token windows, {mode}"
     c = Pick(name, C_1)
     return [
-        Aim(f"token windows, {label}, per core: all on one thread (workers 0) / C gather loop, 1 thread",
-            Pick(name, "Penstock w0"), c, limit),
-        Aim(f"the same, {label}, 1 worker beside the trainer's thread / C, 1 thread", Pick(name, "Penstock w1"), c,
-            limit),
-        Aim(f"the same, {label}, windows a CPU second, 1 worker / C, 1 thread",
-            Pick(name, "Penstock w1", "samples_per_cpu_second"), Pick(name, C_1, "samples_per_cpu_second")),
+        Aim(f"{what}, per core: all on one thread", C_LOOP, Pick(name, "Penstock w0"), c, limit),
+        Aim(f"{what}, one worker beside the trainer's thread", C_LOOP, Pick(name, "Penstock w1"), c, limit),
+        Aim(f"{what}, windows a CPU second", C_LOOP, Pick(name, "Penstock w1", "samples_per_cpu_second"),
+            Pick(name, C_1, "samples_per_cpu_second")),
     ]
 
 
-def beside_pytorch(what, workload, ours, theirs, limit):
-    """Both sides read every word of each batch; then the same where neither does."""
-    return [Aim(f"{what}, both read the batch", Pick(workload, ours, kind="read"),
+def beside_peer(what, over, workload, ours, theirs, limit):
+    """Both sides read every word of each batch, as a fair comparison does; then neither."""
+    return [Aim(f"{what}, batches are read", over, Pick(workload, ours, kind="read"),
                 Pick(workload, theirs, kind="read"), limit),
-            Aim(f"{what}, neither reads it", Pick(workload, ours), Pick(workload, theirs))]
+            Aim(f"{what}, batches are not read", over, Pick(workload, ours), Pick(workload, theirs), limit)]
+
+
+def pictures(size, mode, limit):
+    name, what = f"images-{size}-{mode}", f"images 3×{size}×{size}, " + ("u8" if mode == "u8" else "normalised to f32")
+    return [
+        Aim(f"{what}, one worker", C_LOOP, Pick(name, "Penstock w1"), Pick(name, C_1), limit),
+        Aim(f"{what}, all on one thread", C_LOOP, Pick(name, "Penstock w0"), Pick(name, C_1)),
+        Aim(f"{what}, 2 workers", "PyTorch, its best", Pick(name, "Penstock w2"), Pick(name, "PyTorch .*")),
+    ]
+
+
+def cold(order, what, over, theirs, limit):
+    name, metric = f"cold-{order}", "bytes_per_second"
+    return Aim(what, over, Pick(name, "Penstock auto.*", metric, "cold"), Pick(name, theirs, metric, "cold"), limit)
+
+
+def sooner(config, label):
+    return Aim(f"time to the first batch, process start included, {label}", "PyTorch, 2 workers: times sooner",
+               Pick("first", config, "first_batch_ms", "first", min),
+               Pick("first", "PyTorch item w2", "first_batch_ms", "first", min), 5, inverse=True)
+
+
+def own(what, workload, config, metric, limit, unit, kind="saturated"):
+    """A figure of the engine's own, the less the better."""
+    return Aim(what, "", Pick(workload, config, metric, kind, min), None, limit, False, unit)
+
+
+def cpu_seconds(config, over, theirs, limit):
+    return Aim("CPU seconds a million tokens, i64", over, Pick("tokens-i64", config, CPU),
+               Pick("tokens-i64", theirs, CPU, choose=min), limit, False)
+
+
+def scaling(workload, what, two, one):
+    return Aim(f"scaling, {what}: 2 threads", "1 thread", Pick(workload, two), Pick(workload, one))
 
 
 def all_aims():
-    best_item, best_batch = "PyTorch item by item, its best", "PyTorch whole batches (`__getitems__`), its best"
-    cpu = "cpu_seconds_a_million_samples"
-    rows = [
-        *windows("narrow", 0.9), *windows("i64", 0.8),
-        *beside_pytorch(f"token windows, narrow, 2 workers / {best_item}", "tokens-narrow", "Penstock w2",
-                        PYTORCH_ITEM, 25),
-        *beside_pytorch(f"token windows, narrow, 2 workers / {best_batch}", "tokens-narrow", "Penstock w2",
-                        PYTORCH_BATCH, 8),
-        *beside_pytorch(f"token windows, i64, 2 workers / {best_item}", "tokens-i64", "Penstock w2", PYTORCH_ITEM, 12),
-        *beside_pytorch(f"token windows, i64, 2 workers / {best_batch}", "tokens-i64", "Penstock w2", PYTORCH_BATCH,
-                        None),
-    ]
-    for mode, limit in (("u8", 0.9), ("f32", None)):
-        for size in (64, 224):
-            name, label = f"images-{size}-{mode}", "stacked" if mode == "u8" else "normalised to f32"
-            rows += [
-                Aim(f"images 3×{size}×{size}, {label}, 1 worker / C gather loop, 1 thread", Pick(name, "Penstock w1"),
-                    Pick(name, C_1), limit),
-                Aim(f"the same, {size}, {label}, all on one thread (workers 0) / C, 1 thread",
-                    Pick(name, "Penstock w0"), Pick(name, C_1)),
-                Aim(f"the same, {size}, {label}, 2 workers / PyTorch, its best", Pick(name, "Penstock w2"),
-                    Pick(name, "PyTorch .*")),
-            ]
-    rows += [
-        *beside_pytorch("documents padded, 2 workers / PyTorch pad_sequence, its best", "documents", "Penstock w2",
-                        "PyTorch pad_sequence .*", 15),
-        Aim("documents padded, 1 worker / C gather, pad and mask, 1 thread", Pick("documents", "Penstock w1"),
+    """In the order of the table."""
+    two = "Penstock w2"
+    return [
+        *windows("narrow", 0.9),
+        *windows("i64", 0.8),
+        *beside_peer("token windows, narrow, 2 workers", ITEMS, "tokens-narrow", two, PYTORCH_ITEM, 25),
+        *beside_peer("token windows, narrow, 2 workers", BATCHES, "tokens-narrow", two, PYTORCH_BATCH, 8),
+        *beside_peer("token windows, i64, 2 workers", ITEMS, "tokens-i64", two, PYTORCH_ITEM, 12),
+        *beside_peer("token windows, i64, 2 workers", BATCHES, "tokens-i64", two, PYTORCH_BATCH, None),
+        *pictures(64, "u8", 0.9), *pictures(224, "u8", 0.9), *pictures(64, "f32", None), *pictures(224, "f32", None),
+        *beside_peer("documents padded, 2 workers", "PyTorch pad_sequence, its best", "documents", two,
+                     "PyTorch pad_sequence .*", 15),
+        Aim("documents padded, one worker", "C gather, pad and mask, 1 thread", Pick("documents", "Penstock w1"),
             Pick("documents", C_1), 0.8),
-        *beside_pytorch("WebDataset shards, shuffled, 2 workers / `webdataset`, its best", "webdataset",
-                        "Penstock w2.*", "webdataset .*", 20),
-        Aim("cold random windows of 16 KiB / fio random read, same size, depth 32",
-            Pick("cold-random", "Penstock auto.*", "bytes_per_second", "cold"),
-            Pick("cold-random", "fio .*depth 32", "bytes_per_second", "cold"), 0.8),
-        Aim("cold sequential epoch / fio sequential",
-            Pick("cold-sequential", "Penstock auto.*", "bytes_per_second", "cold"),
-            Pick("cold-sequential", "fio.*", "bytes_per_second", "cold"), 0.9),
+        Aim("documents padded, all on one thread", "C gather, pad and mask, 1 thread",
+            Pick("documents", "Penstock w0"), Pick("documents", C_1)),
+        *beside_peer("WebDataset shards, shuffled, 2 workers", "`webdataset`, its best", "webdataset", two,
+                     "webdataset .*", 20),
+        cold("random", "cold random windows of 16 KiB", "fio random read, same size, depth 32", "fio .*depth 32", 0.8),
+        cold("sequential", "cold sequential epoch", "fio sequential, its best", "fio .*", 0.9),
+        sooner("Penstock java -cp", "plain `java -cp`"),
+        sooner("Penstock with an AOT cache", "AOT cache"),
+        own("per-batch overhead, empty work, one worker", "empty", "Penstock w1", "microseconds_a_batch", 2, " µs"),
+        own("per-batch overhead, empty work, all on one thread", "empty", "Penstock w0", "microseconds_a_batch", 2,
+            " µs"),
+        own("heap a batch, empty work, one worker", "empty", "Penstock w1", "heap_bytes_a_batch", 0, " B"),
+        own("time in `next()` beside a step of 5 ms, p50, one worker", "tokens-i64", "Penstock w1", "next_p50_us", 20,
+            " µs", "step"),
+        own("time in `next()` beside a step of 5 ms, p50, 2 workers", "tokens-i64", two, "next_p50_us", 20, " µs",
+            "step"),
+        own("the same of PyTorch with 2 workers", "tokens-i64", "PyTorch item w2", "next_p50_us", None, " µs", "step"),
+        cpu_seconds("Penstock w1", ITEMS, PYTORCH_ITEM, 0.12),
+        cpu_seconds("Penstock w2", ITEMS, PYTORCH_ITEM, 0.12),
+        cpu_seconds("Penstock w0", ITEMS, PYTORCH_ITEM, 0.12),
+        cpu_seconds("Penstock w1", BATCHES, PYTORCH_BATCH, None),
+        Aim("memory above the mapped store (PSS), 2 workers", "PyTorch, 2 workers",
+            Pick("memory", two, "megabytes", "memory"), Pick("memory", "PyTorch item w2", "megabytes", "memory"), 0.25,
+            False),
+        scaling("tokens-narrow", "narrow, C", "C 2 threads", C_1),
+        scaling("tokens-narrow", "narrow", two, "Penstock w1"),
+        scaling("tokens-i64", "i64, C", "C 2 threads", C_1),
+        scaling("tokens-i64", "i64", two, "Penstock w1"),
     ]
-    for config, label in (("Penstock java -cp", "plain `java -cp`"), ("Penstock with an AOT cache", "with an AOT cache")):
-        rows.append(Aim(f"time to the first batch, process start included, {label}: PyTorch, 2 workers / Penstock",
-                        Pick("first", config, "first_batch_ms", "first", min),
-                        Pick("first", "PyTorch item w2", "first_batch_ms", "first", min), 5, inverse=True))
-    for workers, limit in ((1, 2), (0, 2), (2, None)):
-        rows.append(Aim(f"per-batch overhead, empty work, {workers} worker{'s' * (workers != 1)}",
-                        Pick("empty", f"Penstock w{workers}", "microseconds_a_batch", choose=min), None, limit, False,
-                        " µs"))
-    rows += [
-        Aim("heap a batch, empty work, 1 worker", Pick("empty", "Penstock w1", "heap_bytes_a_batch", choose=min), None,
-            0, False, " B"),
-        Aim("time in `next()` beside a step of 5 ms, p50, 2 workers",
-            Pick("tokens-i64", "Penstock w2", "next_p50_us", "step", min), None, 20, False, " µs"),
-        Aim("the same, PyTorch with 2 workers",
-            Pick("tokens-i64", "PyTorch item w2", "next_p50_us", "step", min), None, None, False, " µs"),
-        Aim("CPU seconds a million tokens, i64, 1 worker / PyTorch item by item, its best",
-            Pick("tokens-i64", "Penstock w1", cpu), Pick("tokens-i64", PYTORCH_ITEM, cpu, choose=min), 0.12, False),
-        Aim("the same, 2 workers", Pick("tokens-i64", "Penstock w2", cpu),
-            Pick("tokens-i64", PYTORCH_ITEM, cpu, choose=min), 0.12, False),
-        Aim("the same, all on one thread (workers 0)", Pick("tokens-i64", "Penstock w0", cpu),
-            Pick("tokens-i64", PYTORCH_ITEM, cpu, choose=min), 0.12, False),
-        Aim("the same, 1 worker / PyTorch whole batches, its best", Pick("tokens-i64", "Penstock w1", cpu),
-            Pick("tokens-i64", PYTORCH_BATCH, cpu, choose=min), None, False),
-        Aim("memory above the mapped store (PSS), 2 workers / PyTorch, 2 workers",
-            Pick("memory", "Penstock w2", "megabytes", "memory"),
-            Pick("memory", "PyTorch item w2", "megabytes", "memory"), 0.25, False),
-        Aim("scaling: narrow, 2 workers / 1 worker", Pick("tokens-narrow", "Penstock w2"),
-            Pick("tokens-narrow", "Penstock w1")),
-        Aim("scaling: i64, 2 workers / 1 worker", Pick("tokens-i64", "Penstock w2"), Pick("tokens-i64", "Penstock w1")),
-        Aim("scaling: C i64, 2 threads / 1 thread", Pick("tokens-i64", "C 2 threads"), Pick("tokens-i64", C_1)),
-    ]
-    return rows
 
 
 def outcome(aim, figures):
@@ -165,5 +184,6 @@ def outcome(aim, figures):
                ours.directional or theirs.directional)
 
 
-def outcomes(figures):
-    return [outcome(aim, figures) for aim in all_aims()]
+def outcomes(figures, workloads):
+    """Of the aims for these workloads."""
+    return [outcome(aim, figures) for aim in all_aims() if aim.ours.workload in workloads]

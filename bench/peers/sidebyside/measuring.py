@@ -9,6 +9,7 @@ from .sides import Request
 
 CALIBRATION_BYTES = 64 << 20
 SPIN = 200_000
+PEER_WARMUP_SECONDS = 0.4
 
 
 class Calibration:
@@ -70,8 +71,8 @@ class Meter:
 
 def by_turns(meter, sides, requests, rounds, warmup, engine_rounds):
     """
-    Every side answers every request of its kinds, round after round. Peers stay in memory and rest meanwhile. The engine
-    is started anew every so many rounds, since what the compiler makes of it differs from JVM to JVM.
+    Every side answers every request of its kinds, round after round. Peers stay in memory and rest meanwhile. The
+    engine is started anew every so many rounds, since what the compiler makes of it differs from JVM to JVM.
     """
     running, slots = {}, {}
     try:
@@ -96,12 +97,14 @@ def by_turns(meter, sides, requests, rounds, warmup, engine_rounds):
 
 
 def warm(running, requests, warmup):
+    """The engine until its loops are compiled; a peer, which interprets, for a moment."""
     if running.pid is None:
         return
+    seconds = warmup if running.side.group == "penstock" else min(warmup, PEER_WARMUP_SECONDS)
     for request in requests:
         if request.kind in running.side.kinds:
-            seconds = min(warmup, 0.3) if request.step_ms else warmup if request.kind == "saturated" else warmup / 2
             running.round(replace(request, seconds=seconds))
+            seconds = min(seconds, PEER_WARMUP_SECONDS)
 
 
 def first_batches(meter, sides, rounds):
@@ -124,7 +127,7 @@ def memory(meter, sides, rounds, warmup):
             meter.say(f"{meter.workload}: round {round_number}, {side.config}")
             running = side.start()
             running.round(Request("saturated", warmup))
-            meter.record(side, "memory", round_number, proportional_set(running.pid, side.store))
+            meter.record(side, "memory", round_number, proportional_set(running.pid, side.maps))
             running.stop()
 
 

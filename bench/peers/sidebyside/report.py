@@ -35,10 +35,10 @@ def verdict(row):
 def aim_rows(outcomes):
     for row in outcomes:
         limit, unit = row.aim.limit, row.aim.unit
-        dagger = " †" if row.directional else ""
         measured = row.ratio is not None
-        yield [row.aim.what, row.ours.removeprefix("Penstock ") if row.theirs else row.ours, row.theirs,
-               f"{three(row.ratio)}{unit}{dagger}" if measured else "",
+        over = f"{row.aim.over} ({row.theirs})" if row.theirs and row.theirs != row.aim.over else row.aim.over
+        yield [f"{row.aim.what} ({row.ours})" if measured else row.aim.what, over,
+               f"{three(row.ratio)}{unit}{' †' if row.directional else ''}" if measured else "",
                f"{three(row.low)} to {three(row.high)}" if measured else "",
                "" if limit is None else f"{'≥' if row.aim.at_least else '≤'} {three(limit)}{unit}", verdict(row)]
 
@@ -133,13 +133,13 @@ def introduction(run, figures):
 
 
 def markdown(run, figures, picture=None):
-    outcomes = aims.outcomes(figures)
+    outcomes = aims.outcomes(figures, run["asked"])
     lines = introduction(run, figures)
     if picture:
         lines += ["", f"![What each loader reaches, by workload]({picture})"]
     lines += ["", "### What must hold", ""]
-    lines += table(["workload: what / over what", "Penstock", "beside", "ratio of medians", "min to max by round", "aim",
-                    "reached"], aim_rows(outcomes), left=3)
+    lines += table(["workload", "over", "ratio of medians", "min to max by round", "aim", "reached"],
+                   aim_rows(outcomes), left=2)
     reached = [row.reached for row in outcomes if row.reached is not None]
     lines += ["", f"{sum(reached)} of {len(reached)} aims that were measured are reached."]
     if run["skipped"]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 READY_SECONDS = 120
 ROUND_SLACK_SECONDS = 60
+STOP_SECONDS = 5
 
 
 class SideFailed(Exception):
@@ -39,7 +40,7 @@ class Side:
     group    whose it is: c, penstock, torch, numpy, webdataset
     config   what tells it from others of the workload; unique in it
     command  the process: for the C limits without seconds and --read
-    store    the files that it maps: not counted as its memory
+    maps     the files that it maps: not counted as its memory
     quick    whether a quick run has it too
     kinds    the kinds of request that it takes part in
     ring_of  for the C limits: the config whose number of slots is the number of their output buffers
@@ -48,7 +49,7 @@ class Side:
     group: str
     config: str
     command: tuple
-    store: tuple = ()
+    maps: tuple = ()
     quick: bool = True
     kinds: tuple = ("saturated",)
     ring_of: str = ""
@@ -116,9 +117,9 @@ class Server:
             self.pending += more
 
     def fail(self, why):
-        self.kill()
         self.errors.seek(0)
         said = self.errors.read().decode(errors="replace").strip()
+        self.stop()
         raise SideFailed(f"{self.side.config} {why}: {' '.join(self.side.command)}\n{said}")
 
     def round(self, request):
@@ -130,18 +131,16 @@ class Server:
         return self.answer(request.seconds + ROUND_SLACK_SECONDS)
 
     def stop(self):
+        """Ends the process as it would end by itself, and whatever is left of its session."""
         try:
             self.process.stdin.close()
-            self.process.wait(10)
+            self.process.wait(STOP_SECONDS)
         except (BrokenPipeError, subprocess.TimeoutExpired):
             pass
-        self.kill()
-
-    def kill(self):
-        """The whole session: workers outlive a process that is killed."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         self.process.wait()
         self.process.stdout.close()
+        self.errors.close()

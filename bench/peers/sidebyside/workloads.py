@@ -188,7 +188,7 @@ def memory(setup):
     made = Workload("memory", f"Memory above the mapped store (PSS): token windows, i64, JVM with {setup.heap}")
     store = setup.file("tokens.bin")
     for workers in (1, 2):
-        made.penstock(setup, f"w{workers}", store, "tokens", "--mode", "i64", "--workers", workers, store=(store,))
+        made.penstock(setup, f"w{workers}", store, "tokens", "--mode", "i64", "--workers", workers, maps=(store,))
     for workers in (0, 2):
-        made.torch(setup, f"item w{workers}", store, "tokens", "--workers", workers, store=(store,))
+        made.torch(setup, f"item w{workers}", store, "tokens", "--workers", workers, maps=(store,))
     return made
