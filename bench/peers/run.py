@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Measures Penstock, its peers and the limits in C side by side, and writes one table and one picture.
 
-    python bench/peers/run.py --python .venv/bin/python                everything, about a quarter of an hour
+    python bench/peers/run.py                                          everything, about a quarter of an hour
     python bench/peers/run.py --quick                                  one short round: directional, three minutes
     python bench/peers/run.py --only tokens-narrow memory --rounds 3   some workloads
     python bench/peers/run.py --render target/bench/side-by-side.json --page docs/performance.md
 
 Builds what is needed and makes the data first (bench/prepare.sh, Maven). Sides answer by turns, round after round;
 beside each measurement a copy of memory and a loop are timed, and the CPU time of all others is counted; measurements
-that were disturbed are dropped, unless that is most of them. Takes the standard library alone; the peers need torch, numpy,
-webdataset, torchdata in the Python that --python names, and are left out where they are missing. See bench/README.md.
+that were disturbed are dropped, unless that is most of them. Takes the standard library alone; the peers need torch,
+numpy, webdataset, torchdata in the Python that --python names, and are left out where they are missing. See
+bench/README.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""python -m unittest discover -s bench/peers: the parts of the side-by-side runner that no measurement would show wrong."""
+"""The parts of the side-by-side runner that no measurement would show wrong; `python -m unittest discover -s bench/peers`."""
 
 import json
 import os
@@ -75,7 +75,8 @@ class FiguresTest(unittest.TestCase):
 class AimsTest(unittest.TestCase):
 
     def outcome(self, limit, ours, theirs, **more):
-        aim = Aim("what", "over", Pick("tokens-narrow", "Penstock w1"), Pick("tokens-narrow", "C 1 thread"), limit, **more)
+        aim = Aim("what", "over", Pick("tokens-narrow", "Penstock w1"), Pick("tokens-narrow", "C 1 thread"), limit,
+                  **more)
         return aims.outcome(aim, Figures(rounds("Penstock w1", *ours) + rounds("C 1 thread", *theirs)))
 
     def test_a_ratio_is_of_medians_and_its_spread_is_of_rounds(self):
@@ -170,7 +171,8 @@ class SidesTest(unittest.TestCase):
 
     def test_workers_do_not_outlive_a_side(self):
         running = self.side("import subprocess, sys\nchild = subprocess.Popen(['sleep', '60'])\n"
-                            "print('{\"ready\": true, \"child\": %d}' % child.pid, flush=True)\nsys.stdin.read()").start()
+                            "print('{\"ready\": true, \"child\": %d}' % child.pid, flush=True)\n"
+                            "sys.stdin.read()").start()
         child = running.ready["child"]
         self.assertEqual([running.pid, child], measuring.processes_below(running.pid))
         running.stop()

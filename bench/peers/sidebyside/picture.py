@@ -39,8 +39,8 @@ class Mark:
 MARKS = [
     Mark("Penstock, 2 workers", "penstock", "circle", r"Penstock w2"),
     Mark("Penstock, 1 worker", "one", "circle", r"Penstock w1"),
-    Mark("the best peer", "peer", "diamond", r"(PyTorch|NumPy|webdataset) .*"),
-    Mark("PyTorch item by item, 2 workers", "usual", "diamond", r"PyTorch (item|pad_sequence) w2|webdataset bytes w2"),
+    Mark("the best peer, loops included", "peer", "diamond", r"(PyTorch|NumPy|webdataset) .*"),
+    Mark("PyTorch, webdataset, 2 workers", "usual", "diamond", r"PyTorch (item|pad_sequence) w2|webdataset bytes w2"),
 ]
 
 
@@ -65,12 +65,9 @@ def shape(mark, x, y, size=6):
 
 
 def two_lines(title):
-    """A title in two lines, cut at a comma near its middle."""
-    commas = [i for i, c in enumerate(title) if c == ","]
-    if len(title) <= 44 or not commas:
-        return [title]
-    cut = min(commas, key=lambda i: abs(i - len(title) // 2))
-    return [title[: cut + 1], title[cut + 2 :]]
+    """What is loaded, and how."""
+    head, comma, rest = title.partition(", batch ")
+    return [head, f"batch {rest}"] if comma else [title]
 
 
 def svg(run, figures):

@@ -139,7 +139,7 @@ def documents(setup):
 
 def webdataset(setup):
     """Samples of 8 tar shards, shuffled, batch 64."""
-    made = Workload("webdataset", "WebDataset shards of 2,000 samples of 20 KB, shuffled, batch 64")
+    made = Workload("webdataset", "WebDataset shards, samples of 20 KB, batch 64, shuffled")
     store, both = setup.file("webdataset"), ("saturated", "read")
     for workers in (1, 2):
         made.penstock(setup, f"w{workers}", store, "webdataset", "--mode", "blocks", "--workers", workers, kinds=both)
