@@ -4,6 +4,9 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,11 +22,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {QuickstartCommand.class, TokenizeCommand.class, InspectCommand.class, BatchesCommand.class,
-            StreamCommand.class, ConvertCommand.class, VerifyCommand.class, ChecksumCommand.class,
-            StateCommand.class, DevicesCommand.class},
         footer = {"", "Exit status: 0 success, 1 failure, 2 wrong usage, 3 bad input, 130 interrupted."})
 public final class Penstock implements Runnable {
+
+    /** By name, in the order of the help text. */
+    static final Map<String, Class<?>> COMMANDS = commands();
 
     @Spec
     private CommandSpec spec;
@@ -44,7 +47,7 @@ public final class Penstock implements Runnable {
         Interruption interruption = Interruption.ofCurrentThread();
         int exitCode;
         try {
-            exitCode = commandLine()
+            exitCode = commandLine(args)
                     .setOut(utf8Writer(FileDescriptor.out))
                     .setErr(utf8Writer(FileDescriptor.err))
                     .execute(args);
@@ -54,15 +57,48 @@ public final class Penstock implements Runnable {
         System.exit(exitCode);
     }
 
-    /** The whole command line; tests run it with writers of their own. */
-    static CommandLine commandLine() {
+    private static Map<String, Class<?>> commands() {
+        Map<String, Class<?>> commands = new LinkedHashMap<>();
+        commands.put("quickstart", QuickstartCommand.class);
+        commands.put("tokenize", TokenizeCommand.class);
+        commands.put("inspect", InspectCommand.class);
+        commands.put("batches", BatchesCommand.class);
+        commands.put("stream", StreamCommand.class);
+        commands.put("convert", ConvertCommand.class);
+        commands.put("verify", VerifyCommand.class);
+        commands.put("checksum", ChecksumCommand.class);
+        commands.put("state", StateCommand.class);
+        commands.put("devices", DevicesCommand.class);
+        return Collections.unmodifiableMap(commands);
+    }
+
+    /**
+     * The command line for these arguments; tests run it with writers of their own. Where they name a command, it knows
+     * that one alone: reading what all the others declare takes longer than opening a store.
+     */
+    static CommandLine commandLine(String... args) {
         Penstock penstock = new Penstock();
-        return new CommandLine(penstock)
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine line = new CommandLine(penstock);
+        String named = firstWord(args);
+        if (COMMANDS.containsKey(named)) {
+            line.addSubcommand(COMMANDS.get(named));
+        } else {
+            COMMANDS.values().forEach(line::addSubcommand);
+        }
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setParameterExceptionHandler((e, _) -> wrongUsage(e))
                 .setExecutionExceptionHandler((e, command, _) ->
                         Failure.of(e).report(command.getErr(), penstock.printsStackTrace()));
+    }
+
+    private static String firstWord(String... args) {
+        for (String arg : args) {
+            if (!arg.startsWith("-")) {
+                return arg;
+            }
+        }
+        return "";
     }
 
     private boolean printsStackTrace() {

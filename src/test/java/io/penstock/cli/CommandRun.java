@@ -25,8 +25,9 @@ record CommandRun(int exitCode, String out, String err) {
     static CommandRun of(Object... args) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int exitCode = Penstock.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
-                .execute(strings(args));
+        String[] strings = strings(args);
+        int exitCode = Penstock.commandLine(strings).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                .execute(strings);
         return new CommandRun(exitCode, out.toString(), err.toString());
     }
 
