@@ -6,6 +6,7 @@ import io.penstock.dataset.Lengths;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
@@ -13,10 +14,14 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
@@ -59,6 +64,7 @@ final class PlanOptions {
 
     /** The length of each sample, once it was asked for. */
     private LongUnaryOperator lengths;
+    private SampleSource lengthsOf;
 
     @ArgGroup(exclusive = false)
     private OrderOptions order = new OrderOptions();
@@ -98,9 +104,17 @@ final class PlanOptions {
                     + " are small.")
     private Integer prefetch;
 
-    @Option(names = "--read", defaultValue = "auto", paramLabel = "MODE",
-            description = "mmap, pread or auto (default): how bytes of files are brought in.")
+    @Option(names = "--read", paramLabel = "MODE",
+            description = "How bytes of files are brought in: ${COMPLETION-CANDIDATES}; default: auto.")
     private ReadMode readMode;
+
+    @Option(names = "--settings", paramLabel = "FILE",
+            description = "Workers, prefetch, read mode and device slots as 'penstock tune' wrote them; options beside"
+                    + " it count more.")
+    private Path settingsFile;
+
+    /** What the file says, once it was read. */
+    private LoaderSettings settings;
 
     @Option(names = "--verify",
             description = "Check blocks by their checksums as they are first read, where a file has some beside it.")
@@ -138,7 +152,8 @@ final class PlanOptions {
     }
 
     private LongUnaryOperator lengths(SampleSource source) {
-        if (lengths == null) {
+        if (lengthsOf != source) {
+            lengthsOf = source;
             Dataset dataset = source.dataset();
             List<TensorSpec> fields = dataset.fields().stream()
                     .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField))
@@ -159,15 +174,15 @@ final class PlanOptions {
         DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler())
                 .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
                 .dropLast(batches.dropLast())
-                .resume(batches.startState()).readMode(readMode).workers(workers())
+                .resume(batches.startState()).settings(settings()).workers(workers())
                 .verify(verify).onBadSample(badSamples);
+        if (readMode != null) {
+            builder.readMode(readMode);
+        }
         if (tokenBudget != null) {
             builder.tokenBudget(budget(), lengths(source));
         }
-        if (prefetch != null) {
-            check("--prefetch", prefetch, 1);
-            builder.prefetch(prefetch);
-        }
+        prefetch().ifPresent(builder::prefetch);
         return builder;
     }
 
@@ -192,10 +207,36 @@ final class PlanOptions {
 
     int workers() {
         if (workers == null) {
-            return Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4);
+            return settings().workers().orElse(Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4));
         }
         check("--workers", workers, 0);
         return workers;
+    }
+
+    Optional<Integer> prefetch() {
+        if (prefetch != null) {
+            check("--prefetch", prefetch, 1);
+        }
+        return Optional.ofNullable(prefetch);
+    }
+
+    /** What {@code --read} says. */
+    Optional<ReadMode> readMode() {
+        return Optional.ofNullable(readMode);
+    }
+
+    /** What {@code --settings} names, or nothing. */
+    LoaderSettings settings() {
+        if (settings == null) {
+            try {
+                settings = settingsFile == null ? LoaderSettings.NONE : LoaderSettings.read(settingsFile);
+            } catch (IllegalArgumentException notSettings) {
+                throw new BadInputException(notSettings.getMessage(), notSettings);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return settings;
     }
 
     long skip() {
@@ -225,7 +266,7 @@ final class PlanOptions {
         fields.put("order", batches.sampler().fingerprint());
         fields.put("rank", rank);
         fields.put("world", world);
-        fields.put("read", readMode.toString());
+        fields.put("read", (readMode != null ? readMode : settings().readMode().orElse(ReadMode.AUTO)).toString());
         return fields;
     }
 

@@ -77,14 +77,30 @@ final class ProgressBar implements AutoCloseable {
         terminal.flush();
     }
 
-    private String line(long done, long total, double seconds) {
+    /** Says how much of a time that is given is over. */
+    void share(long spentNanos, long ofNanos) {
+        long now = System.nanoTime();
+        if (terminal == null || now - startNanos < QUIET_NANOS || drawn && now - drawnNanos < REDRAW_NANOS) {
+            return;
+        }
+        drawn = true;
+        drawnNanos = now;
+        terminal.print(ERASE_LINE + bar(spentNanos, ofNanos) + " of " + Quantity.duration(ofNanos / 1e9));
+        terminal.flush();
+    }
+
+    private String bar(long done, long total) {
         double fraction = total <= 0 ? 0 : Math.clamp((double) done / total, 0, 1);
         int filled = (int) (fraction * BAR_CHARS);
-        String bar = "=".repeat(filled) + (filled < BAR_CHARS ? ">" + " ".repeat(BAR_CHARS - filled - 1) : "");
+        return String.format(Locale.ROOT, "%s [%s] %3d%%", label,
+                "=".repeat(filled) + (filled < BAR_CHARS ? ">" + " ".repeat(BAR_CHARS - filled - 1) : ""),
+                (int) (100 * fraction));
+    }
+
+    private String line(long done, long total, double seconds) {
         double rate = done / seconds;
         String left = done == 0 ? "" : ", " + Quantity.duration((total - done) / rate) + " left";
-        return String.format(Locale.ROOT, "%s [%s] %3d%% %s/s%s", label, bar, (int) (100 * fraction),
-                Quantity.of(rate, unit), left);
+        return bar(done, total) + " " + Quantity.of(rate, unit) + "/s" + left;
     }
 
     /** Erases the line. */

@@ -10,16 +10,13 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code penstock stream}. */
 @Command(
@@ -52,7 +49,7 @@ final class StreamCommand implements Callable<Integer> {
             description = "auto (default: the first CUDA device, or else the host), host or cuda:N.")
     private String deviceName;
 
-    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = Transfer.class,
+    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = TransferText.class,
             description = "copy: to memory of the device's own. in-place: lend what the workers wrote, on the host"
                     + " alone. auto (default): in place where that is possible.")
     private TransferMode transfer;
@@ -149,17 +146,5 @@ final class StreamCommand implements Callable<Integer> {
                 + result.text()
                 + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch " + result.run().end().epoch()
                         + ", position " + result.run().end().position() + ".\n");
-    }
-
-    /** Takes {@code in-place} beside {@code in_place}. */
-    private static final class Transfer implements ITypeConverter<TransferMode> {
-        @Override
-        public TransferMode convert(String value) {
-            try {
-                return TransferMode.valueOf(value.toUpperCase(Locale.ROOT).replace('-', '_'));
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException("found '" + value + "', expected auto, in-place or copy");
-            }
-        }
     }
 }

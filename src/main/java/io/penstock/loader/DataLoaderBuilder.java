@@ -281,6 +281,21 @@ public final class DataLoaderBuilder {
     }
 
     /**
+     * Workers, prefetch, read mode and device slots at once, such as {@code penstock tune} wrote to a file. What they
+     * leave empty stays as it is; what is set after them counts.
+     *
+     * @param settings for example {@link LoaderSettings#read}
+     * @return this
+     */
+    public DataLoaderBuilder settings(LoaderSettings settings) {
+        settings.workers().ifPresent(this::workers);
+        settings.prefetch().ifPresent(this::prefetch);
+        settings.readMode().ifPresent(this::readMode);
+        settings.deviceSlots().ifPresent(this::deviceSlots);
+        return this;
+    }
+
+    /**
      * What threads and log messages call the loader. Default {@code penstock}.
      *
      * @param name any text

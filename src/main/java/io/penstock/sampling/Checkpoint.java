@@ -1,5 +1,6 @@
 package io.penstock.sampling;
 
+import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;

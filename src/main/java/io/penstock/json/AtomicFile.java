@@ -1,4 +1,4 @@
-package io.penstock.sampling;
+package io.penstock.json;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,12 +14,19 @@ import java.util.concurrent.ThreadLocalRandom;
  * Replaces a small file in one step that survives a crash: a temporary file in the same folder, flushed, renamed over
  * the old one, and the folder flushed so that the rename lasts.
  */
-final class AtomicFile {
+public final class AtomicFile {
 
     private AtomicFile() {
     }
 
-    static void write(Path file, String text) throws IOException {
+    /**
+     * Writes a text, whole or not at all.
+     *
+     * @param file where; an existing file is replaced
+     * @param text its new content, as UTF-8
+     * @throws IOException if it cannot be written; the old file is then as it was
+     */
+    public static void write(Path file, String text) throws IOException {
         Path target = file.toAbsolutePath();
         Path folder = target.getParent();
         if (folder == null || Files.isDirectory(target)) {

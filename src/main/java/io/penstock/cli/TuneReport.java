@@ -1,0 +1,215 @@
+package io.penstock.cli;
+
+import io.penstock.tune.Candidate;
+import io.penstock.tune.Curve;
+import io.penstock.tune.Measured;
+import io.penstock.tune.PageCache;
+import io.penstock.tune.SearchSpace;
+import io.penstock.tune.Tuning;
+import io.penstock.tune.TuningChart;
+import io.penstock.tune.Verdict;
+import java.io.IOException;
+import java.time.LocalDate;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What {@code tune} says: what it will do, the curves, the choice and why.
+ *
+ * @param store where the data is
+ * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
+ * @param cold whether the pages were dropped before each round
+ * @param before the share of the store in the page cache before the search
+ * @param budgetNanos how long to search
+ * @param memoryBytes the bound on the slots
+ * @param device in words
+ */
+record TuneReport(String store, long windowTokens, boolean cold, double before, long budgetNanos, long memoryBytes,
+        String device) {
+
+    private static final double ALL = 0.99;
+    private static final double DRIFT = 0.1;
+
+    /** For people: what is going to happen. */
+    String intention(SearchSpace space, boolean copies, PageCache pages, long roundNanos) throws IOException {
+        return "device   " + device + "\n"
+                + "data     " + pages + ", " + Quantity.of(pages.byteSize(), "B") + ", "
+                + Quantity.percent(before) + " in the page cache"
+                + (cold ? "; dropped before each round\n" : "; taken as it is\n")
+                + "search   " + Quantity.of(budgetNanos / 1e9, "s") + " in rounds of "
+                + Quantity.of(roundNanos / 1e9, "s") + ": workers " + list(space.workers()) + "; read "
+                + list(space.readModes()) + "; prefetch " + list(space.prefetch())
+                + (copies ? "; device slots " + list(space.deviceSlots()) : "") + "; slots of at most "
+                + Quantity.of(memoryBytes, "B") + "\n\n";
+    }
+
+    private static String list(List<?> values) {
+        return values.stream().map(Object::toString).collect(Collectors.joining(" "));
+    }
+
+    /** Whether the data came from memory or from the disk, in words. */
+    String cache(double after) {
+        if (cold) {
+            return "cold: the store's pages were dropped before each round";
+        }
+        if (before >= ALL && after >= ALL) {
+            return "warm: all of the store was in the page cache";
+        }
+        String shares = Quantity.percent(before) + " of the store in the page cache before, " + Quantity.percent(after)
+                + " after";
+        return Math.abs(after - before) > DRIFT
+                ? "neither warm nor cold: " + shares + ", so later rounds read more from memory than earlier ones"
+                        + " (--cold, or read the store once before)"
+                : "partly warm: " + shares;
+    }
+
+    private double unitsPerSample() {
+        return windowTokens > 0 ? windowTokens : 1;
+    }
+
+    private String unit() {
+        return windowTokens > 0 ? "tokens/s" : "samples/s";
+    }
+
+    private String rate(double samplesPerSecond) {
+        return Quantity.of(samplesPerSecond * unitsPerSample(), unit());
+    }
+
+    /** For people. */
+    String text(Tuning tuning, double after) {
+        if (tuning.chosen() == null) {
+            return "Nothing is known yet.\n";
+        }
+        StringBuilder text = new StringBuilder();
+        for (Curve curve : tuning.curves()) {
+            text.append(table(curve));
+        }
+        if (tuning.stepNanos() > 0) {
+            text.append(waits(tuning));
+        }
+        text.append("Measured ").append(cache(after)).append("; ")
+                .append(Quantity.count(tuning.rounds(), "round")).append(" in ")
+                .append(String.format(Locale.ROOT, "%.1f s", tuning.nanos() / 1e9))
+                .append(tuning.interrupted() ? ", interrupted" : "").append(".\n");
+        if (tuning.overMemory() > 0) {
+            text.append(Quantity.count(tuning.overMemory(), "setting")).append(" left out: more memory than ")
+                    .append(Quantity.of(memoryBytes, "B")).append(".\n");
+        }
+        return text.append(conclusion(tuning)).append("\n").toString();
+    }
+
+    private String table(Curve curve) {
+        StringBuilder text = new StringBuilder();
+        line(text, curve.setting().equals("final") ? "workers/prefetch/read" : curve.setting().replace('_', ' '),
+                unit(), "95 % interval", "of fastest", "rounds", "slots", "");
+        for (Measured point : curve.points()) {
+            line(text, curve.value(point.candidate()), rate(point.samplesPerSecond()),
+                    Quantity.of(point.low() * unitsPerSample(), "") + " to "
+                            + Quantity.of(point.high() * unitsPerSample(), ""),
+                    String.format(Locale.ROOT, "%.2f", point.toFastest().ratio()), Integer.toString(point.rounds()),
+                    Quantity.of(point.memoryBytes(), "B"),
+                    point.verdict() + (point == curve.chosen() ? "  <- chosen" : ""));
+        }
+        return text.append(plateau(curve)).append('\n').toString();
+    }
+
+    private static void line(StringBuilder text, String... cells) {
+        text.append(String.format(Locale.ROOT, "%-22s %15s  %-20s %10s %6s %9s  %s", (Object[]) cells).stripTrailing())
+                .append('\n');
+    }
+
+    /** Where more of a setting brings nothing. */
+    private static String plateau(Curve curve) {
+        if (curve.setting().equals("read") || curve.setting().equals("final")) {
+            return "";
+        }
+        Measured last = curve.points().getLast();
+        String value = curve.value(curve.chosen().candidate());
+        if (curve.chosen() == last) {
+            return "No plateau: the most that was tried, " + value + ", is the fastest.\n";
+        }
+        boolean flat = curve.points().stream().skip(curve.points().indexOf(curve.chosen()))
+                .allMatch(Measured::isAsFast);
+        return flat ? "Plateau from " + value + " on: more brings nothing that these rounds can tell.\n"
+                : "Peak at " + value + ": more is slower.\n";
+    }
+
+    private String waits(Tuning tuning) {
+        StringBuilder text = new StringBuilder();
+        text.append("beside a step of ").append(Quantity.millis(tuning.stepNanos())).append('\n');
+        for (Tuning.StepWait wait : tuning.besideStep()) {
+            text.append(String.format(Locale.ROOT, "%-22s waits %s a step, %s of it; slots %s%s%n", point(wait.candidate()),
+                    Quantity.millis(wait.waitNanos()), Quantity.percent(wait.waitNanos() / tuning.stepNanos()),
+                    Quantity.of(wait.memoryBytes(), "B"),
+                    wait.candidate().equals(tuning.chosen()) ? "  <- chosen" : "").replace("\r", ""));
+        }
+        return text.append('\n').toString();
+    }
+
+    private static String point(Candidate candidate) {
+        return candidate.workers() + "/" + candidate.prefetch() + "/" + candidate.readMode();
+    }
+
+    /** What to take, and why. */
+    private String conclusion(Tuning tuning) {
+        Candidate chosen = tuning.chosen();
+        String settings = chosen.settings("").toString();
+        if (tuning.stepNanos() > 0) {
+            return tuning.hidden() ? "Best: " + settings + ": the least that was found to hide the loading beside the"
+                    + " step." : "Best: " + settings + ": it waits least, but no setting hides the loading beside the"
+                    + " step.";
+        }
+        Curve last = tuning.curves().getLast();
+        Measured point = tuning.measured(chosen);
+        String text = "Best: " + settings + ": " + rate(point.samplesPerSecond());
+        Measured fastest = last.fastest();
+        if (point.verdict() != Verdict.FASTEST && point.isAsFast()) {
+            text += ", the same within noise as " + point(fastest.candidate()) + " (" + percentSlower(point)
+                    + "), and it takes fewer threads or less memory";
+        }
+        Measured standard = last.points().stream().filter(one -> one.candidate().equals(tuning.standard()))
+                .findFirst().orElse(null);
+        if (standard != null && !chosen.equals(tuning.standard())) {
+            text += ". The default, " + point(tuning.standard()) + ", gives " + rate(standard.samplesPerSecond())
+                    + " (" + standard.verdict() + ")";
+        } else if (chosen.equals(tuning.standard())) {
+            text += ". That is the default";
+        }
+        return text + ".";
+    }
+
+    private static String percentSlower(Measured point) {
+        return String.format(Locale.ROOT, "%+.1f %%", 100 * (point.toFastest().ratio() - 1));
+    }
+
+    /** For the settings file: where they come from. */
+    String note(Tuning tuning, double after, LocalDate today) {
+        Measured point = tuning.measured(tuning.chosen());
+        return "penstock tune, " + today + ", " + store + ", "
+                + (point == null ? "" : rate(point.samplesPerSecond()) + ", ") + cache(after)
+                + (tuning.interrupted() ? ", interrupted" : "");
+    }
+
+    /** The curves as a picture. */
+    String chart(Tuning tuning, double after) {
+        return TuningChart.svg(tuning, unitsPerSample(), unit(), "Throughput of " + store + ", "
+                + cache(after).split(":")[0]);
+    }
+
+    /** What was measured, as JSON writers take it. */
+    Map<String, Object> fields(double after) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("device", device);
+        fields.put("budget_seconds", budgetNanos / 1e9);
+        fields.put("memory_bound_bytes", memoryBytes);
+        fields.put("window_tokens", windowTokens > 0 ? windowTokens : null);
+        fields.put("cold", cold);
+        fields.put("residency_before", before);
+        fields.put("residency_after", after);
+        fields.put("cache", cache(after));
+        return fields;
+    }
+}

@@ -1,0 +1,38 @@
+package io.penstock.tune;
+
+import java.util.List;
+
+/**
+ * How throughput goes with one setting, the others held.
+ *
+ * @param setting its name: {@code workers}, {@code read}, {@code prefetch}, {@code device_slots} or {@code final}
+ * @param points what was tried, the cheapest first
+ * @param chosen the cheapest that is as fast as the fastest
+ */
+public record Curve(String setting, List<Measured> points, Measured chosen) {
+
+    /**
+     * The value of the setting that the curve is of.
+     *
+     * @param candidate one of the points
+     * @return for example {@code 4}; of the final curve, the candidate's workers, read mode and prefetch
+     */
+    public String value(Candidate candidate) {
+        return switch (setting) {
+            case "workers" -> Integer.toString(candidate.workers());
+            case "prefetch" -> Integer.toString(candidate.prefetch());
+            case "read" -> candidate.readMode().toString();
+            case "device_slots" -> Integer.toString(candidate.deviceSlots());
+            default -> candidate.workers() + "/" + candidate.prefetch() + "/" + candidate.readMode();
+        };
+    }
+
+    /**
+     * The fastest point.
+     *
+     * @return the one with the highest median
+     */
+    public Measured fastest() {
+        return points.stream().filter(point -> point.verdict() == Verdict.FASTEST).findFirst().orElse(chosen);
+    }
+}

@@ -1,0 +1,177 @@
+package io.penstock.tune;
+
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.LoaderInterruptedException;
+import io.penstock.loader.LoaderMemory;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.LoaderState;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Measures loaders, each round one that is opened for it. A round goes on in the epoch where the one before it ended,
+ * whichever setting that had, so that no setting reads what it has just read itself.
+ *
+ * <p>The trainer takes a batch, reads one element of each field where the CPU can, holds the batch for the step, and
+ * gives it back. What a loader gives while its slots are new, up to a third of the round, is not counted.
+ */
+public final class LoaderWorkbench implements Workbench {
+
+    private static final int UNCOUNTED_SHARE = 3;
+
+    private final LoaderSource source;
+    private final PageCache dropped;
+    private LoaderMemory least;
+    private int leastPrefetch;
+    private LoaderState state;
+    /** What was read of the batches, kept so that it is read at all. */
+    private double checksum;
+
+    /**
+     * A bench.
+     *
+     * @param source what is measured
+     * @param dropped files whose pages the OS is told to forget before each round; null to take them as they are. The
+     *     source must then open its store anew each time: pages that are mapped do not go
+     */
+    public LoaderWorkbench(LoaderSource source, PageCache dropped) {
+        this.source = Objects.requireNonNull(source, "source");
+        this.dropped = dropped;
+    }
+
+    /** The loader with the fewest slots tells what a slot takes. */
+    private LoaderMemory least() {
+        if (least == null) {
+            leastPrefetch = 1;
+            try (LoaderSource.Opened opened = source.open();
+                    DataLoader loader = opened.builder().workers(0).prefetch(1).deviceSlots(2).open()) {
+                least = loader.memory();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        return least;
+    }
+
+    /**
+     * Whether batches are copied to a device, which has slots of its own then.
+     *
+     * @return false if they are lent in place
+     */
+    public boolean copies() {
+        return least().deviceSlots() > 0;
+    }
+
+    /**
+     * The size of a batch as it is moved.
+     *
+     * @return bytes of a slot
+     */
+    public long slabBytes() {
+        return least().slabBytes();
+    }
+
+    @Override
+    public long memoryBytes(Candidate candidate) {
+        LoaderMemory one = least();
+        long hostSlots = one.hostSlots() + (long) candidate.prefetch() - leastPrefetch
+                + Math.max(1, candidate.workers()) - 1;
+        return one.slabBytes() * (hostSlots + (one.deviceSlots() == 0 ? 0 : candidate.deviceSlots()));
+    }
+
+    @Override
+    public Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted");
+        }
+        if (dropped != null) {
+            dropped.drop();
+        }
+        try (LoaderSource.Opened opened = source.open()) {
+            DataLoaderBuilder builder = opened.builder().settings(candidate.settings(""));
+            if (state != null) {
+                builder.resume(state);
+            }
+            try (DataLoader loader = builder.open()) {
+                Round round = run(loader, nanos, stepNanos);
+                state = loader.hasNext() ? loader.state() : null;
+                return round;
+            }
+        } catch (LoaderInterruptedException e) {
+            Thread.interrupted();
+            InterruptedException interrupted = new InterruptedException("interrupted");
+            interrupted.initCause(e);
+            throw interrupted;
+        }
+    }
+
+    private Round run(DataLoader loader, long nanos, long stepNanos) {
+        TensorSpec[] fields = loader.device().hostAccessible()
+                ? loader.layout().fields().toArray(TensorSpec[]::new) : new TensorSpec[0];
+        long begin = System.nanoTime();
+        int slots = loader.memory().hostSlots() + loader.memory().deviceSlots();
+        for (int taken = 0; taken < slots && loader.hasNext()
+                && System.nanoTime() - begin < nanos / UNCOUNTED_SHARE; taken++) {
+            take(loader, fields, stepNanos);
+        }
+        long samples = 0;
+        long steps = 0;
+        long wait = 0;
+        begin = System.nanoTime();
+        long now = begin;
+        while ((steps == 0 || now - begin < nanos) && loader.hasNext()) {
+            long before = System.nanoTime();
+            try (Batch batch = loader.next()) {
+                long got = System.nanoTime();
+                wait += got - before;
+                samples += batch.count();
+                read(batch, fields);
+                hold(got + stepNanos, stepNanos);
+            }
+            steps++;
+            now = System.nanoTime();
+        }
+        return new Round(samples, steps, Math.max(1, now - begin), wait);
+    }
+
+    private void take(DataLoader loader, TensorSpec[] fields, long stepNanos) {
+        try (Batch batch = loader.next()) {
+            long got = System.nanoTime();
+            read(batch, fields);
+            hold(got + stepNanos, stepNanos);
+        }
+    }
+
+    /** Reads one element of each field: a batch that nobody reads proves nothing. */
+    private void read(Batch batch, TensorSpec[] fields) {
+        for (TensorSpec field : fields) {
+            Tensor tensor = batch.tensor(field.name());
+            if (tensor.elementCount() > 0) {
+                checksum += tensor.getDouble(0);
+            }
+        }
+    }
+
+    /** The trainer's thread sleeps, as one does that waits for a GPU. */
+    private static void hold(long untilNanos, long stepNanos) {
+        long left = stepNanos == 0 ? 0 : untilNanos - System.nanoTime();
+        while (left > 0 && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(left);
+            left = untilNanos - System.nanoTime();
+        }
+    }
+
+    /**
+     * A number that follows from the elements that were read.
+     *
+     * @return their sum
+     */
+    double checksum() {
+        return checksum;
+    }
+}

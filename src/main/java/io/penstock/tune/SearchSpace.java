@@ -1,0 +1,44 @@
+package io.penstock.tune;
+
+import io.penstock.memory.ReadMode;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The values that a search tries.
+ *
+ * @param workers counts of threads
+ * @param prefetch counts of batches
+ * @param readModes how bytes are brought in
+ * @param deviceSlots counts of slots on the device; one value where batches are lent in place
+ */
+public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<ReadMode> readModes,
+        List<Integer> deviceSlots) {
+
+    private static final int ALL_UP_TO = 4;
+
+    /** Copies the lists. */
+    public SearchSpace {
+        workers = List.copyOf(workers);
+        prefetch = List.copyOf(prefetch);
+        readModes = List.copyOf(readModes);
+        deviceSlots = List.copyOf(deviceSlots);
+    }
+
+    /**
+     * What is worth trying on a machine: workers from none up to its processors, prefetch from 1 to 64 in doublings,
+     * all read modes, and where batches are copied 2 to 6 device slots.
+     *
+     * @param processors how many threads run at once
+     * @param copies whether batches are copied to a device
+     * @return the space
+     */
+    public static SearchSpace of(int processors, boolean copies) {
+        List<Integer> workers = IntStream.rangeClosed(0, processors)
+                .filter(count -> count <= ALL_UP_TO || count == processors || count % (ALL_UP_TO * 2) == 0
+                        || Integer.bitCount(count) == 1)
+                .boxed().toList();
+        return new SearchSpace(workers, List.of(1, 2, 4, 8, 16, 32, 64), List.of(ReadMode.values()),
+                copies ? List.of(2, 3, 4, 6) : List.of(3));
+    }
+}

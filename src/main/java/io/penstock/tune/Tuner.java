@@ -1,0 +1,312 @@
+package io.penstock.tune;
+
+import io.penstock.memory.ReadMode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.LongConsumer;
+import java.util.function.ToIntFunction;
+import java.util.stream.Stream;
+
+/**
+ * Searches settings one coordinate at a time: workers, then the read mode, then prefetch, then device slots, each as a
+ * {@link Race} of its values with the others held, and in the end a race of the finalists: what the search came to,
+ * one worker fewer and one more, and what a loader does by itself. The coordinates are in the order of what they
+ * change, and hardly depend on each other; a grid of them all would spend the budget on settings that nobody wants.
+ *
+ * <p>The order of the rounds follows from the seed. One thread uses a tuner, and an interrupt of it ends the search
+ * with what is known.
+ */
+public final class Tuner {
+
+    /** A wait of less than this of the step, or than this many nanoseconds, counts as hidden. */
+    private static final double HIDDEN_SHARE = 0.01;
+    private static final double HIDDEN_NANOS = 20_000;
+    private static final long LEAST_ROUND_NANOS = 10_000_000;
+    private static final long MOST_ROUND_NANOS = 1_000_000_000;
+    private static final int ROUNDS_PLANNED = 12;
+    private static final int STEP_ROUNDS = 5;
+    private static final int STEP_SETTINGS = 8;
+    private static final long STEPS_IN_A_ROUND = 10;
+
+    private final Workbench bench;
+    private final SearchSpace space;
+    private final Candidate standard;
+    private long budgetNanos = 60_000_000_000L;
+    private long memoryBytes = Long.MAX_VALUE;
+    private long stepNanos;
+    private long seed = 42;
+    private LongConsumer progress = _ -> { };
+
+    private SplittableRandom random;
+    private long beginNanos;
+    private long roundNanos;
+    private long rounds;
+    private int overMemory;
+    private boolean interrupted;
+
+    /**
+     * A search.
+     *
+     * @param bench what to measure on
+     * @param space the values to try
+     * @param standard the setting to begin with, and to compare with: what a loader does by itself
+     */
+    public Tuner(Workbench bench, SearchSpace space, Candidate standard) {
+        this.bench = Objects.requireNonNull(bench, "bench");
+        this.space = Objects.requireNonNull(space, "space");
+        this.standard = Objects.requireNonNull(standard, "standard");
+    }
+
+    /**
+     * How long to search. Default a minute.
+     *
+     * @param nanos at least 1; the last round may go beyond it
+     * @return this
+     */
+    public Tuner budgetNanos(long nanos) {
+        this.budgetNanos = checked(nanos, "budget");
+        return this;
+    }
+
+    /**
+     * The most memory of a setting's slots, on host and device together. Default: no bound.
+     *
+     * @param bytes at least 1; settings that take more are not opened
+     * @return this
+     */
+    public Tuner memoryBytes(long bytes) {
+        this.memoryBytes = checked(bytes, "memory");
+        return this;
+    }
+
+    /**
+     * A step of the trainer, beside which the least setting that hides the loading is wanted instead of the fastest.
+     *
+     * @param nanos its length
+     * @return this
+     */
+    public Tuner stepNanos(long nanos) {
+        this.stepNanos = checked(nanos, "step");
+        return this;
+    }
+
+    /**
+     * What the order of the rounds follows from.
+     *
+     * @param number any number
+     * @return this
+     */
+    public Tuner seed(long number) {
+        this.seed = number;
+        return this;
+    }
+
+    /**
+     * Who is told how far the search has come.
+     *
+     * @param spentNanos takes the time that is spent of the budget
+     * @return this
+     */
+    public Tuner progress(LongConsumer spentNanos) {
+        this.progress = Objects.requireNonNull(spentNanos, "progress");
+        return this;
+    }
+
+    private static long checked(long value, String what) {
+        if (value < 1) {
+            throw new IllegalArgumentException(what + ": found " + value + ", expected at least 1");
+        }
+        return value;
+    }
+
+    /**
+     * The length of one round.
+     *
+     * @return nanoseconds, from the budget and the number of settings
+     */
+    public long roundNanos() {
+        long settings = space.workers().size() + space.readModes().size() + space.prefetch().size()
+                + (space.deviceSlots().size() > 1 ? space.deviceSlots().size() : 0) + 4
+                + (stepNanos > 0 ? STEP_SETTINGS / 2 : 0);
+        return Math.clamp(budgetNanos / settings / ROUNDS_PLANNED, LEAST_ROUND_NANOS, MOST_ROUND_NANOS);
+    }
+
+    /**
+     * Searches.
+     *
+     * @return what it found
+     * @throws IllegalArgumentException if even the least setting takes more memory than allowed
+     * @throws IOException if the data cannot be opened
+     */
+    public Tuning run() throws IOException {
+        random = new SplittableRandom(seed);
+        beginNanos = bench.nanoTime();
+        roundNanos = roundNanos();
+        List<Curve> curves = new ArrayList<>();
+        Candidate best = affordable(standard);
+        warmUp(best);
+
+        best = race(curves, "workers", best, 0.45, space.workers(), Candidate::workers,
+                (base, value) -> base.withWorkers(value, prefetchFor(value)));
+        best = race(curves, "read", best, 0.3, space.readModes(), candidate -> candidate.readMode().ordinal(),
+                Candidate::withReadMode);
+        if (best.workers() > 0) {
+            best = race(curves, "prefetch", best, 0.6, space.prefetch(), Candidate::prefetch, Candidate::withPrefetch);
+        }
+        if (space.deviceSlots().size() > 1) {
+            best = race(curves, "device_slots", best, 0.5, space.deviceSlots(), Candidate::deviceSlots,
+                    Candidate::withDeviceSlots);
+        }
+        best = finals(curves, best);
+        List<Tuning.StepWait> waits = new ArrayList<>();
+        boolean hidden = false;
+        if (stepNanos > 0 && !curves.isEmpty()) {
+            best = besideStep(curves, best, waits);
+            hidden = waits.stream().anyMatch(Tuning.StepWait::hidden);
+        }
+        return new Tuning(curves.isEmpty() ? null : best, standard, curves, waits, stepNanos, hidden, overMemory,
+                rounds, bench.nanoTime() - beginNanos, interrupted);
+    }
+
+    private interface Change<T> {
+        Candidate with(Candidate base, T value);
+    }
+
+    /** The prefetch that goes with so many workers as long as that is not searched: as the standard, or two a worker. */
+    private int prefetchFor(int workers) {
+        return workers == 0 ? 1 : Math.max(standard.prefetch(), 2 * workers);
+    }
+
+    private <T> Candidate race(List<Curve> curves, String setting, Candidate base, double shareOfRest, List<T> values,
+            ToIntFunction<Candidate> coordinate, Change<T> change) throws IOException {
+        List<Candidate> candidates = Stream.concat(Stream.of(base), values.stream()
+                .map(value -> change.with(base, value))
+                .filter(candidate -> coordinate.applyAsInt(candidate) != coordinate.applyAsInt(base))).toList();
+        return race(curves, setting, base, shareOfRest, candidates);
+    }
+
+    private Candidate race(List<Curve> curves, String setting, Candidate base, double shareOfRest,
+            List<Candidate> candidates) throws IOException {
+        List<Candidate> affordable = candidates.stream().distinct()
+                .filter(candidate -> bench.memoryBytes(candidate) <= memoryBytes).toList();
+        overMemory += candidates.size() - affordable.size();
+        long now = bench.nanoTime();
+        long restNanos = beginNanos + stepShare() - now;
+        if (affordable.size() < 2 || interrupted || restNanos < roundNanos) {
+            return base;
+        }
+        Race race = new Race(bench, affordable, random);
+        race.run(roundNanos, now + (long) (restNanos * shareOfRest), this::roundDone);
+        interrupted |= race.wasInterrupted();
+        Curve curve = race.curve(setting);
+        if (curve == null) {
+            return base;
+        }
+        curves.add(curve);
+        return curve.chosen().candidate();
+    }
+
+    /** The part of the budget that the races have. */
+    private long stepShare() {
+        return stepNanos > 0 ? budgetNanos / 4 * 3 : budgetNanos;
+    }
+
+    private Candidate finals(List<Curve> curves, Candidate best) throws IOException {
+        List<Candidate> finalists = new ArrayList<>(List.of(best, standard));
+        int at = space.workers().indexOf(best.workers());
+        for (int neighbour : new int[] {at - 1, at + 1}) {
+            if (at >= 0 && neighbour >= 0 && neighbour < space.workers().size()) {
+                int workers = space.workers().get(neighbour);
+                finalists.add(best.withWorkers(workers, workers == 0 ? 1 : Math.max(best.prefetch(), workers)));
+            }
+        }
+        return race(curves, "final", best, 1, finalists);
+    }
+
+    private Candidate affordable(Candidate wanted) {
+        Candidate candidate = wanted;
+        while (bench.memoryBytes(candidate) > memoryBytes && (candidate.prefetch() > 1 || candidate.workers() > 0)) {
+            candidate = candidate.prefetch() > 1 ? candidate.withPrefetch(candidate.prefetch() / 2)
+                    : candidate.withWorkers(candidate.workers() - 1, 1);
+        }
+        if (bench.memoryBytes(candidate) > memoryBytes) {
+            throw new IllegalArgumentException("memory: found a bound of " + memoryBytes
+                    + " bytes, expected at least the " + bench.memoryBytes(candidate) + " of the least setting");
+        }
+        return candidate;
+    }
+
+    /** The JVM compiles what the rounds run, in every read mode, before any of them counts. */
+    private void warmUp(Candidate best) throws IOException {
+        try {
+            List<ReadMode> modes = space.readModes();
+            for (ReadMode mode : modes) {
+                bench.measure(best.withReadMode(mode), Math.min(budgetNanos / 20 / modes.size(), MOST_ROUND_NANOS), 0);
+                roundDone();
+            }
+        } catch (InterruptedException _) {
+            interrupted = true;
+        }
+    }
+
+    private void roundDone() {
+        rounds++;
+        progress.accept(bench.nanoTime() - beginNanos);
+    }
+
+    /** Beside the step, the cheapest setting first, until one hides the loading or time is up. */
+    private Candidate besideStep(List<Curve> curves, Candidate fastest, List<Tuning.StepWait> waits)
+            throws IOException {
+        List<Candidate> tried = curves.stream().flatMap(curve -> curve.points().stream()).map(Measured::candidate)
+                .distinct().sorted(Candidate.BY_COST).toList();
+        List<Candidate> order = new ArrayList<>(spread(tried));
+        order.remove(fastest);
+        order.add(fastest);
+        try {
+            for (Candidate candidate : order) {
+                if (interrupted || bench.nanoTime() - beginNanos >= budgetNanos && candidate != fastest) {
+                    continue;
+                }
+                Tuning.StepWait wait = wait(candidate);
+                waits.add(wait);
+                if (wait.hidden()) {
+                    return candidate;
+                }
+            }
+        } catch (InterruptedException _) {
+            interrupted = true;
+        }
+        return waits.stream().min(Comparator.comparingDouble(Tuning.StepWait::waitNanos))
+                .map(Tuning.StepWait::candidate).orElse(fastest);
+    }
+
+    /** A few of a list, evenly, both ends among them. */
+    private static List<Candidate> spread(List<Candidate> all) {
+        if (all.size() <= STEP_SETTINGS) {
+            return all;
+        }
+        List<Candidate> some = new ArrayList<>();
+        for (int i = 0; i < STEP_SETTINGS; i++) {
+            some.add(all.get(i * (all.size() - 1) / (STEP_SETTINGS - 1)));
+        }
+        return some;
+    }
+
+    private Tuning.StepWait wait(Candidate candidate) throws InterruptedException, IOException {
+        double[] waits = new double[STEP_ROUNDS];
+        for (int i = 0; i < waits.length; i++) {
+            waits[i] = bench.measure(candidate, Math.max(roundNanos, STEPS_IN_A_ROUND * stepNanos), stepNanos)
+                    .meanWaitNanos();
+            roundDone();
+        }
+        Arrays.sort(waits);
+        double median = PairedRounds.median(waits);
+        return new Tuning.StepWait(candidate, bench.memoryBytes(candidate), median, waits.length,
+                median <= Math.max(HIDDEN_NANOS, HIDDEN_SHARE * stepNanos));
+    }
+}

@@ -1,0 +1,121 @@
+package io.penstock.tune;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a search found.
+ *
+ * @param chosen the setting that it recommends: the cheapest that is as fast as the fastest, or with a step the
+ *     cheapest that hides the loading; null if it was interrupted before anything was known
+ * @param standard the setting that a loader has by itself
+ * @param curves throughput by each setting in turn, the others held; the last is between the finalists
+ * @param besideStep waits beside a step, the cheapest setting first; empty unless one was told
+ * @param stepNanos that step; 0 if none was told
+ * @param hidden whether {@code chosen} hides the loading beside that step
+ * @param overMemory how many settings were left out because they take more memory than allowed
+ * @param rounds how many were run
+ * @param nanos the time that it took
+ * @param interrupted whether it ended early
+ */
+public record Tuning(Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
+        long stepNanos, boolean hidden, int overMemory, long rounds, long nanos, boolean interrupted) {
+
+    /**
+     * How long a trainer waits for a setting beside a step.
+     *
+     * @param candidate the setting
+     * @param memoryBytes of its slots
+     * @param waitNanos a step's mean wait: the median over the rounds
+     * @param rounds how many
+     * @param hidden whether that is of no account
+     */
+    public record StepWait(Candidate candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
+    }
+
+    /** Copies the lists. */
+    public Tuning {
+        curves = List.copyOf(curves);
+        besideStep = List.copyOf(besideStep);
+    }
+
+    /**
+     * The curve of a setting.
+     *
+     * @param setting its name
+     * @return the curve, or null if that was not searched
+     */
+    public Curve curve(String setting) {
+        return curves.stream().filter(curve -> curve.setting().equals(setting)).findFirst().orElse(null);
+    }
+
+    /**
+     * The newest figures of a setting.
+     *
+     * @param candidate the setting
+     * @return its point on the last curve that has it, or null
+     */
+    public Measured measured(Candidate candidate) {
+        return curves.reversed().stream().flatMap(curve -> curve.points().stream())
+                .filter(point -> point.candidate().equals(candidate)).findFirst().orElse(null);
+    }
+
+    /**
+     * All figures.
+     *
+     * @return as JSON writers take it
+     */
+    public Map<String, Object> toMap() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("chosen", chosen == null ? null : fields(chosen));
+        fields.put("default", fields(standard));
+        fields.put("interrupted", interrupted);
+        fields.put("rounds", rounds);
+        fields.put("seconds", nanos / 1e9);
+        fields.put("over_memory", overMemory);
+        fields.put("curves", curves.stream().map(curve -> {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("setting", curve.setting());
+            one.put("chosen", fields(curve.chosen().candidate()));
+            one.put("points", curve.points().stream().map(Tuning::fields).toList());
+            return one;
+        }).toList());
+        if (stepNanos > 0) {
+            fields.put("step_ms", stepNanos / 1e6);
+            fields.put("hidden", hidden);
+            fields.put("beside_step", besideStep.stream().map(Tuning::fields).toList());
+        }
+        return fields;
+    }
+
+    private static Map<String, Object> fields(Candidate candidate) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("workers", candidate.workers());
+        fields.put("prefetch", candidate.prefetch());
+        fields.put("read", candidate.readMode().toString());
+        fields.put("device_slots", candidate.deviceSlots());
+        return fields;
+    }
+
+    private static Map<String, Object> fields(Measured point) {
+        Map<String, Object> fields = fields(point.candidate());
+        fields.put("memory_bytes", point.memoryBytes());
+        fields.put("rounds", point.rounds());
+        fields.put("samples_per_second", point.samplesPerSecond());
+        fields.put("low", point.low());
+        fields.put("high", point.high());
+        fields.put("to_fastest", point.toFastest().ratio());
+        fields.put("verdict", point.verdict().toString());
+        return fields;
+    }
+
+    private static Map<String, Object> fields(StepWait wait) {
+        Map<String, Object> fields = fields(wait.candidate());
+        fields.put("memory_bytes", wait.memoryBytes());
+        fields.put("rounds", wait.rounds());
+        fields.put("wait_ms", wait.waitNanos() / 1e6);
+        fields.put("hidden", wait.hidden());
+        return fields;
+    }
+}
