@@ -26,6 +26,7 @@ module io.penstock {
     exports io.penstock.store.integrity;
     exports io.penstock.tokenize;
     exports io.penstock.transform;
+    exports io.penstock.tune;
 
     opens io.penstock.cli to info.picocli;
     exports io.penstock.store.hdf5;

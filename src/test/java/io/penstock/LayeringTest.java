@@ -37,7 +37,7 @@ class LayeringTest {
     /** Each package depends on those before it, its own sub-packages included. */
     private static final List<String> LAYERS = List.of("json", "memory", "codec", "image", "store", "decode",
             "dataset", "convert", "sampling", "collate", "device", "transform",
-            "dlpack", "loader", "diagnose", "tokenize", "cli");
+            "dlpack", "loader", "diagnose", "tune", "tokenize", "cli");
 
     /** Packages outside of java.base, and the layers that may use them. */
     private static final Map<String, Set<String>> EDGES = Map.of(

@@ -11,7 +11,8 @@ final class AmountText {
 
     private static final Pattern AMOUNT = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})?)([A-Za-z]*)");
     private static final Map<String, Double> SECONDS = Map.of("ms", 1e-3, "s", 1.0, "", 1.0, "m", 60.0, "h", 3600.0);
-    private static final Map<String, Double> BYTES = Map.of("", 1.0, "K", 0x1p10, "M", 0x1p20, "G", 0x1p30, "T", 0x1p40);
+    private static final Map<String, Double> BYTES = Map.of("", 1.0, "K", 0x1p10, "M", 0x1p20, "G", 0x1p30,
+            "T", 0x1p40);
 
     private AmountText() {
     }

@@ -30,11 +30,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "tune",
         sortOptions = false,
-        description = "Finds the settings that load this data fastest on this machine, and of those as fast the cheapest.",
+        description = "Finds the settings that load this data fastest on this machine, of those as fast the cheapest.",
         footer = {"",
-            "It measures workers, read modes, prefetch and, where batches are copied, device slots, one after the other,"
-                + " in short rounds that take turns, with a trainer that takes batches as fast as they come. Settings"
-                + " are compared within rounds; the cheapest that is as fast as the fastest wins.",
+            "It measures workers, read modes, prefetch and, where batches are copied, device slots, one after the"
+                + " other, in short rounds that take turns, with a trainer that takes batches as fast as they come."
+                + " Settings are compared within rounds; the cheapest that is as fast as the fastest wins.",
             "", "--workers, --prefetch, --read and --settings say where the search begins.",
             "", "Ctrl-C ends it early: it reports and writes what is known by then, and the exit status is 130.",
             "", "Example: penstock tune out --window 1024 --batch 32 --budget 30s -o settings.json"})

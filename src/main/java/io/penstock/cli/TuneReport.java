@@ -123,6 +123,9 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
 
     /** Where more of a setting brings nothing. */
     private static String plateau(Curve curve) {
+        if (curve.fastest().toFastest().low() == 0) {
+            return "Too few rounds to be sure: a longer --budget tells more.\n";
+        }
         if (curve.setting().equals("read") || curve.setting().equals("final")) {
             return "";
         }
@@ -141,10 +144,11 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         StringBuilder text = new StringBuilder();
         text.append("beside a step of ").append(Quantity.millis(tuning.stepNanos())).append('\n');
         for (Tuning.StepWait wait : tuning.besideStep()) {
-            text.append(String.format(Locale.ROOT, "%-22s waits %s a step, %s of it; slots %s%s%n", point(wait.candidate()),
-                    Quantity.millis(wait.waitNanos()), Quantity.percent(wait.waitNanos() / tuning.stepNanos()),
+            text.append(String.format(Locale.ROOT, "%-22s waits %s a step, %s of it; slots %s%s\n",
+                    point(wait.candidate()), Quantity.millis(wait.waitNanos()),
+                    Quantity.percent(wait.waitNanos() / tuning.stepNanos()),
                     Quantity.of(wait.memoryBytes(), "B"),
-                    wait.candidate().equals(tuning.chosen()) ? "  <- chosen" : "").replace("\r", ""));
+                    wait.candidate().equals(tuning.chosen()) ? "  <- chosen" : ""));
         }
         return text.append('\n').toString();
     }

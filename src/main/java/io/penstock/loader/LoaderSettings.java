@@ -104,7 +104,8 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
         }
         OptionalInt version = integer(fields, VERSION_KEY);
         if (version.isEmpty() || version.getAsInt() != FORM_VERSION) {
-            throw wrong(VERSION_KEY, version.isEmpty() ? "nothing" : version.getAsInt(), Integer.toString(FORM_VERSION));
+            throw wrong(VERSION_KEY, version.isEmpty() ? "nothing" : version.getAsInt(),
+                    Integer.toString(FORM_VERSION));
         }
         LoaderSettings settings = new LoaderSettings(integer(fields, "workers"), integer(fields, "prefetch"),
                 readMode(fields), integer(fields, "device_slots"), note(fields));

@@ -24,7 +24,7 @@ final class Race {
     private static final double HOPELESS = 0.6;
     private static final int HOPELESS_ROUNDS = 4;
     /** One that the rounds cannot tell from the leader counts as slower nevertheless if its estimate is below this. */
-    private static final double FAR_BEHIND = 0.9;
+    private static final double FAR_BEHIND = 0.93;
 
     private final Workbench bench;
     private final SplittableRandom random;

@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
@@ -28,10 +30,14 @@ public final class Tuner {
     private static final double HIDDEN_NANOS = 20_000;
     private static final long LEAST_ROUND_NANOS = 10_000_000;
     private static final long MOST_ROUND_NANOS = 1_000_000_000;
-    private static final int ROUNDS_PLANNED = 12;
+    private static final int ROUNDS_PLANNED = 14;
+    private static final double WARM_UP_SHARE = 0.12;
+    private static final int WARM_UP_TURNS = 3;
     private static final int STEP_ROUNDS = 5;
     private static final int STEP_SETTINGS = 8;
     private static final long STEPS_IN_A_ROUND = 10;
+    /** Of the throughput that a step wants, what is worth measuring beside it. */
+    private static final double ENOUGH = 0.9;
 
     private final Workbench bench;
     private final SearchSpace space;
@@ -48,6 +54,8 @@ public final class Tuner {
     private long rounds;
     private int overMemory;
     private boolean interrupted;
+    /** Known when a loader has run beside the step. */
+    private double samplesInAStep;
 
     /**
      * A search.
@@ -151,7 +159,7 @@ public final class Tuner {
         Candidate best = affordable(standard);
         warmUp(best);
 
-        best = race(curves, "workers", best, 0.45, space.workers(), Candidate::workers,
+        best = race(curves, "workers", best, 0.4, space.workers(), Candidate::workers,
                 (base, value) -> base.withWorkers(value, prefetchFor(value)));
         best = race(curves, "read", best, 0.3, space.readModes(), candidate -> candidate.readMode().ordinal(),
                 Candidate::withReadMode);
@@ -162,7 +170,12 @@ public final class Tuner {
             best = race(curves, "device_slots", best, 0.5, space.deviceSlots(), Candidate::deviceSlots,
                     Candidate::withDeviceSlots);
         }
-        best = finals(curves, best);
+        Candidate found = finals(curves, best);
+        if (found.workers() > best.workers()) {
+            found = race(curves, "prefetch", found, 1, space.prefetch(), Candidate::prefetch,
+                    Candidate::withPrefetch);
+        }
+        best = found;
         List<Tuning.StepWait> waits = new ArrayList<>();
         boolean hidden = false;
         if (stepNanos > 0 && !curves.isEmpty()) {
@@ -177,7 +190,7 @@ public final class Tuner {
         Candidate with(Candidate base, T value);
     }
 
-    /** The prefetch that goes with so many workers as long as that is not searched: as the standard, or two a worker. */
+    /** The prefetch that goes with so many workers as long as it is not searched: the standard, or two a worker. */
     private int prefetchFor(int workers) {
         return workers == 0 ? 1 : Math.max(standard.prefetch(), 2 * workers);
     }
@@ -241,13 +254,20 @@ public final class Tuner {
         return candidate;
     }
 
-    /** The JVM compiles what the rounds run, in every read mode, before any of them counts. */
+    /** The JVM compiles what the rounds run, by all counts of workers and read modes, before any of them counts. */
     private void warmUp(Candidate best) throws IOException {
+        List<Candidate> all = Stream.concat(
+                space.workers().stream().map(count -> best.withWorkers(count, prefetchFor(count))),
+                space.readModes().stream().map(best::withReadMode)).distinct()
+                .filter(candidate -> bench.memoryBytes(candidate) <= memoryBytes).toList();
+        long nanos = Math.clamp((long) (budgetNanos * WARM_UP_SHARE / all.size() / WARM_UP_TURNS),
+                LEAST_ROUND_NANOS, MOST_ROUND_NANOS);
         try {
-            List<ReadMode> modes = space.readModes();
-            for (ReadMode mode : modes) {
-                bench.measure(best.withReadMode(mode), Math.min(budgetNanos / 20 / modes.size(), MOST_ROUND_NANOS), 0);
-                roundDone();
+            for (int turn = 0; turn < WARM_UP_TURNS; turn++) {
+                for (Candidate candidate : all) {
+                    bench.measure(candidate, nanos, 0);
+                    roundDone();
+                }
             }
         } catch (InterruptedException _) {
             interrupted = true;
@@ -259,23 +279,28 @@ public final class Tuner {
         progress.accept(bench.nanoTime() - beginNanos);
     }
 
-    /** Beside the step, the cheapest setting first, until one hides the loading or time is up. */
+    /**
+     * Beside the step, the cheapest setting first, until one hides the loading or time is up. Settings whose throughput
+     * alone says that they cannot are passed over, the least of all but for it.
+     */
     private Candidate besideStep(List<Curve> curves, Candidate fastest, List<Tuning.StepWait> waits)
             throws IOException {
-        List<Candidate> tried = curves.stream().flatMap(curve -> curve.points().stream()).map(Measured::candidate)
-                .distinct().sorted(Candidate.BY_COST).toList();
-        List<Candidate> order = new ArrayList<>(spread(tried));
-        order.remove(fastest);
-        order.add(fastest);
+        Map<Candidate, Measured> tried = new TreeMap<>(Candidate.BY_COST);
+        curves.forEach(curve -> curve.points().forEach(point -> tried.put(point.candidate(), point)));
+        Measured best = tried.remove(fastest);
+        List<Measured> order = new ArrayList<>(tried.values());
+        order.add(best);
         try {
-            for (Candidate candidate : order) {
-                if (interrupted || bench.nanoTime() - beginNanos >= budgetNanos && candidate != fastest) {
+            for (Measured point : order) {
+                boolean late = bench.nanoTime() - beginNanos >= budgetNanos;
+                boolean tooSlow = point.samplesPerSecond() * stepNanos / 1e9 < ENOUGH * samplesInAStep;
+                if (interrupted || point != best && (late || tooSlow)) {
                     continue;
                 }
-                Tuning.StepWait wait = wait(candidate);
+                Tuning.StepWait wait = wait(point.candidate());
                 waits.add(wait);
                 if (wait.hidden()) {
-                    return candidate;
+                    return wait.candidate();
                 }
             }
         } catch (InterruptedException _) {
@@ -285,23 +310,12 @@ public final class Tuner {
                 .map(Tuning.StepWait::candidate).orElse(fastest);
     }
 
-    /** A few of a list, evenly, both ends among them. */
-    private static List<Candidate> spread(List<Candidate> all) {
-        if (all.size() <= STEP_SETTINGS) {
-            return all;
-        }
-        List<Candidate> some = new ArrayList<>();
-        for (int i = 0; i < STEP_SETTINGS; i++) {
-            some.add(all.get(i * (all.size() - 1) / (STEP_SETTINGS - 1)));
-        }
-        return some;
-    }
-
     private Tuning.StepWait wait(Candidate candidate) throws InterruptedException, IOException {
         double[] waits = new double[STEP_ROUNDS];
         for (int i = 0; i < waits.length; i++) {
-            waits[i] = bench.measure(candidate, Math.max(roundNanos, STEPS_IN_A_ROUND * stepNanos), stepNanos)
-                    .meanWaitNanos();
+            Round round = bench.measure(candidate, Math.max(roundNanos, STEPS_IN_A_ROUND * stepNanos), stepNanos);
+            waits[i] = round.meanWaitNanos();
+            samplesInAStep = (double) round.samples() / Math.max(1, round.steps());
             roundDone();
         }
         Arrays.sort(waits);

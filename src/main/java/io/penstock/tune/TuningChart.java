@@ -66,14 +66,14 @@ public final class TuningChart {
                 .mapToDouble(Measured::high).max().orElse(1) * unitsPerSample * HEADROOM;
         int width = LEFT + Math.max(1, curves.size()) * (PANEL_WIDTH + GAP);
         int height = TOP + PANEL_HEIGHT + BOTTOM;
-        line("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">",
-                width, height, width, height);
+        line("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
+                + " role=\"img\">", width, height, width, height);
         line("  <title>%s</title>", escaped(title));
         out.append(STYLE);
         line("  <rect class=\"back\" width=\"%d\" height=\"%d\"/>", width, height);
         line("  <text class=\"title\" x=\"16\" y=\"24\">%s</text>", escaped(title));
-        line("  <text class=\"soft\" x=\"16\" y=\"44\">%s; median and 95 %% interval of the rounds; filled: chosen</text>",
-                escaped(unit));
+        line("  <text class=\"soft\" x=\"16\" y=\"44\">%s; median of the rounds and its 95 %% interval; filled: chosen"
+                + "</text>", escaped(unit));
         double step = niceStep(highest / GRID_LINES);
         for (int c = 0; c < curves.size(); c++) {
             panel(curves.get(c), LEFT + c * (PANEL_WIDTH + GAP), highest, step, c == 0);
@@ -85,7 +85,8 @@ public final class TuningChart {
     private void panel(Curve curve, int left, double highest, double step, boolean labelled) {
         for (double value = 0; value <= highest; value += step) {
             double y = y(value, highest);
-            line("  <line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left, left + PANEL_WIDTH, y, y);
+            line("  <line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left,
+                    left + PANEL_WIDTH, y, y);
             if (labelled) {
                 line("  <text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", left - 8, y + 4,
                         readable(value));

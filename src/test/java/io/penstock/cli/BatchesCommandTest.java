@@ -235,7 +235,8 @@ class BatchesCommandTest {
             public void close() {
             }
         });
-        assertEquals(1, Penstock.commandLine().setOut(pipe).execute("batches", store.toString(), "--window", "64",
+        assertEquals(1, Penstock.commandLine("batches").setOut(pipe)
+                .execute("batches", store.toString(), "--window", "64",
                 "--limit", "1000000000"));
         assertEquals(1, written.size(), written::toString);
     }
@@ -254,7 +255,8 @@ class BatchesCommandTest {
             }
         };
         StringWriter err = new StringWriter();
-        assertEquals(3, Penstock.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(
+        assertEquals(3, Penstock.commandLine("batches").setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err)).execute(
                 "batches", store.toString(), "--window", "64", "--batch", "4", "--read", read));
         assertTrue(err.toString().matches("penstock: batch \\d+ of epoch 0, sample \\d+: "
                 + Pattern.quote(store + ": the file shrank while it was open: 1000 bytes, expected 1000000") + "\\R"),

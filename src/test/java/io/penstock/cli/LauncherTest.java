@@ -142,6 +142,36 @@ class LauncherTest {
         }
     }
 
+    @Test
+    void makesACacheOnceAndGoesWithoutItWhenItDoesNotFit() throws Exception {
+        Path target = checkout.resolve("target");
+        Path cache = target.resolve("penstock.aot");
+        Path stamp = target.resolve(".penstock-aot");
+        Map<String, String> on = Map.of("PENSTOCK_AOT", "on");
+        CommandRun first = launch(on, checkout.resolve("penstock"), "--version");
+        assertEquals("", first.err());
+        assertTrue(Files.size(cache) > 1 << 20, "a cache of " + Files.size(cache) + " bytes");
+        FileTime made = Files.getLastModifiedTime(cache);
+        assertEquals(first, launch(on, checkout.resolve("penstock"), "--version"));
+        assertEquals(made, Files.getLastModifiedTime(cache));
+        CommandRun loaded = launch(Map.of("PENSTOCK_AOT", "on", "PENSTOCK_JAVA_OPTS", "-Xlog:class+load"),
+                checkout.resolve("penstock"), "--version");
+        assertTrue(loaded.out().contains("io.penstock.cli.Penstock source: shared objects file"), loaded.out());
+
+        Files.write(cache, new byte[4096]);
+        assertEquals(first, launch(on, checkout.resolve("penstock"), "--version"), "a cache that is none");
+        Files.delete(cache);
+        assertEquals(first, launch(on, checkout.resolve("penstock"), "--version"), "a cache that is gone");
+        assertTrue(Files.notExists(cache), "it is tried once");
+
+        Files.writeString(stamp, "/another/jdk\n");
+        assertEquals(first, launch(on, checkout.resolve("penstock"), "--version"));
+        assertTrue(Files.exists(cache), "another JDK wants another cache");
+        try (Stream<Path> left = Files.list(target)) {
+            assertEquals(List.of(), left.filter(file -> file.toString().contains(".aot.")).toList());
+        }
+    }
+
     private CommandRun launch(Map<String, String> environment, Path script, String... args)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(script.toString()));
@@ -150,6 +180,7 @@ class LauncherTest {
         ProcessBuilder builder = new ProcessBuilder(command).directory(elsewhere.toFile()).redirectError(err.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("PENSTOCK_"));
         builder.environment().put("PENSTOCK_JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("PENSTOCK_AOT", "off");
         builder.environment().putAll(environment);
         Process process = builder.start();
         String out = new String(process.getInputStream().readAllBytes(), UTF_8);

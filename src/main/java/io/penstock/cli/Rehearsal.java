@@ -1,0 +1,86 @@
+package io.penstock.cli;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Runs the commands that people start often, on a small store, and shows nothing: what the launcher's ahead-of-time
+ * cache is made from. The JVM stores the classes that a run loads and links, and what it learnt of the methods, and
+ * starts the next run with them.
+ *
+ * <p>It reads all stages of a token store's way to a batch, in place and copied, and few steps of each: methods that are
+ * hot here need not be hot there.
+ */
+final class Rehearsal {
+
+    private static final List<String> RUNS = List.of(
+            "inspect STORE",
+            "batches STORE --window 128 --batch 8 --limit 2",
+            "stream STORE --window 128 --batch 16 --steps 200 --device host",
+            "stream STORE --window 128 --batch 16 --steps 200 --device host --json --workers 0",
+            "stream STORE --window 128 --batch 16 --steps 100 --device host --transfer copy --tokens-as i64",
+            "stream STORE --documents --max-length 256 --batch 8 --steps 50 --device auto --step-ms 0.1",
+            "stream STORE --window 128",
+            "tune STORE --window 128 --budget 100ms --device host",
+            "devices",
+            "--help",
+            "stream");
+
+    /** It is broken off then, and what it came to is the cache. */
+    private static final long MOST_MILLIS = 20_000;
+
+    private Rehearsal() {
+    }
+
+    /**
+     * Rehearses.
+     *
+     * @param args none
+     * @throws IOException if there is no temporary folder to be had
+     */
+    public static void main(String[] args) throws IOException {
+        interruptLater(Thread.currentThread());
+        long begin = System.nanoTime();
+        Path folder = Files.createTempDirectory("penstock-rehearsal-");
+        try {
+            run("quickstart --keep STORE", folder);
+            for (String line : RUNS) {
+                if (System.nanoTime() - begin > MOST_MILLIS * 1_000_000) {
+                    break;
+                }
+                run(line, folder.resolve("tokens"));
+            }
+        } finally {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    private static void interruptLater(Thread rehearsal) {
+        Thread.ofPlatform().daemon().name("penstock-rehearsal-end").start(() -> {
+            try {
+                Thread.sleep(MOST_MILLIS);
+                rehearsal.interrupt();
+            } catch (InterruptedException _) {
+                // Nobody does that; the thread ends with the process.
+            }
+        });
+    }
+
+    private static void run(String line, Path store) {
+        String[] words = Stream.of(line.split(" ")).map(word -> word.equals("STORE") ? store.toString() : word)
+                .toArray(String[]::new);
+        PrintWriter nowhere = new PrintWriter(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
+        Penstock.commandLine(words).setOut(nowhere).setErr(nowhere).execute(words);
+    }
+}

@@ -1,0 +1,155 @@
+package io.penstock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.json.Json;
+import io.penstock.loader.LoaderSettings;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class TuneCommandTest {
+
+    @TempDir
+    Path folder;
+
+    private Path store;
+
+    @BeforeEach
+    void writeStore() throws IOException {
+        store = Corpora.rawU16(folder, 64 * 160 + 1, 11);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"in-place", "copy"})
+    void keepsToItsBudgetAndWritesWhatStreamTakes(String transfer) throws IOException {
+        Path file = folder.resolve("settings.json");
+        Path picture = folder.resolve("curves.svg");
+        CommandRun run = CommandRun.of("tune", store, "--window", 64, "--batch", 8, "--device", "host", "--transfer",
+                transfer, "--budget", "1500ms", "--json", "-o", file, "--svg", picture);
+        assertEquals(0, run.exitCode(), run.err());
+        Map<String, Object> result = run.json();
+        // A round may begin just before the end, and a loader takes a moment to open and close.
+        assertTrue((Double) result.get("seconds") < 10, result::toString);
+        assertEquals(false, result.get("interrupted"));
+        assertEquals("warm: all of the store was in the page cache", result.get("cache"));
+        List<Object> curves = Json.array(result.get("curves"));
+        assertEquals("workers", Json.object(curves.getFirst()).get("setting"));
+
+        LoaderSettings settings = LoaderSettings.read(file);
+        Map<String, Object> chosen = Json.object(result.get("chosen"));
+        assertEquals(chosen.get("workers"), (long) settings.workers().orElseThrow());
+        assertEquals(chosen.get("prefetch"), (long) settings.prefetch().orElseThrow());
+        assertEquals(chosen.get("read"), settings.readMode().orElseThrow().toString());
+        assertTrue(settings.note().contains("penstock tune") && settings.note().contains("warm"), settings.note());
+        assertTrue(Files.readString(picture).startsWith("<svg "));
+
+        Map<String, Object> stream = CommandRun.of("stream", store, "--window", 64, "--batch", 8, "--device", "host",
+                "--json", "--settings", file).json();
+        assertEquals(chosen.get("workers"), stream.get("workers"));
+        assertEquals(chosen.get("read"), stream.get("read"));
+    }
+
+    @Test
+    void optionsBesideASettingsFileCountMore() throws IOException {
+        Path file = Files.writeString(folder.resolve("s.json"),
+                "{\"loader_settings\": 1, \"workers\": 2, \"prefetch\": 5, \"read\": \"pread\"}");
+        Map<String, Object> told = stream("--settings", file);
+        assertEquals(2L, told.get("workers"));
+        assertEquals("pread", told.get("read"));
+        assertEquals(5L + 2 + 1, Json.object(told.get("memory")).get("host_slots"));
+        Map<String, Object> other = stream("--settings", file, "--workers", 1, "--prefetch", 3, "--read", "mmap");
+        assertEquals(1L, other.get("workers"));
+        assertEquals("mmap", other.get("read"));
+        assertEquals(3L + 1 + 1, Json.object(other.get("memory")).get("host_slots"));
+    }
+
+    private Map<String, Object> stream(Object... options) {
+        Object[] args = new Object[options.length + 7];
+        System.arraycopy(new Object[] {"stream", store, "--window", 64, "--device", "host", "--json"}, 0, args, 0, 7);
+        System.arraycopy(options, 0, args, 7, options.length);
+        CommandRun run = CommandRun.of(args);
+        assertEquals(0, run.exitCode(), run.err());
+        return run.json();
+    }
+
+    @Test
+    void settingsThatAreNoneAreBadInput() throws IOException {
+        Path file = Files.writeString(folder.resolve("s.json"), "{\"loader_settings\": 1, \"wrokers\": 2}");
+        CommandRun run = CommandRun.of("stream", store, "--window", 64, "--settings", file);
+        assertEquals(3, run.exitCode());
+        assertEquals("penstock: " + file + ": not loader settings: found 'wrokers', expected workers, prefetch, read,"
+                + " device_slots or note\n", run.err());
+        assertEquals(3, CommandRun.of("stream", store, "--window", 64, "--settings", folder.resolve("none"))
+                .exitCode());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--budget, 0s", "--budget, soon", "--budget, 5d", "--memory, -1", "--memory, 3Q", "--step-ms, 0",
+        "--output, /no/such/folder/s.json", "--memory, 1K"})
+    void wrongUsageIsRefusedInOneLine(String option, String value) {
+        CommandRun run = CommandRun.of("tune", store, "--window", 64, "--device", "host", "--budget", "100ms", option,
+                value);
+        assertEquals(2, run.exitCode(), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+    }
+
+    @Test
+    void saysWhatItWillDoAndWhatItFound() {
+        CommandRun run = CommandRun.of("tune", store, "--window", 64, "--device", "host", "--budget", "800ms",
+                "--step-ms", 1);
+        assertEquals(0, run.exitCode(), run.err());
+        for (String part : List.of("search   0.80 s in rounds of ", "workers 0 1", "in the page cache; taken as it is",
+                "95 % interval", "<- chosen", "beside a step of 1.000 ms", "Measured warm", "Best: workers ")) {
+            assertTrue(run.out().contains(part), () -> part + " is not in:\n" + run.out());
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aColdRoundIsColdOrItFails() throws IOException {
+        Path large = Corpora.rawU16(Files.createDirectories(folder.resolve("large")), 4_000_001, 3);
+        CommandRun run = CommandRun.of("tune", large, "--window", 1024, "--device", "host", "--budget", "500ms",
+                "--cold", "--json");
+        if (run.exitCode() == 0) {
+            assertEquals(true, run.json().get("cold"));
+        } else {
+            assertEquals(1, run.exitCode());
+            assertTrue(run.err().contains("% of its pages stay in memory when told to go"), run.err());
+        }
+    }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    void anInterruptGivesWhatIsKnown() throws Exception {
+        Path err = folder.resolve("err");
+        Path out = folder.resolve("settings.json");
+        Process process = CommandRun.start(err, "tune", store, "--window", 64, "--device", "host", "--budget", "100s",
+                "-o", out);
+        // The first race begins when the warm-up is over, an eighth of the budget; until then nothing is known.
+        assertFalse(process.waitFor(3, TimeUnit.SECONDS));
+        new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+        assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+        assertEquals(130, process.exitValue(), Files.readString(err));
+        String text = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertTrue(text.contains("Nothing is known yet.") && Files.notExists(out)
+                || text.contains("interrupted") && Files.exists(out), text);
+    }
+}
