@@ -30,9 +30,9 @@ import org.openjdk.jmh.annotations.Warmup;
  * bookkeeping cost. It says nothing of a bus; {@code TransferBench} on a GPU does. Figures are nanoseconds a batch, 64
  * batches at a time with one synchronisation behind them.
  *
- * <p>{@code memcpy} is the bytes' own cost, {@code bareCopy} an asynchronous copy and an event as the device's interface
- * gives them, {@code loader} a batch of the loader taken on a stream and given back: waits, copy, three records, lease,
- * with slots that were filled on the first lap and so cost nothing to make. The
+ * <p>{@code memcpy} is the bytes' own cost, {@code bareCopy} an asynchronous copy and an event as the device's
+ * interface gives them, {@code loader} a batch of the loader taken on a stream and given back: waits, copy, three
+ * records, lease, with slots that were filled on the first lap and so cost nothing to make. The
  * simulated runtime checks every call and has a thread a stream, which makes a call dearer than NVIDIA's.
  */
 @State(Scope.Benchmark)

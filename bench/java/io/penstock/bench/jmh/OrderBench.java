@@ -29,8 +29,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * From a position to a sample, one position at a time in a random order, and 32 at a time as a batch's plan takes them;
- * saving a state, and restoring one far into an epoch. {@code sequential} is what the frame costs; what a shuffled order
- * replaces is beside it in {@link PermutationLookup}.
+ * saving a state, and restoring one far into an epoch. {@code sequential} is what the frame costs; what a shuffled
+ * order replaces is beside it in {@link PermutationLookup}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

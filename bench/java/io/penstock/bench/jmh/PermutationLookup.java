@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The keyed permutation behind every shuffled order, beside what it replaces: an array that was shuffled beforehand and
- * takes 8 bytes a sample. Figures are nanoseconds a position, in the order of the epoch as a batch's plan goes, and in a
- * random order as a resumed or strided one does.
+ * takes 8 bytes a sample. Figures are nanoseconds a position, in the order of the epoch as a batch's plan goes, and in
+ * a random order as a resumed or strided one does.
  *
  * <p>The permutation's cost does not depend on the size; the array's does, as it leaves L2 (10,000), L3 (1,000,000) and
  * both (30,000,000).

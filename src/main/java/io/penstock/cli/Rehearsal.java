@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * cache is made from. The JVM stores the classes that a run loads and links, and what it learnt of the methods, and
  * starts the next run with them.
  *
- * <p>It reads all stages of a token store's way to a batch, in place and copied, and few steps of each: methods that are
- * hot here need not be hot there.
+ * <p>It reads all stages of a token store's way to a batch, in place and copied, and few steps of each: methods that
+ * are hot here need not be hot there.
  */
 final class Rehearsal {
 
