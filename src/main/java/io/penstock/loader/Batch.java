@@ -16,11 +16,12 @@ import java.util.List;
 
 /**
  * A lease on one batch: named tensors in the loader's memory, until {@link #close}. Closing gives the slot back; what
- * is read through the batch or its tensors afterwards throws, and never shows a later batch's bytes.
+ * is read through the batch or its tensors afterwards throws, and never shows a later batch's bytes, unless the loader
+ * was built with {@linkplain LeaseMode#REUSED leases that are reused}.
  *
  * <p><b>Threads.</b> A batch that the CPU can read belongs to the thread that took it: only that thread may read its
  * tensors and close it, unless the loader was built with
- * {@linkplain DataLoaderBuilder#sharedLeases shared leases}. A batch on a GPU may be used and closed by any thread, one
+ * {@linkplain LeaseMode#SHARED shared leases}. A batch on a GPU may be used and closed by any thread, one
  * at a time; without shared leases, the thread that took it is still the one that is expected to close it before it
  * waits for a slot, or closes the loader.
  *
@@ -51,13 +52,14 @@ public final class Batch implements AutoCloseable {
 
     private final Delivery delivery;
     private final BatchHolder holder;
-    private final long sequence;
-    private final int count;
+    private final LeaseMode mode;
+    private long sequence;
+    private int count;
     /** The thread that took the batch; null if leases are shared. */
-    private final Thread taker;
+    private Thread taker;
     private volatile boolean closed;
     /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
-    private volatile int holds = 1;
+    private volatile int holds;
     /** Whether this lease no longer holds; of the thread that closes. */
     private boolean released;
     /** Opened with the first view that is handed out. */
@@ -65,12 +67,21 @@ public final class Batch implements AutoCloseable {
     private DeviceStream[] streams;
     private int streamCount;
 
-    Batch(Delivery delivery, BatchHolder holder, long sequence, int count, boolean shared) {
+    Batch(Delivery delivery, BatchHolder holder, LeaseMode mode) {
         this.delivery = delivery;
         this.holder = holder;
-        this.sequence = sequence;
-        this.count = count;
-        this.taker = shared ? null : Thread.currentThread();
+        this.mode = mode;
+    }
+
+    /** Begins a lease: the only one of this batch, unless leases are reused. Of the thread that takes it. */
+    void begin(long ofSequence, int samples) {
+        sequence = ofSequence;
+        count = samples;
+        taker = mode == LeaseMode.SHARED ? null : Thread.currentThread();
+        released = false;
+        streamCount = 0;
+        HOLDS.set(this, 1);
+        CLOSED.setRelease(this, false);
     }
 
     /**
@@ -166,7 +177,7 @@ public final class Batch implements AutoCloseable {
         SlabTable table = open().table;
         int field = table.layout().indexOf(name);
         checkReadable();
-        return table.tensor(field, holder.start(field), lease());
+        return mode == LeaseMode.REUSED ? holder.tensor(field) : table.tensor(field, holder.start(field), lease());
     }
 
     /**
@@ -203,7 +214,7 @@ public final class Batch implements AutoCloseable {
     public MemorySegment segment() {
         long bytes = open().table.usedBytes();
         checkReadable();
-        return holder.memory.reinterpret(bytes, lease(), null);
+        return mode == LeaseMode.REUSED ? holder.used(bytes) : holder.memory.reinterpret(bytes, lease(), null);
     }
 
     /**
@@ -444,7 +455,7 @@ public final class Batch implements AutoCloseable {
     /** What ends the life of every view that was handed out, whatever happens to the slot. */
     private Arena lease() {
         if (lease == null) {
-            lease = taker == null ? Arena.ofShared() : Arena.ofConfined();
+            lease = mode == LeaseMode.SHARED ? Arena.ofShared() : Arena.ofConfined();
         }
         return lease;
     }

@@ -2,6 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.SlabTable;
+import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
 
@@ -19,9 +20,15 @@ final class BatchHolder {
     /** The lease that is out, if any: set when the batch is taken, cleared when its slot is given back. */
     volatile Batch lent;
 
+    /** What is lent for every batch in the slot, if leases are reused. */
+    private Batch reused;
     /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
     private final MemorySegment[] starts;
     private final long[] startOffsets;
+    /** If leases are reused, what was given for each field last, where that was, and the segment that was given. */
+    private final Tensor[] tensors;
+    private final long[] tensorOffsets;
+    private MemorySegment used;
 
     BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address, DLDevice device) {
         this.plan = plan;
@@ -31,6 +38,20 @@ final class BatchHolder {
         this.device = device;
         this.starts = new MemorySegment[table.layout().fields().size()];
         this.startOffsets = new long[starts.length];
+        this.tensors = new Tensor[starts.length];
+        this.tensorOffsets = new long[starts.length];
+    }
+
+    /** Lends the batch that is in the slot to the calling thread. */
+    Batch lend(Delivery delivery, LeaseMode mode, long sequence, int count) {
+        Batch batch = reused;
+        if (batch == null) {
+            batch = new Batch(delivery, this, mode);
+            reused = mode == LeaseMode.REUSED ? batch : null;
+        }
+        batch.begin(sequence, count);
+        lent = batch;
+        return batch;
     }
 
     /** The memory from a field's start on. */
@@ -41,6 +62,32 @@ final class BatchHolder {
             startOffsets[field] = offset;
         }
         return starts[field];
+    }
+
+    /** A field's tensor over the slot's own memory: the one of an earlier batch, if it lies where that did. */
+    Tensor tensor(int field) {
+        if (tensors[field] == null || tensorOffsets[field] != table.offset(field) || !hasShape(tensors[field], field)) {
+            tensors[field] = table.tensor(field, memory);
+            tensorOffsets[field] = table.offset(field);
+        }
+        return tensors[field];
+    }
+
+    private boolean hasShape(Tensor tensor, int field) {
+        for (int d = 0; d < tensor.rank(); d++) {
+            if (tensor.dim(d) != table.dim(field, d)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The slot's own memory as far as it is used. */
+    MemorySegment used(long bytes) {
+        if (used == null || used.byteSize() != bytes) {
+            used = memory.asSlice(0, bytes);
+        }
+        return used;
     }
 
     /** Whether the batch is closed and DLPack consumers alone keep the slot. */

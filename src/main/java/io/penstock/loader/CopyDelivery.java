@@ -42,7 +42,7 @@ final class CopyDelivery implements Delivery {
     private final DeviceEvent[] hostEvents;
     private final Opened opened = new Opened();
     private final LeaseEnd leaseEnd;
-    private final boolean sharedLeases;
+    private final LeaseMode leaseMode;
     private final LoaderFailure failure;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
@@ -63,11 +63,11 @@ final class CopyDelivery implements Delivery {
     private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            boolean sharedLeases, LoaderFailure failure, String name) {
+            LeaseMode leaseMode, LoaderFailure failure, String name) {
         this.device = device;
         this.ring = ring;
         this.leaseEnd = leaseEnd;
-        this.sharedLeases = sharedLeases;
+        this.leaseMode = leaseMode;
         this.failure = failure;
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
@@ -281,6 +281,12 @@ final class CopyDelivery implements Delivery {
         }
     }
 
+    /** The copy may be on its way still. */
+    @Override
+    public boolean isReady(Run run, long n) {
+        return false;
+    }
+
     @Override
     public Batch take(Run run, long n, DeviceStream stream) {
         long sequence = run.base + n;
@@ -310,8 +316,7 @@ final class CopyDelivery implements Delivery {
             failure.check();
         }
         slot.set(State.LENT);
-        Batch batch = new Batch(this, slot.holder, sequence, slot.holder.plan.count(), sharedLeases);
-        slot.holder.lent = batch;
+        Batch batch = slot.holder.lend(this, leaseMode, sequence, slot.holder.plan.count());
         if (stream != null) {
             batch.addStream(stream);
         }

@@ -15,8 +15,6 @@ import java.util.NoSuchElementException;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -53,30 +51,28 @@ import java.util.stream.StreamSupport;
 public final class DataLoader implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DataLoader.class.getName());
-    /** Added to the number of leases that are out when the loader is closed. */
-    private static final int CLOSING = 1 << 30;
+
+    /** No time that the clock says. */
+    private static final long NO_WAIT = Long.MIN_VALUE;
 
     private final String name;
     private final Device device;
-    private final boolean ownsDevice;
     private final long endEpoch;
     private final SlabLayout layout;
     private final SlotRing ring;
     private final Delivery delivery;
     private final LoaderFailure failure = new LoaderFailure();
-    private final List<WorkerClocks> clocks = new ArrayList<>();
-    /** Collates on the trainer's thread; null if there are worker threads. */
-    private final Worker inline;
+    private final LoaderTotals totals = new LoaderTotals();
+    private final LeaseAccount leases;
+    /** Fills on the trainer's thread; null if that thread never does. */
+    private final Worker own;
+    /** Whether there are no worker threads. */
+    private final boolean inline;
     private final WorkerPool pool;
     private final LoaderMemory memory;
     /** What workers have checked; null if they take bytes as they are. */
     private final VerifiedReads verified;
     private final BadSamples badSamples;
-    private final Counter batchesGiven = new Counter();
-    private final Counter samplesGiven = new Counter();
-    private final Counter badSamplesMet = new Counter();
-    private final Counter consumerWaitNanos = new Counter();
-    private final AtomicInteger leases = new AtomicInteger();
 
     private Run run;
     /** The number, in the run, of the batch that comes next. */
@@ -89,45 +85,51 @@ public final class DataLoader implements AutoCloseable {
         this.layout = settings.layout(batches);
         this.name = settings.name;
         this.endEpoch = settings.endEpoch;
-        this.ownsDevice = settings.device == null;
+        this.inline = settings.workers == 0;
+        var opened = new Opened();
+        this.leases = new LeaseAccount(name, failure, opened::close);
+        boolean ownsDevice = settings.device == null;
         this.device = ownsDevice ? Device.host() : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
         this.badSamples = new BadSamples(settings.badSamples, settings.sampler.seed(), settings.dataset.size());
-        var opened = new Opened();
         if (ownsDevice) {
             opened.add(device, Device::close);
         }
         try {
             int hostSlots = settings.hostSlots(layout.capacityBytes());
             this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
-            List<Worker> workers = new ArrayList<>();
-            for (int w = 0; w < Math.max(1, settings.workers); w++) {
-                var clock = new WorkerClocks();
-                clocks.add(clock);
-                var worker = new Worker(ring, settings.collator,
-                        new SampleReader(settings.dataset, settings.readMode, verified), badSamples, failure, clock,
-                        settings.sampler.seed());
-                workers.add(opened.add(worker, Worker::close));
-            }
             boolean copies = settings.copies(device);
+            boolean helps = settings.trainerHelps(copies);
+            this.own = inline || helps ? opened.add(worker(settings, totals.trainer(), null), Worker::close) : null;
+            List<Worker> workers = new ArrayList<>();
+            for (int w = 0; w < settings.workers; w++) {
+                boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
+                workers.add(opened.add(worker(settings, totals.worker(),
+                        isSpare ? new Standby(totals.trainer()::fillNanos, failure) : null), Worker::close));
+            }
             this.delivery = copies
-                    ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots,
-                            this::leaseEnded, settings.sharedLeases, failure, name)
-                    : new InPlaceDelivery(ring, this::leaseEnded, settings.sharedLeases, failure);
+                    ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
+                            settings.leaseMode, failure, name)
+                    : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
+                            new TrainerHelp(ring, helps ? own : null));
             opened.add(delivery, Delivery::close);
             opened.add(delivery, Delivery::halt);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
-            ring.connect(delivery.ringReader(), workers.stream().map(Worker::gate).toArray(SpinGate[]::new));
-            this.inline = settings.workers == 0 ? workers.getFirst() : null;
-            this.pool = opened.add(new WorkerPool(name, inline == null ? workers : List.of(), this::workerDied),
-                    WorkerPool::close);
+            ring.connect(delivery.ringReader(), (inline ? List.of(own) : workers).stream().map(Worker::gate)
+                    .toArray(SpinGate[]::new));
+            this.pool = opened.add(new WorkerPool(name, workers, this::workerDied), WorkerPool::close);
             begin(batches, 0);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
         }
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
+    }
+
+    private Worker worker(DataLoaderBuilder settings, WorkerClocks clocks, Standby standby) {
+        return new Worker(ring, settings.collator, new SampleReader(settings.dataset, settings.readMode, verified),
+                badSamples, failure, clocks, settings.sampler.seed(), standby);
     }
 
     /**
@@ -194,29 +196,27 @@ public final class DataLoader implements AutoCloseable {
         if (!hasNext()) {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
-        long begin = System.nanoTime();
-        beginLease();
+        long begin = inline || !delivery.isReady(run, nextBatch) ? System.nanoTime() : NO_WAIT;
+        leases.begin();
         Batch batch = null;
         try {
-            if (inline != null) {
+            if (inline) {
                 fillInline();
             }
             batch = delivery.take(run, nextBatch, stream);
             advance();
-            batchesGiven.add(1);
-            samplesGiven.add(batch.count());
-            if (badSamples.areReplaced()) {
-                badSamplesMet.add(batch.replaced());
-            }
+            totals.given(batch.count(), batch.replaced());
             return batch;
         } catch (BatchException passedOver) {
             advance();
             throw passedOver;
         } finally {
             if (batch == null) {
-                leaseEnded(false);
+                leases.ended(false);
             }
-            consumerWaitNanos.add(System.nanoTime() - begin);
+            if (begin != NO_WAIT) {
+                totals.waited(System.nanoTime() - begin);
+            }
         }
     }
 
@@ -229,7 +229,7 @@ public final class DataLoader implements AutoCloseable {
             delivery.checkCanTake(run, nextBatch);
             long sequence = run.claim();
             if (sequence >= 0) {
-                inline.fill(run, sequence, System.nanoTime());
+                own.fill(run, sequence, System.nanoTime());
             }
             inlineFilled = true;
         }
@@ -248,7 +248,18 @@ public final class DataLoader implements AutoCloseable {
      */
     public Iterable<Batch> epoch() {
         long epoch = currentEpoch();
-        return () -> new EpochIterator(epoch);
+        return () -> {
+            Run started = run;
+            return new BatchIterator(this, () -> isIn(epoch, started));
+        };
+    }
+
+    /** Ends where the epoch does, or where the loader was moved elsewhere meanwhile. */
+    private boolean isIn(long epoch, Run started) {
+        if (run != started) {
+            throw new IllegalStateException("the loader was moved during this iteration");
+        }
+        return run.has(nextBatch) && run.batches.epochOf(nextBatch) <= epoch;
     }
 
     /**
@@ -271,45 +282,8 @@ public final class DataLoader implements AutoCloseable {
      * @return batches, each to be closed by whoever takes it; sequential
      */
     public Stream<Batch> stream() {
-        Iterator<Batch> all = new Iterator<>() {
-            @Override
-            public boolean hasNext() {
-                return DataLoader.this.hasNext();
-            }
-
-            @Override
-            public Batch next() {
-                return DataLoader.this.next();
-            }
-        };
+        Iterator<Batch> all = new BatchIterator(this, this::hasNext);
         return StreamSupport.stream(Spliterators.spliteratorUnknownSize(all, Spliterator.ORDERED), false);
-    }
-
-    /** Ends where its epoch does, or where the loader was moved elsewhere meanwhile. */
-    private final class EpochIterator implements Iterator<Batch> {
-
-        private final Run started = run;
-        private final long epoch;
-
-        EpochIterator(long epoch) {
-            this.epoch = epoch;
-        }
-
-        @Override
-        public boolean hasNext() {
-            if (run != started) {
-                throw new IllegalStateException("the loader was moved during this iteration");
-            }
-            return run.has(nextBatch) && run.batches.epochOf(nextBatch) <= epoch;
-        }
-
-        @Override
-        public Batch next() {
-            if (!hasNext()) {
-                throw new NoSuchElementException("behind the last batch of the epoch");
-            }
-            return DataLoader.this.next();
-        }
     }
 
     // ---- where the loader is
@@ -408,9 +382,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return new LoaderReport(batchesGiven.get(), samplesGiven.get(), sum(c -> c.bytes), sum(c -> c.planNanos),
-                sum(c -> c.collateNanos), sum(c -> c.slotWaitNanos), delivery.submitNanos(),
-                consumerWaitNanos.get(), badSamplesMet.get(), verified == null ? 0 : verified.verifiedBytes());
+        return totals.report(delivery, verified, inline);
     }
 
     /**
@@ -421,10 +393,6 @@ public final class DataLoader implements AutoCloseable {
      */
     public List<BadSample> badSamples() {
         return badSamples.met();
-    }
-
-    private long sum(Function<WorkerClocks, Counter> which) {
-        return clocks.stream().mapToLong(clock -> which.apply(clock).get()).sum();
     }
 
     // ---- the end
@@ -456,82 +424,9 @@ public final class DataLoader implements AutoCloseable {
         }
         failure.setClosed();
         var closing = new Closing().step(pool::close).step(delivery::wake).step(delivery::halt);
-        for (BatchHolder holder : delivery.holders()) {
-            closing.step(() -> closeForgotten(holder.lent));
-        }
-        if (leases.addAndGet(CLOSING) == CLOSING) {
-            closing.step(this::free);
-        }
-        end(closing);
+        leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
             failure.check();
         }
-    }
-
-    /** After a failure, the device repeats it at every call: all that is one error. */
-    private void end(Closing closing) {
-        if (!failure.isSet()) {
-            closing.end();
-        } else if (closing.error() != null) {
-            failure.add(closing.error());
-        }
-    }
-
-    private void closeForgotten(Batch batch) {
-        if (batch == null) {
-            return;
-        }
-        if (batch.isClosed()) {
-            LOG.log(System.Logger.Level.INFO, "{0}: DLPack tensors of {1} are in use; its memory is kept until they are"
-                    + " deleted", name, batch);
-            return;
-        }
-        boolean ours = batch.belongsToCaller();
-        LOG.log(System.Logger.Level.WARNING, "{0}: {1} was not closed before its loader{2}", name, batch,
-                ours ? "" : "; its memory is kept until it is");
-        if (ours) {
-            batch.close();
-        }
-    }
-
-    /**
-     * Counts a lease before it is there, so that a close beside the call that takes it frees nothing under it; none is
-     * begun once that close has looked.
-     */
-    private void beginLease() {
-        if (leases.getAndUpdate(n -> n < CLOSING ? n + 1 : n) >= CLOSING) {
-            throw new IllegalStateException("the loader is closed");
-        }
-    }
-
-    private void leaseEnded(boolean inDeleter) {
-        if (leases.decrementAndGet() == CLOSING) {
-            if (inDeleter) {
-                Thread.ofPlatform().name(name + "-free").daemon(false).start(this::freeLate);
-            } else {
-                Threads.runOnPlatformThread(this::free);
-            }
-        }
-    }
-
-    /** On behalf of native code that cannot be told of an error. */
-    private void freeLate() {
-        try {
-            free();
-        } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, name + ": freeing memory that DLPack tensors had kept", e);
-        }
-    }
-
-    private void free() {
-        var closing = new Closing();
-        if (inline != null) {
-            closing.step(inline::close);                // not before the trainer's thread is out of it
-        }
-        closing.step(delivery::close).step(ring::close);
-        if (ownsDevice) {
-            closing.step(device::close);
-        }
-        end(closing);
     }
 }

@@ -43,7 +43,7 @@ public final class DataLoaderBuilder {
     int workers = Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4);
     int prefetch = -1;
     int deviceSlots = 3;
-    boolean sharedLeases;
+    LeaseMode leaseMode = LeaseMode.CONFINED;
     boolean verify;
     BadSamplePolicy badSamples = BadSamplePolicy.FAIL;
     String name = "penstock";
@@ -211,6 +211,11 @@ public final class DataLoaderBuilder {
      * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than
      * there are processors, 1 to 4.
      *
+     * <p>Where a batch is made in less than 50 microseconds, by this engine's code alone, and is lent in place, a
+     * trainer's thread that would have to wait in {@code next()} makes batches too instead: it would stay awake for as
+     * long anyway. It never does for users' maps, decoders, collators, datasets and samplers, nor for token budgets.
+     * Workers beyond the processors that it leaves stand back while that is most of what the trainer's thread does.
+     *
      * @param threads at least 0
      * @return this
      */
@@ -244,14 +249,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Lets any thread read and close a batch that is in host memory. Costs tens of microseconds a batch whose tensors
-     * were read, for a handshake with all threads at close. Default: a batch belongs to the thread that took it.
+     * What a batch checks: who uses it, and that nobody reads it once it is closed. Default {@link LeaseMode#CONFINED}.
      *
-     * @param shared whether to
+     * @param mode the mode
      * @return this
      */
-    public DataLoaderBuilder sharedLeases(boolean shared) {
-        this.sharedLeases = shared;
+    public DataLoaderBuilder leases(LeaseMode mode) {
+        this.leaseMode = Objects.requireNonNull(mode, "mode");
         return this;
     }
 
@@ -343,6 +347,11 @@ public final class DataLoaderBuilder {
 
     boolean copies(Device target) {
         return transfer == TransferMode.COPY || transfer == TransferMode.AUTO && !target.hostAccessible();
+    }
+
+    /** Whether the trainer's thread may fill slots beside the workers. */
+    boolean trainerHelps(boolean copied) {
+        return workers > 0 && !copied && budget == null && TrainerHelp.isAllowed(dataset, collator, sampler);
     }
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */

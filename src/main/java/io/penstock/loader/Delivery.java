@@ -21,6 +21,9 @@ interface Delivery extends AutoCloseable {
      */
     long stop(long nextToTake);
 
+    /** Whether {@link #take} will return without waiting: false if that cannot be told. */
+    boolean isReady(Run run, long n);
+
     /**
      * Waits for a batch of the run and lends it.
      *

@@ -10,16 +10,19 @@ final class InPlaceDelivery implements Delivery {
 
     private final SlotRing ring;
     private final LeaseEnd leaseEnd;
-    private final boolean sharedLeases;
+    private final LeaseMode leaseMode;
     private final LoaderFailure failure;
+    private final TrainerHelp help;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final ReadySlot readySlot = new ReadySlot();
 
-    InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, boolean sharedLeases, LoaderFailure failure) {
+    InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, LeaseMode leaseMode, LoaderFailure failure,
+            TrainerHelp help) {
         this.ring = ring;
         this.leaseEnd = leaseEnd;
-        this.sharedLeases = sharedLeases;
+        this.leaseMode = leaseMode;
         this.failure = failure;
+        this.help = help;
     }
 
     /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
@@ -48,25 +51,34 @@ final class InPlaceDelivery implements Delivery {
     }
 
     @Override
+    public boolean isReady(Run run, long n) {
+        return ring.slot(run.base + n).isReadyWith(run.base + n);
+    }
+
+    @Override
     public Batch take(Run run, long n, DeviceStream stream) {
         long sequence = run.base + n;
         HostSlot slot = ring.slot(sequence);
         checkCanTake(run, n);
         readySlot.slot = slot;
         readySlot.sequence = sequence;
-        if (!readySlot.await(true)) {
+        boolean helps = true;
+        while (helps && !readySlot.isOpen()) {
+            helps = help.fillOne(run);
+        }
+        if (!helps && !readySlot.await(true)) {
             throw new LoaderInterruptedException(n);
         }
         if (!slot.isReadyWith(sequence)) {
             failure.check();
         }
+        help.learn(slot.fillNanos());
         if (slot.failure != null) {
             BatchException cause = slot.failure;
             ring.release(sequence);
             throw cause;
         }
-        Batch batch = new Batch(this, slot.holder, sequence, slot.count, sharedLeases);
-        slot.holder.lent = batch;
+        Batch batch = slot.holder.lend(this, leaseMode, sequence, slot.count());
         if (stream != null) {
             batch.addStream(stream);
         }

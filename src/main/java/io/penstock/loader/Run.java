@@ -31,6 +31,22 @@ final class Run {
         return number < endNumber && (endEpoch == Long.MAX_VALUE || batches.epochOf(number) < endEpoch);
     }
 
+    /** The sequence that is claimed next, if the run has one; others may claim it meanwhile. */
+    long nextToClaim() {
+        return base + claimed.get(CacheLine.MIDDLE);
+    }
+
+    /** Whether there is a batch of a sequence to be claimed. */
+    boolean isOpenAt(long sequence) {
+        return !cancelled && has(sequence - base);
+    }
+
+    /** Claims the sequence that was next to be claimed, unless somebody else has, or the run has none. */
+    boolean claim(long sequence) {
+        long n = sequence - base;
+        return isOpenAt(sequence) && claimed.compareAndSet(CacheLine.MIDDLE, n, n + 1);
+    }
+
     /** Claims the next sequence for the caller to fill; -1 if none is left. */
     long claim() {
         if (cancelled) {

@@ -21,9 +21,11 @@ final class Worker {
     private final WorkerClocks clocks;
     private final EpochRandom random;
     private final FreeSlot freeSlot = new FreeSlot();
+    /** Where this worker stands back for the trainer's thread; null if it never does. */
+    private final Standby standby;
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, long seed) {
+            WorkerClocks clocks, long seed, Standby standby) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
@@ -31,6 +33,7 @@ final class Worker {
         this.failure = failure;
         this.clocks = clocks;
         this.random = new EpochRandom(seed);
+        this.standby = standby;
         reader.random(random);
     }
 
@@ -62,11 +65,25 @@ final class Worker {
         return freeSlot;
     }
 
+    /** Lets the worker look again, whatever it waits for: its run is cancelled. */
+    void wake() {
+        freeSlot.wake();
+        if (standby != null) {
+            standby.wake();
+        }
+    }
+
     /** Works on a run until nothing is left of it. */
     void work(Run run) {
         long now = System.nanoTime();
-        for (long sequence = run.claim(); sequence >= 0 && now != NOT_FILLED; sequence = run.claim()) {
+        for (long sequence = run.claim(); sequence >= 0; sequence = run.claim()) {
             now = fill(run, sequence, now);
+            if (now == NOT_FILLED) {
+                return;
+            }
+            if (standby != null) {
+                now = standby.standBack(run, now);
+            }
         }
     }
 
@@ -99,8 +116,8 @@ final class Worker {
             slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
                     reader.explain(t));
         }
-        slot.count = slot.plan.count();
         long end = System.nanoTime();
+        slot.setFilled(slot.plan.count(), end - free);
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         ring.publish(sequence);
         return end;

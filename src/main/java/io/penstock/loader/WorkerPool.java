@@ -94,7 +94,7 @@ final class WorkerPool implements AutoCloseable {
 
     private void wakeAll() {
         for (Worker worker : workers) {
-            worker.gate().wake();
+            worker.wake();
         }
     }
 

@@ -16,6 +16,8 @@ public final class SlabTable {
     private final long[][] shapes;
     private final long[] offsets;
     private final long[] maxBytes;
+    /** Copies of the shapes for views, which never change once they are made. */
+    private final long[][] viewShapes;
     private long usedBytes;
 
     /**
@@ -28,6 +30,7 @@ public final class SlabTable {
         this.shapes = new long[layout.fields().size()][];
         this.offsets = new long[shapes.length];
         this.maxBytes = new long[shapes.length];
+        this.viewShapes = new long[shapes.length][];
         for (int f = 0; f < shapes.length; f++) {
             shapes[f] = layout.fields().get(f).shape();
             maxBytes[f] = layout.maxBytes().get(f);
@@ -158,7 +161,17 @@ public final class SlabTable {
      */
     public Tensor tensor(int field, MemorySegment slab) {
         return Tensor.view(slab.asSlice(offsets[field], byteSize(field)), layout.fields().get(field).dtype(),
-                shapes[field].clone());
+                viewShape(field));
+    }
+
+    /** The shape of the last view if it is still the field's; any thread may ask. */
+    private long[] viewShape(int field) {
+        long[] last = viewShapes[field];
+        if (last == null || !Arrays.equals(last, shapes[field])) {
+            last = shapes[field].clone();
+            viewShapes[field] = last;
+        }
+        return last;
     }
 
     /**
@@ -172,6 +185,6 @@ public final class SlabTable {
     @SuppressWarnings("restricted")
     public Tensor tensor(int field, MemorySegment start, Arena scope) {
         return Tensor.view(start.reinterpret(byteSize(field), scope, null), layout.fields().get(field).dtype(),
-                shapes[field].clone());
+                viewShape(field));
     }
 }

@@ -37,7 +37,7 @@ class BatchBytesTest {
     Path folder;
 
     private record Settings(int workers, int prefetch, ReadMode read, TransferMode transfer, int deviceSlots,
-            boolean shared) {
+            LeaseMode leases) {
     }
 
     @TestFactory
@@ -46,7 +46,8 @@ class BatchBytesTest {
         Collator[] collators = {CausalLm.narrow(), CausalLm.widened(TokenWidth.I32), CausalLm.widened(TokenWidth.I64)};
         List<List<String>> expected = new ArrayList<>();
         for (Collator collator : collators) {
-            expected.add(run(file, collator, new Settings(0, 1, ReadMode.MMAP, TransferMode.IN_PLACE, 2, false)));
+            expected.add(run(file, collator, new Settings(0, 1, ReadMode.MMAP, TransferMode.IN_PLACE, 2,
+                    LeaseMode.CONFINED)));
         }
         List<DynamicTest> tests = new ArrayList<>();
         for (int workers : new int[] {0, 1, 2, 5}) {
@@ -55,7 +56,7 @@ class BatchBytesTest {
                     for (TransferMode transfer : new TransferMode[] {TransferMode.IN_PLACE, TransferMode.COPY}) {
                         int c = tests.size() % collators.length;
                         var settings = new Settings(workers, prefetch, read, transfer, 2 + prefetch % 3,
-                                tests.size() % 4 == 0);
+                                LeaseMode.values()[tests.size() / 4 % 3]);
                         tests.add(DynamicTest.dynamicTest(collators[c] + " " + settings,
                                 () -> assertEquals(expected.get(c), run(file, collators[c], settings))));
                     }
@@ -73,7 +74,7 @@ class BatchBytesTest {
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).collator(collator)
                         .batchSize(BATCH).shuffle(11).endEpoch(EPOCHS).device(device)
                         .workers(s.workers).prefetch(s.prefetch).readMode(s.read).transfer(s.transfer)
-                        .deviceSlots(s.deviceSlots).sharedLeases(s.shared).open()) {
+                        .deviceSlots(s.deviceSlots).leases(s.leases).open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     batches.add(describe(batch));

@@ -161,7 +161,7 @@ class DLPackBatchTest {
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aTensorKeepsItsBytesThoughAllOtherSlotsGoRound(TransferMode transfer) throws Exception {
-        try (DataLoader loader = loader(transfer).sharedLeases(true).open()) {
+        try (DataLoader loader = loader(transfer).leases(LeaseMode.SHARED).open()) {
             Batch batch = loader.next();
             long sum = expectedSum(batch);
             long kept = batch.toDLPack("tokens").handOver();

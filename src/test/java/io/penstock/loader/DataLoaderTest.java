@@ -297,7 +297,7 @@ class DataLoaderTest {
     void closingFromAnotherThreadEndsAWaitAndFreesNothingUnderIt(int workers, TransferMode transfer) throws Exception {
         for (int round = 0; round < 50; round++) {
             var closer = new Thread[1];
-            try (DataLoader loader = loader().workers(workers).prefetch(1).transfer(transfer).sharedLeases(true)
+            try (DataLoader loader = loader().workers(workers).prefetch(1).transfer(transfer).leases(LeaseMode.SHARED)
                     .open()) {
                 int closeAt = round;
                 closer[0] = new Thread(loader::close);
@@ -326,7 +326,7 @@ class DataLoaderTest {
         try (TokenStore mapped = TokenStore.open(file, StoreFormat.NANOGPT)) {
             var closer = new Thread[1];
             DataLoader loader = DataLoader.of(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
-                    .readMode(ReadMode.PREAD).transfer(transfer).sharedLeases(true)
+                    .readMode(ReadMode.PREAD).transfer(transfer).leases(LeaseMode.SHARED)
                     .collator(new Failing(new Stack(), _ -> {
                         collating.countDown();
                         Threads.join(List.of(closer[0]));

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,9 +16,14 @@ import io.penstock.testing.MemoryTokenStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -53,6 +59,49 @@ class LeaseTest {
                 assertThrows(IllegalStateException.class, () -> batch.address("tokens"));
                 assertThrows(IllegalStateException.class, () -> batch.sample(0));
             }
+        }
+    }
+
+    /** 7 batches an epoch, the last of 2 samples: so the shapes of a slot change. */
+    @ParameterizedTest
+    @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
+    void aReusedLeaseThrowsUntilItsSlotIsLentAgainAndThenShowsThatBatch(TransferMode transfer) {
+        try (var small = new MemoryTokenStore(DType.U16, 26 * 16 + 1)) {
+            DataLoader loader = DataLoader.of(TokenWindows.of(small, 16)).batchSize(4).shuffle(3).workers(2)
+                    .transfer(transfer).leases(LeaseMode.REUSED).open();
+            Set<Batch> known = Collections.newSetFromMap(new IdentityHashMap<>());
+            Map<Batch, Tensor> full = new IdentityHashMap<>();
+            for (int i = 0; i < 700; i++) {
+                Batch batch = loader.next();
+                known.add(batch);
+                assertEquals(i, batch.number());
+                assertEquals(i % 7 == 6 ? 2 : 4, batch.count());
+                Tensor tensor = batch.tensor("tokens");
+                assertEquals(batch.count(), tensor.dim(0));
+                assertEquals(batch.byteSize(), batch.segment().byteSize());
+                for (int row = 0; row < batch.count(); row++) {
+                    assertEquals(small.token(batch.sample(row) * 16 + 5), tensor.getLong(row * 17L + 5));
+                }
+                assertSame(tensor, batch.tensor("tokens"));
+                batch.close();
+                assertThrows(IllegalStateException.class, () -> batch.tensor("tokens"));
+                assertThrows(IllegalStateException.class, batch::segment);
+                assertThrows(IllegalStateException.class, batch::number);
+                full.put(batch, tensor);
+            }
+            int slots = transfer == TransferMode.COPY ? loader.memory().deviceSlots() : loader.memory().hostSlots();
+            assertEquals(slots, known.size(), "a batch a slot");
+            loader.close();
+            full.values().forEach(tensor -> assertThrows(IllegalStateException.class, () -> tensor.getLong(0)));
+        }
+    }
+
+    @Test
+    void aReusedLeaseBelongsToTheThreadThatTookItToo() throws InterruptedException {
+        try (DataLoader loader = loader(TransferMode.IN_PLACE).leases(LeaseMode.REUSED).open();
+                Batch batch = loader.next()) {
+            assertEquals(WrongThreadException.class, onAnotherThread(() -> batch.tensor("tokens")).getClass());
+            assertEquals(WrongThreadException.class, onAnotherThread(batch::close).getClass());
         }
     }
 
@@ -124,7 +173,7 @@ class LeaseTest {
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aSharedLeaseIsReadAndClosedByAnyThread(TransferMode transfer) throws InterruptedException {
-        try (DataLoader loader = loader(transfer).sharedLeases(true).open()) {
+        try (DataLoader loader = loader(transfer).leases(LeaseMode.SHARED).open()) {
             for (int i = 0; i < 50; i++) {
                 Batch batch = loader.next();
                 Tensor tensor = batch.tensor("tokens");
@@ -154,7 +203,7 @@ class LeaseTest {
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void memoryOfALeaseThatAnotherThreadHoldsOutlivesTheLoader(TransferMode transfer) throws InterruptedException {
         try (Device device = Device.host()) {
-            DataLoader loader = loader(transfer).device(device).sharedLeases(true).open();
+            DataLoader loader = loader(transfer).device(device).leases(LeaseMode.SHARED).open();
             Batch batch = loader.next();
             Tensor tensor = batch.tensor("tokens");
             long sample = batch.sample(0);

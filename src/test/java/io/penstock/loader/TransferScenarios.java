@@ -266,7 +266,7 @@ final class TransferScenarios {
 
     static void aBatchThatIsHeldElsewhereOutlivesItsLoaderAndAVirtualThreadMayEndIt() throws InterruptedException {
         try (var trainer = new SimulatedTrainer(0)) {
-            DataLoader loader = trainer.loader().sharedLeases(true).open();
+            DataLoader loader = trainer.loader().leases(LeaseMode.SHARED).open();
             Batch batch = loader.next();
             loader.close();
             assertTrue(CudaSimulator.open(Kind.DEVICE_MEMORY) > 0);
@@ -280,7 +280,7 @@ final class TransferScenarios {
     static void batchesMayBeClosedByOtherThreadsInAnyOrder() throws InterruptedException {
         var thrown = new AtomicReference<Throwable>();
         try (var trainer = new SimulatedTrainer(0);
-                DataLoader loader = trainer.loader().deviceSlots(4).sharedLeases(true).open()) {
+                DataLoader loader = trainer.loader().deviceSlots(4).leases(LeaseMode.SHARED).open()) {
             var handedOver = new LinkedBlockingQueue<Batch>();
             List<Thread> closers = new ArrayList<>();
             for (int c = 0; c < 3; c++) {
@@ -312,7 +312,7 @@ final class TransferScenarios {
     static void aBatchAndItsLoaderMayBeClosedAtTheSameTime() throws InterruptedException {
         try (var trainer = new SimulatedTrainer(0)) {
             for (int i = 0; i < 60; i++) {
-                DataLoader loader = trainer.loader().sharedLeases(i % 2 == 0).open();
+                DataLoader loader = trainer.loader().leases(i % 2 == 0 ? LeaseMode.SHARED : LeaseMode.CONFINED).open();
                 Batch batch = loader.next(trainer.stream);
                 trainer.compute(batch, trainer.stream, 50);
                 var thrown = new AtomicReference<Throwable>();
@@ -329,7 +329,7 @@ final class TransferScenarios {
         var random = new SplittableRandom(11);
         for (int i = 0; i < 120; i++) {
             try (var trainer = new SimulatedTrainer(0)) {
-                DataLoader loader = trainer.loader().workers(i % 3).sharedLeases(true).open();
+                DataLoader loader = trainer.loader().workers(i % 3).leases(LeaseMode.SHARED).open();
                 int taken = random.nextInt(5);
                 long delay = random.nextInt(300_000);
                 var thrown = new AtomicReference<Throwable>();

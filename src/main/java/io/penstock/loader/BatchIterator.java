@@ -1,0 +1,30 @@
+package io.penstock.loader;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.function.BooleanSupplier;
+
+/** A loader's batches from where it is, as long as a condition holds. */
+final class BatchIterator implements Iterator<Batch> {
+
+    private final DataLoader loader;
+    private final BooleanSupplier goesOn;
+
+    BatchIterator(DataLoader loader, BooleanSupplier goesOn) {
+        this.loader = loader;
+        this.goesOn = goesOn;
+    }
+
+    @Override
+    public boolean hasNext() {
+        return goesOn.getAsBoolean();
+    }
+
+    @Override
+    public Batch next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException("behind the last batch");
+        }
+        return loader.next();
+    }
+}
