@@ -140,7 +140,7 @@ public class OrderBench {
     @OperationsPerInvocation(BATCH)
     public long plan() {
         batches.plan(batch++ % 10_000, plan);
-        return plan.sample(BATCH - 1);
+        return plan.sample(plan.count() - 1);
     }
 
     /** Saving a state, a tenth into the epoch: text, file, rename. */
