@@ -17,6 +17,7 @@ module io.penstock {
     exports io.penstock.dataset;
     exports io.penstock.decode;
     exports io.penstock.device;
+    exports io.penstock.diagnose;
     exports io.penstock.dlpack;
     exports io.penstock.image;
     exports io.penstock.loader;
