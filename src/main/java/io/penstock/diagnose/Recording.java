@@ -9,20 +9,20 @@ import java.util.List;
  *
  * @param settings the loader's
  * @param accounts one a step that is complete, in order; the latest ones, if the run had more
- * @param pauses the JVM's, in order
+ * @param pauses when the whole JVM stood still; in order, without overlap
  * @param marks what the trainer marked; null if it marked nothing
  * @param machine what it ran on
  */
-public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Pause> pauses, Marks marks,
+public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, Marks marks,
         Machine machine) {
 
     /**
-     * A time at which the whole JVM stood still.
+     * A stretch of time.
      *
      * @param beginAt as {@link System#nanoTime} tells it
      * @param endAt likewise
      */
-    public record Pause(long beginAt, long endAt) {
+    public record Stretch(long beginAt, long endAt) {
     }
 
     /**

@@ -1,0 +1,218 @@
+package io.penstock.diagnose;
+
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Copying;
+import io.penstock.loader.BatchAccount.Making;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Splits each wait of the trainer by what the batch that it waited for was doing. A pure function of a recording.
+ *
+ * <p>The batch's critical path is cut at the times in its account, and what lies between the trainer's request and its
+ * taking the batch counts:
+ *
+ * <pre>
+ *   claimed ── slot ── planned ── made ──────────── submit ── submitted ── on the device ── taken
+ *   START   SLOT   PLAN     (mix)     SLOT, HANDOVER     COPY          COPY           HANDOVER
+ * </pre>
+ *
+ * <p>Making a batch is a mix of stages, one sample after another, so that part is split in proportion to what the
+ * stages took of it. Two things go before the path: while the JVM is paused, that is the cause; and while another
+ * worker stands still because all slots hold batches behind this one, made, order is: had that batch been handed out
+ * instead, neither trainer nor worker had waited. Every nanosecond has one cause, so causes add up to the wait.
+ */
+final class Attribution {
+
+    private final Recording recording;
+    private final List<BatchAccount> accounts;
+    /** How far ahead of a batch another may be that waits for a slot meanwhile. */
+    private final int reach;
+
+    private Attribution(Recording recording) {
+        this.recording = recording;
+        this.accounts = recording.accounts();
+        this.reach = recording.settings().memory().hostSlots() + recording.settings().workers() + 1;
+    }
+
+    /**
+     * Splits all waits.
+     *
+     * @param recording what was recorded
+     * @return one wait an account, in their order
+     */
+    static List<Wait> of(Recording recording) {
+        var attribution = new Attribution(recording);
+        List<Wait> waits = new ArrayList<>(recording.accounts().size());
+        for (int i = 0; i < recording.accounts().size(); i++) {
+            waits.add(attribution.wait(i));
+        }
+        return waits;
+    }
+
+    private Wait wait(int index) {
+        BatchAccount account = accounts.get(index);
+        long begin = account.taking().requestedAt();
+        long end = account.taking().takenAt();
+        var split = new Split(begin, end);
+        if (split.nanos() >= Wait.MIN_NANOS) {
+            cutPath(account, index, split);
+        } else {
+            split.until(end, Cause.HANDOVER);
+        }
+        return new Wait(split.nanos(), split.byCause, split.orderedBehind);
+    }
+
+    private void cutPath(BatchAccount account, int index, Split split) {
+        Making made = account.making();
+        split.pauses = recording.pauses();
+        split.ordered = stalledByOrder(index);
+        split.until(made.claimedAt(), Cause.START);
+        split.until(made.slotAt(), Cause.SLOT);
+        split.until(made.plannedAt(), Cause.PLAN);
+        split.until(made.madeAt(), MakingMix.of(made, recording.pauses()));
+        split.ordered = List.of();
+        Copying copied = account.copying();
+        if (copied != null) {
+            split.until(Math.min(copied.submitAt(), deviceSlotFreeAt(index)), Cause.SLOT);
+            split.until(copied.submitAt(), Cause.HANDOVER);
+            split.until(copied.submittedAt(), Cause.COPY);
+            split.until(arrivedAt(account, copied), Cause.COPY);
+        }
+        split.until(split.end, Cause.HANDOVER);
+    }
+
+    /** The trainer's thread waits for the bytes unless it gave a stream, which then waits in its stead. */
+    private static long arrivedAt(BatchAccount account, Copying copied) {
+        if (copied.deviceNanos() >= 0) {
+            return copied.submittedAt() + copied.deviceNanos();
+        }
+        return account.taking().exposedNanos() >= 0 ? copied.submittedAt() : account.taking().takenAt();
+    }
+
+    /** When the batch that had the device slot before was given back. */
+    private long deviceSlotFreeAt(int index) {
+        int before = index - recording.settings().memory().deviceSlots();
+        return before < 0 ? Long.MIN_VALUE : accounts.get(before).taking().closedAt();
+    }
+
+    /** The stretches in which another worker waited for a slot while this batch was being made. */
+    private List<Recording.Stretch> stalledByOrder(int index) {
+        BatchAccount head = accounts.get(index);
+        long begin = head.taking().requestedAt();
+        long end = head.making().madeAt();
+        List<Recording.Stretch> stalled = new ArrayList<>();
+        for (int i = index + 1; i < accounts.size() && i <= index + reach && begin < end; i++) {
+            Making other = accounts.get(i).making();
+            if (other.worker() != head.making().worker()
+                    && Intervals.overlapNanos(begin, end, other.claimedAt(), other.slotAt()) > 0) {
+                stalled.add(new Recording.Stretch(Math.max(begin, other.claimedAt()), Math.min(end, other.slotAt())));
+            }
+        }
+        return union(stalled);
+    }
+
+    private static List<Recording.Stretch> union(List<Recording.Stretch> stretches) {
+        if (stretches.size() < 2) {
+            return stretches;
+        }
+        List<Recording.Stretch> sorted = new ArrayList<>(stretches);
+        sorted.sort((a, b) -> Long.compare(a.beginAt(), b.beginAt()));
+        List<Recording.Stretch> union = new ArrayList<>();
+        for (Recording.Stretch next : sorted) {
+            if (!union.isEmpty() && next.beginAt() <= union.getLast().endAt()) {
+                Recording.Stretch last = union.removeLast();
+                union.add(new Recording.Stretch(last.beginAt(), Math.max(last.endAt(), next.endAt())));
+            } else {
+                union.add(next);
+            }
+        }
+        return union;
+    }
+
+    /** A wait on its way to being split: what lies before {@code at} has its causes. */
+    private static final class Split {
+
+        private static final Cause[] CAUSES = Cause.values();
+
+        private final long begin;
+        private final long end;
+        private final long[] byCause = new long[CAUSES.length];
+        private final long[] orderedBehind = new long[CAUSES.length];
+        private List<Recording.Stretch> pauses = List.of();
+        private List<Recording.Stretch> ordered = List.of();
+        private long at;
+
+        Split(long begin, long end) {
+            this.begin = begin;
+            this.end = Math.max(begin, end);
+            this.at = begin;
+        }
+
+        long nanos() {
+            return end - begin;
+        }
+
+        void until(long time, Cause cause) {
+            long[] parts = stretch(time);
+            byCause[cause.ordinal()] += parts[0];
+            orderedBehind[cause.ordinal()] += parts[1];
+        }
+
+        void until(long time, MakingMix mix) {
+            long[] parts = stretch(time);
+            spread(parts[0], mix, byCause);
+            spread(parts[1], mix, orderedBehind);
+        }
+
+        /** Moves on to a time; gives what of it is the path's own, and what is order's. */
+        private long[] stretch(long time) {
+            long to = Math.clamp(time, at, end);
+            long paused = Intervals.overlapNanos(pauses, at, to);
+            long behind = Intervals.overlapNanos(ordered, at, to) - pausedWithinOrder(to);
+            byCause[Cause.GC.ordinal()] += paused;
+            byCause[Cause.ORDER.ordinal()] += behind;
+            long[] parts = {to - at - paused - behind, behind};
+            at = to;
+            return parts;
+        }
+
+        private long pausedWithinOrder(long to) {
+            long sum = 0;
+            for (Recording.Stretch stretch : ordered) {
+                long from = Math.max(at, stretch.beginAt());
+                long until = Math.min(to, stretch.endAt());
+                if (from < until) {
+                    sum += Intervals.overlapNanos(pauses, from, until);
+                }
+            }
+            return sum;
+        }
+
+        /** By running sums, so that what is rounded off one part goes to the next. */
+        private static void spread(long nanos, MakingMix mix, long[] parts) {
+            double sum = 0;
+            long given = 0;
+            for (Cause cause : CAUSES) {
+                sum += nanos * mix.share(cause);
+                long upTo = Math.min(nanos, Math.round(sum));
+                parts[cause.ordinal()] += upTo - given;
+                given = upTo;
+            }
+            parts[Cause.COLLATE.ordinal()] += nanos - given;
+        }
+    }
+
+    /**
+     * The waits of a recording, by cause.
+     *
+     * @return nanoseconds by the ordinal of the cause
+     */
+    static long[] sum(List<Wait> waits) {
+        long[] sums = new long[Cause.values().length];
+        waits.stream().filter(Wait::counts).forEach(wait ->
+                Arrays.setAll(sums, c -> sums[c] + wait.byCause()[c]));
+        return sums;
+    }
+}

@@ -1,0 +1,37 @@
+package io.penstock.diagnose;
+
+import java.util.List;
+
+/** Lengths of time that lie within others. */
+final class Intervals {
+
+    private Intervals() {
+    }
+
+    static long overlapNanos(long begin, long end, long otherBegin, long otherEnd) {
+        return Math.max(0, Math.min(end, otherEnd) - Math.max(begin, otherBegin));
+    }
+
+    /** How much of a stretch lies in pauses, which are in order and do not overlap. */
+    static long overlapNanos(List<Recording.Stretch> pauses, long begin, long end) {
+        long sum = 0;
+        for (int i = firstEndingAfter(pauses, begin); i < pauses.size() && pauses.get(i).beginAt() < end; i++) {
+            sum += overlapNanos(begin, end, pauses.get(i).beginAt(), pauses.get(i).endAt());
+        }
+        return sum;
+    }
+
+    private static int firstEndingAfter(List<Recording.Stretch> pauses, long at) {
+        int low = 0;
+        int high = pauses.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (pauses.get(middle).endAt() <= at) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

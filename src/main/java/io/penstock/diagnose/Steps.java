@@ -1,0 +1,73 @@
+package io.penstock.diagnose;
+
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Taking;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The steps of a recording, each with its wait. A step goes from the request for its batch to the request for the next
+ * one; at the end of an epoch, or where the loader is moved, to the batch's being given back, so that what is done
+ * between epochs is no part of any step.
+ */
+final class Steps {
+
+    /**
+     * One step.
+     *
+     * @param account its batch
+     * @param wait what was waited for it
+     * @param nanos the whole step
+     * @param computeNanos what was marked, or the time that the batch was held
+     */
+    record Step(BatchAccount account, Wait wait, long nanos, long computeNanos) {
+
+        /** The part of the wait that was for the copy. */
+        long h2dNanos() {
+            return wait.nanos(Cause.COPY);
+        }
+
+        /** The stream's standing still where it was measured, or else the thread's. */
+        long exposedNanos() {
+            return account.taking().exposedNanos() >= 0 ? account.taking().exposedNanos() : wait.nanos();
+        }
+
+        long inputNanos() {
+            return Math.max(0, exposedNanos() - h2dNanos());
+        }
+
+        long residualNanos() {
+            return Math.max(0, nanos - wait.nanos() - computeNanos);
+        }
+    }
+
+    private Steps() {
+    }
+
+    static List<Step> of(Recording recording) {
+        List<BatchAccount> accounts = recording.accounts();
+        List<Wait> waits = Attribution.of(recording);
+        List<Step> steps = new ArrayList<>(accounts.size());
+        for (int i = 0; i < accounts.size(); i++) {
+            Taking taking = accounts.get(i).taking();
+            long end = end(accounts, i);
+            if (end != BatchAccount.NOT_MEASURED) {
+                long compute = Math.min(Math.max(0, taking.computeOrHeldNanos()), end - taking.takenAt());
+                steps.add(new Step(accounts.get(i), waits.get(i), end - taking.requestedAt(), Math.max(0, compute)));
+            }
+        }
+        return steps;
+    }
+
+    private static long end(List<BatchAccount> accounts, int index) {
+        boolean goesOn = index + 1 < accounts.size() && !accounts.get(index + 1).first()
+                && accounts.get(index + 1).sequence() == accounts.get(index).sequence() + 1;
+        return goesOn ? accounts.get(index + 1).taking().requestedAt() : accounts.get(index).taking().closedAt();
+    }
+
+    /** Without the first batches of epochs, whose waits are told apart: unless there are no others. */
+    static List<Step> steady(List<Step> steps) {
+        List<Step> steady = steps.stream().filter(step -> !step.account().first()).toList();
+        return steady.isEmpty() ? steps : steady;
+    }
+}
