@@ -83,12 +83,12 @@ final class Attribution {
         split.until(split.end, Cause.HANDOVER);
     }
 
-    /** The trainer's thread waits for the bytes unless it gave a stream, which then waits in its stead. */
+    /** Until then the trainer's thread waits for the bytes; unless it gave a stream, which waits in its stead. */
     private static long arrivedAt(BatchAccount account, Copying copied) {
-        if (copied.deviceNanos() >= 0) {
-            return copied.submittedAt() + copied.deviceNanos();
+        if (account.taking().exposedNanos() >= 0) {
+            return copied.submittedAt();
         }
-        return account.taking().exposedNanos() >= 0 ? copied.submittedAt() : account.taking().takenAt();
+        return copied.arrivedAt() >= 0 ? copied.arrivedAt() : account.taking().takenAt();
     }
 
     /** When the batch that had the device slot before was given back. */

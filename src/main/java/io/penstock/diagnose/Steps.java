@@ -16,20 +16,20 @@ final class Steps {
      * One step.
      *
      * @param account its batch
-     * @param wait what was waited for it
+     * @param waiting what was waited for it
      * @param nanos the whole step
      * @param computeNanos what was marked, or the time that the batch was held
      */
-    record Step(BatchAccount account, Wait wait, long nanos, long computeNanos) {
+    record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
 
         /** The part of the wait that was for the copy. */
         long h2dNanos() {
-            return wait.nanos(Cause.COPY);
+            return waiting.nanos(Cause.COPY);
         }
 
         /** The stream's standing still where it was measured, or else the thread's. */
         long exposedNanos() {
-            return account.taking().exposedNanos() >= 0 ? account.taking().exposedNanos() : wait.nanos();
+            return account.taking().exposedNanos() >= 0 ? account.taking().exposedNanos() : waiting.nanos();
         }
 
         long inputNanos() {
@@ -37,7 +37,7 @@ final class Steps {
         }
 
         long residualNanos() {
-            return Math.max(0, nanos - wait.nanos() - computeNanos);
+            return Math.max(0, nanos - waiting.nanos() - computeNanos);
         }
     }
 

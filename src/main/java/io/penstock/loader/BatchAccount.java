@@ -81,9 +81,19 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      *
      * @param submitAt when it began to enqueue the copy: the batch was next in order, and a device slot was free
      * @param submittedAt when that was done
-     * @param deviceNanos the copy on the device, by its own clock
+     * @param arrivedAt when the thread saw that the bytes were there, which is a little later than they were
+     * @param deviceNanos the copy alone, by the device's clock
      */
-    public record Copying(long submitAt, long submittedAt, long deviceNanos) {
+    public record Copying(long submitAt, long submittedAt, long arrivedAt, long deviceNanos) {
+
+        /**
+         * How long the copy took: by the device's clock, or else from enqueueing it to its being seen done.
+         *
+         * @return nanoseconds, or {@link #NOT_MEASURED}
+         */
+        public long nanos() {
+            return deviceNanos >= 0 || arrivedAt == NOT_MEASURED ? deviceNanos : arrivedAt - submitAt;
+        }
     }
 
     /**

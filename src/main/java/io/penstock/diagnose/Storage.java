@@ -1,0 +1,40 @@
+package io.penstock.diagnose;
+
+import io.penstock.loader.BatchAccount;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What storage gave. */
+final class Storage {
+
+    /** Long enough for a rate, short enough to see the best that storage does. */
+    private static final int WINDOW_BATCHES = 32;
+
+    private Storage() {
+    }
+
+    /** The best rate over some tens of batches, of all workers together; 0 if nothing came from storage. */
+    static double peakBytesPerNano(Recording recording) {
+        List<BatchAccount> measured = new ArrayList<>();
+        recording.accounts().stream().filter(account -> account.making().usage() != null).forEach(measured::add);
+        int window = Math.min(WINDOW_BATCHES, measured.size());
+        double best = 0;
+        long bytes = 0;
+        for (int i = 0; i < measured.size(); i++) {
+            bytes += measured.get(i).making().usage().diskBytes();
+            if (i >= window) {
+                bytes -= measured.get(i - window).making().usage().diskBytes();
+            }
+            if (i >= window - 1) {
+                long begin = Long.MAX_VALUE;
+                long end = Long.MIN_VALUE;
+                for (BatchAccount account : measured.subList(i - window + 1, i + 1)) {
+                    begin = Math.min(begin, account.making().plannedAt());
+                    end = Math.max(end, account.making().madeAt());
+                }
+                best = Math.max(best, (double) bytes / Math.max(1, end - begin));
+            }
+        }
+        return best;
+    }
+}

@@ -1,0 +1,281 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Summary.Prediction;
+import io.penstock.loader.BatchAccount;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Predicts what a run would do with other settings, by sending its recorded service times through the loader's topology
+ * once more: so many workers that claim batches in order, so many slots, one copy after another, delivery in order, and
+ * the trainer's own times between. What the machine gives is capped by what was seen of it: the processor time that a
+ * batch takes on so many cores, and the best rate at which storage gave bytes.
+ *
+ * <p>The first prediction is of the settings as they were. How far that is from what was measured is the error of all,
+ * and beyond 10 % none is to be trusted.
+ */
+public final class WhatIf {
+
+    /** From this error on, predictions are not to be trusted. */
+    public static final double TRUSTED_ERROR = 0.10;
+
+    private final Service[] services;
+    private final Limits limits;
+    private final Setting present;
+    private final double measuredNanos;
+    private final double error;
+
+    /**
+     * Settings to predict for.
+     *
+     * @param workers worker threads; 0 if batches are made on the trainer's thread
+     * @param hostSlots host slots
+     * @param deviceSlots device slots; 0 if batches are lent in place
+     * @param reading what becomes of the time that workers wait for storage
+     */
+    public record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
+    }
+
+    /** What becomes of the time that workers wait for storage. */
+    public enum Reading {
+        /** It stays. */
+        AS_IS,
+        /** Bytes are brought in ahead of the worker: it does not wait, and storage is as fast as it is. */
+        AHEAD,
+        /** Batches cost nothing to make: the ceiling. */
+        NONE
+    }
+
+    /** What one batch took, whatever the settings. In nanoseconds. */
+    private record Service(double make, double blocked, double copy, double take, double hold, double gap,
+            boolean counts, double rest, int samples) {
+    }
+
+    /** What the machine gives at most: nanoseconds a batch, at least, that cores and storage need. */
+    private record Limits(double coreNanos, double storageNanos) {
+    }
+
+    /**
+     * Prepares the replay.
+     *
+     * @param recording what was recorded
+     */
+    public WhatIf(Recording recording) {
+        var settings = recording.settings();
+        this.present = new Setting(settings.workers(), settings.memory().hostSlots(), settings.memory().deviceSlots(),
+                Reading.AS_IS);
+        this.services = services(recording);
+        this.limits = limits(recording);
+        double measured = 0;
+        for (Steps.Step step : Steps.steady(Steps.of(recording))) {
+            measured += step.nanos();
+        }
+        this.measuredNanos = measured;
+        this.error = services.length == 0 || measured == 0 ? Double.NaN
+                : new Replay(present).nanos() / measured - 1;
+    }
+
+    /**
+     * Predicts for the settings as they were, and for those that a user would try next.
+     *
+     * @return the predictions, the first of them for the settings as they were; none of an empty recording
+     */
+    public List<Prediction> predictions() {
+        if (Double.isNaN(error)) {
+            return List.of();
+        }
+        Map<String, Setting> changes = new LinkedHashMap<>();
+        changes.put("none", present);
+        int workers = present.workers;
+        int slots = present.hostSlots;
+        for (int other : new int[] {Math.max(1, workers / 2), workers + 1, Math.max(2, workers * 2)}) {
+            if (other != workers) {
+                int more = other - Math.max(1, workers);
+                changes.put("workers " + other, new Setting(other, Math.max(other + 2, slots + 3 * Math.max(0, more)),
+                        present.deviceSlots, Reading.AS_IS));
+            }
+        }
+        changes.put("slots " + 2 * slots, new Setting(workers, 2 * slots, present.deviceSlots, Reading.AS_IS));
+        if (slots / 2 > workers + 1) {
+            changes.put("slots " + slots / 2, new Setting(workers, slots / 2, present.deviceSlots, Reading.AS_IS));
+        }
+        if (present.deviceSlots > 0) {
+            changes.put("device slots " + (present.deviceSlots + 1),
+                    new Setting(workers, slots, present.deviceSlots + 1, Reading.AS_IS));
+        }
+        changes.put("read ahead", new Setting(workers, slots, present.deviceSlots, Reading.AHEAD));
+        changes.put("input for nothing", new Setting(Math.max(1, workers), slots, present.deviceSlots, Reading.NONE));
+        List<Prediction> predictions = new ArrayList<>();
+        changes.forEach((change, setting) -> predictions.add(predict(change, setting)));
+        return predictions;
+    }
+
+    /**
+     * Predicts for one setting.
+     *
+     * @param change what to call it
+     * @param setting the setting
+     * @return the prediction
+     */
+    public Prediction predict(String change, Setting setting) {
+        var replay = new Replay(setting);
+        double nanos = replay.nanos();
+        double samples = 0;
+        for (Service service : services) {
+            samples += service.counts ? service.samples : 0;
+        }
+        double presentNanos = new Replay(present).nanos();
+        return new Prediction(change, samples / nanos * 1e9, presentNanos / nanos - 1, Math.abs(error),
+                Math.abs(error) <= TRUSTED_ERROR, replay.limit());
+    }
+
+    private static Service[] services(Recording recording) {
+        List<Steps.Step> steps = Steps.of(recording);
+        List<Steps.Step> steady = Steps.steady(steps);
+        boolean all = steady == steps;
+        Service[] services = new Service[steps.size()];
+        for (int i = 0; i < services.length; i++) {
+            Steps.Step step = steps.get(i);
+            BatchAccount account = step.account();
+            var taking = account.taking();
+            long ready = readyAt(account);
+            double copy = account.copying() == null ? 0 : Math.max(0, account.copying().nanos());
+            double take = taking.takenAt() - Math.max(ready, taking.requestedAt());
+            double held = Math.max(0, Math.min(taking.closedAt() < 0 ? Long.MAX_VALUE : taking.closedAt(),
+                    taking.requestedAt() + step.nanos()) - taking.takenAt());
+            double own = Math.max(0, taking.requestedAt() + step.nanos() - taking.takenAt() - held);
+            double between = i + 1 == services.length ? 0 : steps.get(i + 1).account().taking().requestedAt()
+                    - taking.requestedAt() - step.nanos();
+            MakingMix mix = MakingMix.of(account.making(), recording.pauses());
+            double making = account.making().madeAt() - account.making().plannedAt();
+            services[i] = new Service(account.making().madeAt() - account.making().slotAt(),
+                    making * mix.share(Cause.READ_BLOCKED), copy, Math.max(0, take), held, own,
+                    all || !account.first(), Math.max(0, between), account.samples());
+        }
+        return services;
+    }
+
+    /** When the trainer could have had the batch. */
+    private static long readyAt(BatchAccount account) {
+        var copying = account.copying();
+        if (copying == null) {
+            return account.making().madeAt();
+        }
+        boolean onStream = account.taking().exposedNanos() >= 0 || copying.arrivedAt() < 0;
+        return onStream ? copying.submittedAt() : copying.arrivedAt();
+    }
+
+    private static Limits limits(Recording recording) {
+        double cpu = 0;
+        long measured = 0;
+        long disk = 0;
+        for (BatchAccount account : recording.accounts()) {
+            var usage = account.making().usage();
+            if (usage != null) {
+                cpu += usage.cpuNanos();
+                disk += usage.diskBytes();
+                measured++;
+            }
+        }
+        double storage = disk == 0 ? 0 : disk / (double) measured / Storage.peakBytesPerNano(recording);
+        return new Limits(measured == 0 ? 0 : cpu / measured / recording.machine().cores(), storage);
+    }
+
+    /** One run of the recorded batches through a loader of given settings. */
+    private final class Replay {
+
+        private final Setting setting;
+        private final double[] closed = new double[services.length];
+        private final double[] hostFree = new double[services.length];
+        private double counted;
+        private double waited;
+        private double slotWaited;
+        private double copied;
+        private double made;
+
+        Replay(Setting setting) {
+            this.setting = setting;
+            run();
+        }
+
+        private void run() {
+            double[] workers = new double[Math.max(1, setting.workers)];
+            double copierFree = 0;
+            double request = 0;
+            for (int i = 0; i < services.length; i++) {
+                Service service = services[i];
+                int worker = earliest(workers);
+                double claimed = setting.workers == 0 ? request : workers[worker];
+                double slot = Math.max(claimed, i < setting.hostSlots ? 0 : hostFree[i - setting.hostSlots]);
+                double ready = slot + makeNanos(service);
+                workers[worker] = ready;
+                slotWaited += slot - claimed;
+                made += ready - slot;
+                if (setting.deviceSlots > 0) {
+                    double device = i < setting.deviceSlots ? 0 : closed[i - setting.deviceSlots];
+                    ready = Math.max(Math.max(ready, copierFree), device) + service.copy;
+                    copierFree = ready;
+                    hostFree[i] = ready;
+                    copied += service.copy;
+                }
+                double taken = Math.max(request, ready) + service.take;
+                closed[i] = taken + service.hold;
+                if (setting.deviceSlots == 0) {
+                    hostFree[i] = closed[i];
+                }
+                if (service.counts) {
+                    counted += closed[i] + service.gap - request;
+                    waited += taken - request;
+                }
+                request = closed[i] + service.gap + service.rest;
+            }
+        }
+
+        private double makeNanos(Service service) {
+            return switch (setting.reading) {
+                case AS_IS -> service.make;
+                case AHEAD -> Math.max(0, service.make - service.blocked);
+                case NONE -> 0;
+            };
+        }
+
+        private static int earliest(double[] workers) {
+            int earliest = 0;
+            for (int w = 1; w < workers.length; w++) {
+                if (workers[w] < workers[earliest]) {
+                    earliest = w;
+                }
+            }
+            return earliest;
+        }
+
+        private double floorNanos() {
+            long steps = 0;
+            for (Service service : services) {
+                steps += service.counts ? 1 : 0;
+            }
+            return setting.reading == Reading.NONE ? 0 : steps * Math.max(limits.coreNanos, limits.storageNanos);
+        }
+
+        /** The time of the steps that count. */
+        double nanos() {
+            boolean asItWas = setting.equals(present);
+            return asItWas ? counted : Math.max(counted, Math.min(floorNanos(), measuredNanos));
+        }
+
+        String limit() {
+            if (nanos() > counted) {
+                return limits.storageNanos > limits.coreNanos ? "storage" : "cores";
+            }
+            if (waited < 0.05 * counted) {
+                return "trainer";
+            }
+            if (copied > 0.9 * counted) {
+                return "copy";
+            }
+            return slotWaited > made ? "slots" : "workers";
+        }
+    }
+}
