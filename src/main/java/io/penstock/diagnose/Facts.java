@@ -1,0 +1,103 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Steps.Step;
+import io.penstock.loader.BatchAccount;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/** What the rules and the summary ask of a recording, worked out once. Sums and means are of the steady state. */
+final class Facts {
+
+    final Recording recording;
+    final List<Step> steps;
+    final List<Step> steady;
+    /** First batches of epochs and runs. */
+    final List<Step> firsts;
+    /** By the ordinal of the cause, of the waits that count. */
+    final long[] causeNanos;
+    final long[] orderedBehindNanos;
+    /** Waits that count, how often a cause is the largest in them. */
+    final long[] largestCause = new long[Cause.values().length];
+    final long stepNanos;
+    final double medianStepNanos;
+
+    Facts(Recording recording) {
+        this.recording = recording;
+        this.steps = Steps.of(recording);
+        this.steady = Steps.steady(steps);
+        this.firsts = steps.stream().filter(step -> step.account().first()).toList();
+        this.stepNanos = sum(Step::nanos);
+        this.causeNanos = new long[largestCause.length];
+        this.orderedBehindNanos = new long[largestCause.length];
+        for (Step step : steady) {
+            Wait wait = step.waiting();
+            if (wait.counts()) {
+                for (int c = 0; c < causeNanos.length; c++) {
+                    causeNanos[c] += wait.byCause()[c];
+                    orderedBehindNanos[c] += wait.orderedBehind()[c];
+                }
+                largestCause[wait.largest().ordinal()]++;
+            }
+        }
+        this.medianStepNanos = Distribution.of(values(Step::nanos)).p50();
+    }
+
+    long sum(ToLongFunction<Step> what) {
+        return steady.stream().mapToLong(what).sum();
+    }
+
+    double mean(ToDoubleFunction<Step> what) {
+        return steady.stream().mapToDouble(what).average().orElse(Double.NaN);
+    }
+
+    double[] values(ToDoubleFunction<Step> what) {
+        return steady.stream().mapToDouble(what).toArray();
+    }
+
+    /** A cause's share of the steps' time. */
+    double share(Cause cause) {
+        return stepNanos == 0 ? 0 : (double) causeNanos[cause.ordinal()] / stepNanos;
+    }
+
+    long waitedNanos() {
+        long sum = 0;
+        for (long nanos : causeNanos) {
+            sum += nanos;
+        }
+        return sum;
+    }
+
+    /** Waiting for input, without the copy's part, as a share of the steps' time. */
+    double inputShare() {
+        return stepNanos == 0 ? 0 : (double) sum(Step::inputNanos) / stepNanos;
+    }
+
+    List<BatchAccount> accounts() {
+        return recording.accounts();
+    }
+
+    /** Over the batches whose thread was looked at. */
+    long usage(ToLongFunction<BatchAccount> what) {
+        return accounts().stream().filter(account -> account.making().usage() != null).mapToLong(what).sum();
+    }
+
+    long diskBytes() {
+        return usage(account -> account.making().usage().diskBytes());
+    }
+
+    /** Bytes from storage over bytes in batches; NaN if nobody looked. */
+    double readAmplification() {
+        long bytes = usage(BatchAccount::bytes);
+        return bytes == 0 ? Double.NaN : (double) diskBytes() / bytes;
+    }
+
+    long pausedNanos() {
+        long sum = 0;
+        for (Step step : steady) {
+            long begin = step.account().taking().requestedAt();
+            sum += Intervals.overlapNanos(recording.pauses(), begin, begin + step.nanos());
+        }
+        return sum;
+    }
+}

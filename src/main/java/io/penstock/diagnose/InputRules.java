@@ -1,0 +1,344 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Steps.Step;
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.LoaderInfo;
+import io.penstock.memory.ReadMode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The verdicts on the input pipeline. One on a cause of waiting rests on that cause's share of the step, so it cannot
+ * be found where the trainer does not wait: slots that workers wait for while it does not are backpressure, as it
+ * should be.
+ */
+final class InputRules {
+
+    private static final double BLOCKED_SHARE = 0.5;
+    private static final double AMPLIFIED = 2;
+    private static final long AMPLIFIED_MIN_BYTES = 1 << 20;
+    private static final double CPU_WAIT_SHARE = 0.2;
+    private static final double PAUSE_SHARE = 0.05;
+    private static final double COLD_STEPS = 10;
+    private static final double COLD_MIN_NANOS = 20e6;
+    private static final double TAIL_FACTOR = 2;
+    private static final double TAIL_SHARE = 0.05;
+    private static final int TAIL_MIN_STEPS = 50;
+    /** Below this, what a step takes is what the scheduler of the operating system makes of it. */
+    private static final double TAIL_MIN_STEP_NANOS = 200e3;
+    private static final double COPY_RATE_SHARE = 0.5;
+    private static final double READY_SHARE = 0.99;
+    private static final double CAPACITY = 1.2;
+
+    private final Facts facts;
+    private final LoaderInfo settings;
+    private final List<Finding> findings = new ArrayList<>();
+
+    private InputRules(Facts facts) {
+        this.facts = facts;
+        this.settings = facts.recording.settings();
+    }
+
+    /** All that is found, the most severe first; nothing for fewer than two steps. */
+    static List<Finding> judge(Facts facts) {
+        if (facts.steps.size() < 2) {
+            return List.of();
+        }
+        var rules = new InputRules(facts);
+        rules.storage();
+        rules.amplified();
+        rules.decode();
+        rules.transform();
+        rules.collate();
+        rules.plan();
+        rules.slots();
+        rules.order();
+        rules.cores();
+        rules.pauses();
+        rules.coldStart();
+        rules.tail();
+        rules.slowCopies();
+        rules.unpinned();
+        rules.ahead();
+        rules.findings.sort(StepRules.ORDER);
+        return List.copyOf(rules.findings);
+    }
+
+    private void find(Verdict verdict, Severity severity, double score, String summary, String action,
+            Map<String, Object> evidence) {
+        findings.add(new Finding(verdict, severity, score, summary, action, List.of(), evidence));
+    }
+
+    /** A finding on a cause: from 5 % of the step on. */
+    private void find(Verdict verdict, double share, String summary, String action, Map<String, Object> evidence) {
+        if (share >= StepRules.INFO_SHARE) {
+            evidence.put("share_of_step", share);
+            find(verdict, StepRules.severity(share), share,
+                    summary + ": " + StepRules.percent(share) + " of the step.", action, evidence);
+        }
+    }
+
+    private static Map<String, Object> evidence() {
+        return new LinkedHashMap<>();
+    }
+
+
+    // ---- reading
+
+    private double readNanos() {
+        return facts.causeNanos[Cause.READ_BLOCKED.ordinal()] + facts.causeNanos[Cause.READ_CPU.ordinal()]
+                + facts.causeNanos[Cause.COLLATE.ordinal()];
+    }
+
+    private void storage() {
+        double blocked = facts.causeNanos[Cause.READ_BLOCKED.ordinal()];
+        if (blocked < BLOCKED_SHARE * readNanos()) {
+            return;
+        }
+        boolean mapped = settings.readMode() == ReadMode.MMAP && facts.diskBytes() > 0;
+        Map<String, Object> evidence = evidence();
+        evidence.put("blocked_share_of_reading", readNanos() == 0 ? 0 : blocked / readNanos());
+        evidence.put("storage_bytes_per_batch", perBatch(facts.diskBytes()));
+        evidence.put("peak_storage_gb_per_s", Storage.peakBytesPerNano(facts.recording));
+        if (mapped) {
+            find(Verdict.PAGE_FAULT, facts.share(Cause.READ_BLOCKED), "Page faults wait for storage",
+                    "Read with pread or read ahead, so that cold pages come in beside the work and not within it.",
+                    evidence);
+        } else {
+            find(Verdict.STORAGE, facts.share(Cause.READ_BLOCKED), "Workers wait for storage",
+                    "Use more workers if storage has rate to spare, read ahead, or move the data to faster storage.",
+                    evidence);
+        }
+    }
+
+    private double perBatch(long sum) {
+        long batches = facts.accounts().stream().filter(account -> account.making().usage() != null).count();
+        return batches == 0 ? Double.NaN : (double) sum / batches;
+    }
+
+    private void amplified() {
+        double amplification = facts.readAmplification();
+        if (facts.diskBytes() < AMPLIFIED_MIN_BYTES || !(amplification >= AMPLIFIED)) {
+            return;
+        }
+        double share = facts.share(Cause.READ_BLOCKED);
+        Map<String, Object> evidence = evidence();
+        evidence.put("read_amplification", amplification);
+        evidence.put("share_of_step", share);
+        find(Verdict.READ_AMPLIFIED, StepRules.severity(share), share,
+                String.format(Locale.ROOT, "Storage gave %.1f times the bytes that went into batches.", amplification),
+                "Read scattered samples with pread, or in blocks by a block shuffle, so that read-ahead is of use.",
+                evidence);
+    }
+
+    // ---- work
+
+    private long wallNanos(Stage stage) {
+        return facts.usage(account -> StageTable.nanos(stage, account));
+    }
+
+    private Map<String, Object> stageEvidence(Stage stage) {
+        Map<String, Object> evidence = evidence();
+        Distribution millis = Distribution.of(facts.accounts().stream()
+                .mapToDouble(account -> StageTable.nanos(stage, account) / 1e6).filter(ms -> ms >= 0).toArray());
+        evidence.put(stage.label() + "_p50_ms", millis.p50());
+        evidence.put(stage.label() + "_p99_ms", millis.p99());
+        evidence.put("workers", settings.workers());
+        long wall = facts.usage(account -> account.making().madeAt() - account.making().plannedAt());
+        evidence.put("cpu_share_of_making", wall == 0 ? Double.NaN
+                : (double) facts.usage(account -> account.making().usage().cpuNanos()) / wall);
+        return evidence;
+    }
+
+    private void decode() {
+        find(Verdict.DECODE, facts.share(Cause.DECODE), "The trainer waits for decoding",
+                "Use more workers while cores are free, decode at a smaller size, or store samples decoded.",
+                stageEvidence(Stage.DECODE));
+    }
+
+    private void transform() {
+        find(Verdict.TRANSFORM, facts.share(Cause.TRANSFORM), "The trainer waits for maps of samples",
+                "Use more workers while cores are free, or do the transform on the device.",
+                stageEvidence(Stage.TRANSFORM));
+    }
+
+    private void plan() {
+        find(Verdict.PLAN, facts.share(Cause.PLAN), "The trainer waits for working out batches",
+                "Use a sampler that is worked out by position, or larger batches.", stageEvidence(Stage.PLAN));
+    }
+
+    private void collate() {
+        Map<String, Object> evidence = stageEvidence(Stage.COLLATE);
+        long nanos = facts.accounts().stream().mapToLong(account -> account.making().collateNanos()).sum();
+        long bytes = facts.accounts().stream().mapToLong(BatchAccount::bytes).sum();
+        evidence.put("collate_gb_per_s", nanos == 0 ? Double.NaN : (double) bytes / nanos);
+        evidence.put("memcpy_gb_per_s", facts.recording.machine().memcpyBytesPerSecond() / 1e9);
+        find(Verdict.COLLATE, facts.share(Cause.COLLATE), "The trainer waits for collating",
+                "Use more workers; near the rate of a memory copy, only fewer bytes a batch help.", evidence);
+    }
+
+    // ---- waiting for each other
+
+    private void slots() {
+        Map<String, Object> evidence = evidence();
+        evidence.put("host_slots", settings.memory().hostSlots());
+        evidence.put("device_slots", settings.memory().deviceSlots());
+        evidence.put("free_slots_p50", Distribution.of(facts.values(
+                step -> step.account().taking().freeSlots())).p50());
+        find(Verdict.SLOT_STARVED, facts.share(Cause.SLOT), "Workers have no slot while the trainer waits",
+                "Prefetch more, use more device slots, or close batches sooner.", evidence);
+    }
+
+    private void order() {
+        Map<String, Object> evidence = evidence();
+        evidence.put("head_was_in", Wait.largest(facts.orderedBehindNanos).label());
+        evidence.put("later_batches_ready_mean", facts.steady.stream()
+                .filter(step -> step.waiting().nanos(Cause.ORDER) > 0)
+                .mapToInt(step -> step.account().taking().readyBatches()).average().orElse(0));
+        find(Verdict.ORDER_BLOCKED, facts.share(Cause.ORDER), "Later batches stand ready behind one that is not",
+                "Prefetch more, so that a slow batch is begun sooner; or spread slow samples over batches.", evidence);
+    }
+
+    private void cores() {
+        long wall = facts.usage(account -> account.making().madeAt() - account.making().plannedAt());
+        double waiting = 0;
+        for (BatchAccount account : facts.accounts()) {
+            if (account.making().usage() != null) {
+                waiting += MakingMix.of(account.making(), facts.recording.pauses()).share(Cause.CPU)
+                        * (account.making().madeAt() - account.making().plannedAt());
+            }
+        }
+        double share = wall == 0 ? 0 : waiting / wall;
+        double ofStep = facts.share(Cause.CPU);
+        if (share < CPU_WAIT_SHARE && ofStep < StepRules.INFO_SHARE) {
+            return;
+        }
+        Map<String, Object> evidence = evidence();
+        evidence.put("share_of_making", share);
+        evidence.put("share_of_step", ofStep);
+        evidence.put("involuntary_switches_per_batch",
+                perBatch(facts.usage(account -> account.making().usage().involuntarySwitches())));
+        evidence.put("workers", settings.workers());
+        evidence.put("cores", facts.recording.machine().cores());
+        find(Verdict.CPU_OVERSUBSCRIBED, StepRules.severity(ofStep), ofStep,
+                "Workers could run for " + StepRules.percent(share) + " of their time, and have no core.",
+                "Use fewer workers, or take other work off these cores.", evidence);
+    }
+
+    private void pauses() {
+        double share = facts.stepNanos == 0 ? 0 : (double) facts.pausedNanos() / facts.stepNanos;
+        if (share >= PAUSE_SHARE) {
+            Map<String, Object> evidence = evidence();
+            evidence.put("share_of_step", share);
+            evidence.put("pauses", facts.recording.pauses().size());
+            find(Verdict.GC_STALL, share >= StepRules.CRIT_SHARE ? Severity.CRIT : Severity.WARN, share,
+                    "The JVM stands still for " + StepRules.percent(share) + " of the steps to collect garbage.",
+                    "Allocate less in the trainer, give the JVM more heap, or use -XX:+UseZGC.", evidence);
+        }
+    }
+
+    // ---- waits that a mean does not show
+
+    private void coldStart() {
+        double worst = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos()).max().orElse(0);
+        if (facts.firsts.size() == facts.steps.size() || worst < COLD_MIN_NANOS
+                || worst <= COLD_STEPS * facts.medianStepNanos) {
+            return;
+        }
+        double waited = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos()).sum();
+        double share = waited / (waited + facts.stepNanos);
+        long[] causes = Attribution.sum(facts.firsts.stream().map(Step::waiting).toList());
+        Map<String, Object> evidence = evidence();
+        evidence.put("first_batches", facts.firsts.size());
+        evidence.put("longest_ms", worst / 1e6);
+        evidence.put("median_step_ms", facts.medianStepNanos / 1e6);
+        evidence.put("largest_cause", Wait.largest(causes).label());
+        evidence.put("share_of_run", share);
+        find(Verdict.COLD_START, share >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO, share,
+                String.format(Locale.ROOT, "The first batch took %.0f ms to come, %.0f median steps.", worst / 1e6,
+                        worst / Math.max(1, facts.medianStepNanos)),
+                "Open the loader before the model is built, and keep it open from one epoch to the next.", evidence);
+    }
+
+    private void tail() {
+        Summary.Tail tail = Tails.of(facts);
+        if (facts.steady.size() < TAIL_MIN_STEPS || facts.medianStepNanos < TAIL_MIN_STEP_NANOS
+                || tail.timeShare() < TAIL_SHARE) {
+            return;
+        }
+        List<Step> slow = Tails.slow(facts, TAIL_FACTOR);
+        long[] causes = Attribution.sum(slow.stream().map(Step::waiting).toList());
+        double waited = Arrays.stream(causes).sum();
+        double all = slow.stream().mapToDouble(Step::nanos).sum();
+        Map<String, Object> evidence = evidence();
+        evidence.put("slow_steps", tail.steps());
+        evidence.put("share_of_time", tail.timeShare());
+        evidence.put("waited_share_of_slow_steps", waited / all);
+        evidence.put("largest_cause", waited < all / 2 ? "trainer" : Wait.largest(causes).label());
+        evidence.put("every_steps", tail.every());
+        find(Verdict.TAIL_STALL, tail.timeShare() >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO,
+                tail.timeShare(), tail.steps() + " steps of more than twice the median hold "
+                        + StepRules.percent(tail.timeShare()) + " of the time.",
+                "Look at what these steps waited for, and whether they come at even distances.", evidence);
+    }
+
+    // ---- copies
+
+    private void slowCopies() {
+        double probed = facts.recording.machine().copyBytesPerSecond() / 1e9;
+        double nanos = 0;
+        double bytes = 0;
+        for (BatchAccount account : facts.accounts()) {
+            if (account.copying() != null && account.copying().nanos() > 0) {
+                nanos += account.copying().nanos();
+                bytes += account.bytes();
+            }
+        }
+        double rate = nanos == 0 ? Double.NaN : bytes / nanos;
+        if (!(rate < COPY_RATE_SHARE * probed)) {
+            return;
+        }
+        double share = facts.share(Cause.COPY);
+        Map<String, Object> evidence = evidence();
+        evidence.put("copy_gb_per_s", rate);
+        evidence.put("probed_gb_per_s", probed);
+        evidence.put("share_of_step", share);
+        find(Verdict.H2D_SLOW, share >= StepRules.WARN_SHARE ? StepRules.severity(share) : Severity.INFO, share,
+                String.format(Locale.ROOT, "Copies to the device run at %.2f GB/s of %.2f that it can.", rate, probed),
+                "Use larger batches, pinned memory, and a bus that nothing else uses meanwhile.", evidence);
+    }
+
+    private void unpinned() {
+        if (settings.copies() && !settings.pinned()) {
+            double share = facts.share(Cause.COPY);
+            Map<String, Object> evidence = evidence();
+            evidence.put("share_of_step", share);
+            find(Verdict.UNPINNED, StepRules.severity(share), share,
+                    "Copies to the device start from memory that is not page-locked.",
+                    "Raise the limit on locked memory (ulimit -l), or use fewer or smaller slots.", evidence);
+        }
+    }
+
+    // ---- good news
+
+    private void ahead() {
+        long ready = facts.steady.stream().filter(step -> !step.waiting().counts()).count();
+        double readiness = (double) ready / facts.steady.size();
+        double make = facts.steady.stream().mapToLong(step -> step.account().making().madeAt()
+                - step.account().making().slotAt()).average().orElse(Double.NaN);
+        double capacity = Math.max(1, settings.workers()) / make * facts.mean(Step::nanos);
+        if (settings.workers() > 0 && readiness >= READY_SHARE && capacity >= CAPACITY) {
+            Map<String, Object> evidence = evidence();
+            evidence.put("readiness", readiness);
+            evidence.put("capacity_over_demand", capacity);
+            find(Verdict.LOADER_AHEAD, Severity.INFO, 0,
+                    String.format(Locale.ROOT, "A batch stood ready for %.1f %% of the requests; the loader could give"
+                            + " %.1f times as many.", 100 * readiness, capacity),
+                    "Nothing to do for input; workers may be taken off if cores are scarce.", evidence);
+        }
+    }
+}

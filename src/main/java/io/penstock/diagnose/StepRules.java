@@ -1,0 +1,189 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Summary.RankSteps;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The verdicts on the step, over the means of all ranks: a share is taken within a rank, and the median of the ranks'
+ * shares is judged. Names, thresholds and order are TraceML's (v0.3.6). Two things are added: from 5 % on, waiting for
+ * input is said as information; and copying is judged wherever the trainer was seen to wait for it, by thread or by
+ * stream, since what is measured here is the wait and not the call that enqueues.
+ */
+final class StepRules {
+
+    static final double INFO_SHARE = 0.05;
+    static final double WARN_SHARE = 0.10;
+    static final double CRIT_SHARE = 0.20;
+    private static final double COMPUTE_SHARE = 0.90;
+    private static final double COVERAGE = 0.80;
+    private static final int MIN_STEPS = 2;
+    private static final int MIN_STEPS_CRIT = 20;
+
+    private final List<RankSteps> ranks;
+    private final int worldSize;
+    private final String clock;
+    private final List<Finding> findings = new ArrayList<>();
+
+    private StepRules(List<RankSteps> ranks, int worldSize, String clock) {
+        this.ranks = ranks;
+        this.worldSize = worldSize;
+        this.clock = clock;
+    }
+
+    /**
+     * Judges.
+     *
+     * @param ranks the ranks that there are summaries of
+     * @param worldSize how many there should be
+     * @param clock {@code cpu} or {@code gpu}
+     * @return at least one finding, the most severe first
+     */
+    static List<Finding> judge(List<RankSteps> ranks, int worldSize, String clock) {
+        return new StepRules(ranks, worldSize, clock).judge();
+    }
+
+    private List<Finding> judge() {
+        long steps = ranks.stream().mapToLong(RankSteps::steps).min().orElse(0);
+        if (steps == 0) {
+            return List.of(plain(Verdict.NO_DATA, "No step was recorded.",
+                    "Take batches from the loader, and close them."));
+        }
+        if (steps < MIN_STEPS) {
+            return List.of(plain(Verdict.WARMUP, steps + " steps are too few to tell.", "Let it run on."));
+        }
+        bound(Verdict.INPUT_BOUND, "Waiting for input", RankSteps::inputWaitMillis, INFO_SHARE,
+                "Look at the causes of waiting below: they say which stage to change.");
+        bound(Verdict.H2D_BOUND, "Copying to the device", RankSteps::h2dMillis, WARN_SHARE,
+                "Look at pinned memory, the bytes of a batch, and how many device slots there are.");
+        bound(Verdict.RESIDUAL_HEAVY, "Time that nothing accounts for", RankSteps::residualMillis, WARN_SHARE,
+                "Look at what is done between batches: logging, checkpoints, validation, or phases without marks.");
+        straggler();
+        computeBound();
+        if (ranks.size() < worldSize) {
+            findings.add(plain(Verdict.INCOMPLETE_DATA, "There are summaries of " + ranks.size() + " of " + worldSize
+                    + " ranks.", "Merge the summaries of all ranks."));
+        }
+        if (findings.stream().noneMatch(finding -> finding.verdict() != Verdict.INCOMPLETE_DATA)) {
+            findings.add(plain(Verdict.BALANCED, "No part of the step stands out.",
+                    "Nothing to do; look again when the model, the data or the machine changes."));
+        }
+        if (steps < MIN_STEPS_CRIT) {
+            findings.replaceAll(finding -> finding.severity() != Severity.CRIT ? finding
+                    : new Finding(finding.verdict(), Severity.WARN, finding.score(), finding.summary(),
+                            finding.action(), finding.ranks(), finding.evidence()));
+        }
+        findings.sort(ORDER);
+        return List.copyOf(findings);
+    }
+
+    /** By severity, then by score; of equals, a straggler goes first. */
+    static final Comparator<Finding> ORDER = Comparator.comparing(Finding::severity).reversed()
+            .thenComparing(Comparator.comparingDouble(Finding::score).reversed())
+            .thenComparing(finding -> finding.verdict().name().endsWith("STRAGGLER") ? 0 : 1);
+
+    private static Finding plain(Verdict verdict, String summary, String action) {
+        return new Finding(verdict, Severity.INFO, 0, summary, action, List.of(), Map.of());
+    }
+
+    static Severity severity(double share) {
+        return share >= CRIT_SHARE ? Severity.CRIT : share >= WARN_SHARE ? Severity.WARN : Severity.INFO;
+    }
+
+    static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+
+    private void bound(Verdict verdict, String what, ToDoubleFunction<RankSteps> part, double from, String action) {
+        double share = medianShare(part);
+        if (share >= from) {
+            Map<String, Object> evidence = new LinkedHashMap<>();
+            evidence.put("share", share);
+            evidence.put("step_ms", mean(RankSteps::stepMillis));
+            evidence.put("part_ms", mean(part));
+            evidence.put("clock", clock);
+            RankSteps worst = ranks.stream().max(Comparator.comparingDouble(part)).orElseThrow();
+            findings.add(new Finding(verdict, severity(share), share,
+                    what + " takes " + percent(share) + " of the typical step.", action,
+                    ranks.size() == 1 ? List.of() : List.of(worst.rank()), evidence));
+        }
+    }
+
+    private void computeBound() {
+        double share = medianShare(RankSteps::computeMillis);
+        boolean others = medianShare(RankSteps::inputWaitMillis) >= WARN_SHARE
+                || medianShare(RankSteps::h2dMillis) >= WARN_SHARE
+                || medianShare(RankSteps::residualMillis) >= WARN_SHARE;
+        if (share >= COMPUTE_SHARE && !others) {
+            findings.add(new Finding(Verdict.COMPUTE_BOUND, Severity.INFO, share,
+                    "Computing takes " + percent(share) + " of the typical step: input keeps up.",
+                    "Make the model's step cheaper; the loader has no part in it.", List.of(),
+                    Map.of("share", share, "clock", clock)));
+        }
+    }
+
+    /** NaN, which no comparison holds for, if a rank did not measure the part. */
+    private double medianShare(ToDoubleFunction<RankSteps> part) {
+        double[] shares = ranks.stream().filter(rank -> rank.stepMillis() > 0)
+                .mapToDouble(rank -> part.applyAsDouble(rank) / rank.stepMillis()).sorted().toArray();
+        return shares.length == 0 ? Double.NaN
+                : (shares[(shares.length - 1) / 2] + shares[shares.length / 2]) / 2;
+    }
+
+    private double mean(ToDoubleFunction<RankSteps> part) {
+        return ranks.stream().mapToDouble(part).average().orElse(Double.NaN);
+    }
+
+    /**
+     * Where gradients are exchanged, the ranks that are ahead wait for the one that is behind, in their backward pass:
+     * so the culprit is the rank that spends least there, and its victim the typical one.
+     */
+    private void straggler() {
+        boolean marked = ranks.stream().allMatch(rank -> rank.backwardMillis() >= 0);
+        if (ranks.size() < 2 || !marked) {
+            return;
+        }
+        List<RankSteps> sorted = ranks.stream()
+                .sorted(Comparator.comparingDouble(RankSteps::backwardMillis)).toList();
+        RankSteps culprit = sorted.getFirst();
+        RankSteps victim = sorted.get(sorted.size() / 2);
+        double gap = victim.backwardMillis() - culprit.backwardMillis();
+        double score = gap / victim.stepMillis();
+        if (!(score >= WARN_SHARE)) {
+            return;
+        }
+        Map<Verdict, Double> coverage = new LinkedHashMap<>();
+        coverage.put(Verdict.INPUT_STRAGGLER, excess(culprit, victim, RankSteps::inputWaitMillis) / gap);
+        coverage.put(Verdict.H2D_STRAGGLER, excess(culprit, victim, RankSteps::h2dMillis) / gap);
+        coverage.put(Verdict.COMPUTE_STRAGGLER, excess(culprit, victim, RankSteps::forwardMillis) / gap);
+        Map.Entry<Verdict, Double> most = coverage.entrySet().stream()
+                .max(Map.Entry.comparingByValue()).orElseThrow();
+        Verdict verdict = most.getValue() >= COVERAGE ? most.getKey() : Verdict.STRAGGLER;
+        Map<String, Object> evidence = new LinkedHashMap<>();
+        evidence.put("culprit_rank", culprit.rank());
+        evidence.put("victim_rank", victim.rank());
+        evidence.put("visible_cost_ms", gap);
+        evidence.put("step_ms", victim.stepMillis());
+        evidence.put("covered", Math.min(1, most.getValue()));
+        findings.add(new Finding(verdict, severity(score), score,
+                "Rank " + culprit.rank() + " holds up the others by " + percent(score) + " of their step"
+                        + (verdict == Verdict.STRAGGLER ? "; no single phase of it explains that." : "."),
+                switch (verdict) {
+                    case INPUT_STRAGGLER -> "Look at the input of rank " + culprit.rank() + ".";
+                    case H2D_STRAGGLER -> "Look at the copies of rank " + culprit.rank() + ".";
+                    case COMPUTE_STRAGGLER -> "Look at the forward pass of rank " + culprit.rank() + ".";
+                    default -> "Look at the exchange of gradients, and at what rank " + culprit.rank()
+                            + " does besides.";
+                }, List.of(culprit.rank()), evidence));
+    }
+
+    private static double excess(RankSteps culprit, RankSteps victim, ToDoubleFunction<RankSteps> part) {
+        double excess = part.applyAsDouble(culprit) - part.applyAsDouble(victim);
+        return excess > 0 ? excess : 0;
+    }
+}

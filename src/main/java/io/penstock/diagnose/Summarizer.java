@@ -1,0 +1,251 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Steps.Step;
+import io.penstock.diagnose.Summary.BatchTimes;
+import io.penstock.diagnose.Summary.CauseRow;
+import io.penstock.diagnose.Summary.ColdStart;
+import io.penstock.diagnose.Summary.Fingerprint;
+import io.penstock.diagnose.Summary.Gc;
+import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.Overhead;
+import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.Slots;
+import io.penstock.diagnose.Summary.StepPoint;
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.LoaderInfo;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/** Makes a summary of a recording. */
+final class Summarizer {
+
+    static final int SERIES_POINTS = 500;
+    static final int TIMELINE_BATCHES = 48;
+    private static final double NAMED = 0.8;
+    private static final double MAINLY = 0.5;
+
+    private final Recording recording;
+    private final LoaderInfo settings;
+    private final Facts facts;
+
+    Summarizer(Recording recording) {
+        this.recording = recording;
+        this.settings = recording.settings();
+        this.facts = new Facts(recording);
+    }
+
+    Summary summary(Fingerprint fingerprint, double overheadNanos, Headroom headroom) {
+        List<RankSteps> ranks = facts.steps.isEmpty() ? List.of() : List.of(rank());
+        String clock = clock();
+        List<Finding> findings = new ArrayList<>(
+                StepRules.judge(ranks, facts.steps.isEmpty() ? 0 : 1, clock));
+        findings.replaceAll(this::withCause);
+        findings.addAll(InputRules.judge(facts));
+        return new Summary(settings.name(), Instant.now(), durationSeconds(), fingerprint, clock, ranks,
+                List.copyOf(findings), input(headroom), overhead(overheadNanos));
+    }
+
+    private double durationSeconds() {
+        return facts.steps.isEmpty() ? 0 : (end(facts.steps.getLast()) - begin()) / 1e9;
+    }
+
+    private long begin() {
+        return facts.steps.getFirst().account().taking().requestedAt();
+    }
+
+    private static long end(Step step) {
+        return step.account().taking().requestedAt() + step.nanos();
+    }
+
+    /** The device's clock if it timed every step's wait. */
+    private String clock() {
+        boolean device = !facts.steps.isEmpty() && facts.steps.stream()
+                .allMatch(step -> step.account().taking().exposedNanos() >= 0);
+        return device ? "gpu" : "cpu";
+    }
+
+    private Overhead overhead(double nanosPerStep) {
+        double step = facts.mean(Step::nanos);
+        return new Overhead(nanosPerStep, step > 0 ? nanosPerStep / step : Double.NaN);
+    }
+
+    private RankSteps rank() {
+        Recording.Marks marks = recording.marks();
+        boolean measured = settings.copies();
+        return new RankSteps(settings.rank(), hostName(), facts.steady.size(),
+                facts.steps.getFirst().account().sequence(), facts.steps.getLast().account().sequence(),
+                millis(Step::nanos), millis(Step::inputNanos), millis(step -> step.waiting().nanos()),
+                measured ? millis(Step::h2dNanos) : Double.NaN, millis(Step::computeNanos),
+                marked(marks, Recording.Marks::forwardNanos), marked(marks, Recording.Marks::backwardNanos),
+                marked(marks, Recording.Marks::optimizerNanos), millis(Step::residualNanos),
+                settings.memory().hostBytes() + settings.memory().deviceBytes());
+    }
+
+    private double millis(ToDoubleFunction<Step> nanos) {
+        return facts.mean(nanos) / 1e6;
+    }
+
+    private static double marked(Recording.Marks marks, ToLongFunction<Recording.Marks> nanos) {
+        return marks == null || marks.steps() == 0 ? Double.NaN : nanos.applyAsLong(marks) / 1e6 / marks.steps();
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException _) {
+            return "localhost";
+        }
+    }
+
+    /** Names the cause in the verdict itself: alone if it makes up most of the wait. */
+    private Finding withCause(Finding finding) {
+        long waited = facts.waitedNanos();
+        if (finding.verdict() != Verdict.INPUT_BOUND || waited == 0) {
+            return finding;
+        }
+        Cause cause = Wait.largest(facts.causeNanos);
+        double share = (double) facts.causeNanos[cause.ordinal()] / waited;
+        Map<String, Object> evidence = new LinkedHashMap<>(finding.evidence());
+        evidence.put("cause", share >= MAINLY ? cause.label() : "mixed");
+        evidence.put("cause_share_of_wait", share);
+        String named = share >= NAMED ? " The cause is " + cause.label() + "."
+                : share >= MAINLY ? " The cause is mainly " + cause.label() + "."
+                : " The causes are mixed; the largest is " + cause.label() + ".";
+        return new Finding(finding.verdict(), finding.severity(), finding.score(),
+                finding.summary() + named.replace('_', ' '), action(cause), finding.ranks(), evidence);
+    }
+
+    private static String action(Cause cause) {
+        return switch (cause) {
+            case START -> "Open the loader sooner, and keep it open over epochs.";
+            case SLOT -> "Prefetch more, or close batches sooner.";
+            case PLAN -> "Use a sampler that is worked out by position.";
+            case READ_BLOCKED -> "Read ahead, use more workers, or faster storage.";
+            case READ_CPU, COLLATE -> "Use more workers, or fewer bytes a batch.";
+            case DECODE -> "Use more workers while cores are free, or store samples decoded.";
+            case TRANSFORM -> "Use more workers while cores are free, or transform on the device.";
+            case CPU -> "Use fewer workers, or take other work off these cores.";
+            case ORDER -> "Prefetch more, or spread slow samples over batches.";
+            case COPY -> "Look at pinned memory, the bytes of a batch, and the number of device slots.";
+            case GC -> "Allocate less in the trainer, or use a collector with short pauses.";
+            case HANDOVER -> "Prefetch more, or make batches larger: threads take longer to wake up than to work.";
+            case OTHER -> "Look at the causes of waiting.";
+        };
+    }
+
+    // ---- the input pipeline
+
+    private InputPipeline input(Headroom headroom) {
+        double seconds = facts.stepNanos / 1e9;
+        return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
+                seconds == 0 ? Double.NaN : facts.sum(step -> step.account().samples()) / seconds,
+                seconds == 0 ? Double.NaN : facts.sum(step -> step.account().bytes()) / seconds,
+                spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
+                causes(), slots(), Distribution.of(facts.values(step -> step.account().taking().readyBatches())),
+                coldStart(), Tails.of(facts), gc(), facts.readAmplification(), headroom,
+                new WhatIf(recording).predictions(), series(), timeline());
+    }
+
+    private Distribution spread(ToDoubleFunction<Step> nanos) {
+        return Distribution.of(facts.values(step -> nanos.applyAsDouble(step) / 1e6));
+    }
+
+    private Distribution exposed() {
+        return Distribution.of(facts.steady.stream().mapToLong(step -> step.account().taking().exposedNanos())
+                .filter(nanos -> nanos >= 0).mapToDouble(nanos -> nanos / 1e6).toArray());
+    }
+
+    private List<CauseRow> causes() {
+        double waited = Math.max(1, facts.waitedNanos());
+        List<CauseRow> rows = new ArrayList<>();
+        for (Cause cause : Cause.values()) {
+            long nanos = facts.causeNanos[cause.ordinal()];
+            if (nanos > 0) {
+                rows.add(new CauseRow(cause, nanos / 1e6, nanos / waited, facts.largestCause[cause.ordinal()]));
+            }
+        }
+        rows.sort(Comparator.comparingDouble(CauseRow::millis).reversed());
+        return rows;
+    }
+
+    /** What workers wait for slots is starvation where it is on the path of a wait, and backpressure where it is not. */
+    private Slots slots() {
+        double starved = facts.causeNanos[Cause.SLOT.ordinal()] / 1e6;
+        double all = facts.steady.stream().mapToDouble(step ->
+                step.account().making().slotAt() - step.account().making().claimedAt()).sum() / 1e6;
+        return new Slots(settings.memory().hostSlots(),
+                Distribution.of(facts.values(step -> step.account().taking().freeSlots())), starved,
+                Math.max(0, all - starved));
+    }
+
+    private ColdStart coldStart() {
+        double[] waits = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).toArray();
+        return new ColdStart(waits.length, Distribution.of(waits), waits.length == 0 ? Double.NaN : waits[0]);
+    }
+
+    private Gc gc() {
+        double paused = recording.pauses().stream().mapToDouble(pause -> pause.endAt() - pause.beginAt()).sum();
+        return new Gc(recording.pauses().size(), paused / 1e6,
+                facts.stepNanos == 0 ? 0 : (double) facts.pausedNanos() / facts.stepNanos);
+    }
+
+    private List<StepPoint> series() {
+        List<StepPoint> points = new ArrayList<>();
+        int stepsAPoint = Math.ceilDiv(Math.max(1, facts.steps.size()), SERIES_POINTS);
+        for (int from = 0; from < facts.steps.size(); from += stepsAPoint) {
+            points.add(point(facts.steps.subList(from, Math.min(facts.steps.size(), from + stepsAPoint))));
+        }
+        return points;
+    }
+
+    private StepPoint point(List<Step> steps) {
+        BatchAccount first = steps.getFirst().account();
+        double nanos = steps.stream().mapToDouble(Step::nanos).sum();
+        long[] causes = Attribution.sum(steps.stream().map(Step::waiting).toList());
+        Cause largest = Wait.largest(causes);
+        return new StepPoint(first.sequence(), steps.size(), (first.taking().requestedAt() - begin()) / 1e9,
+                first.epoch(), nanos / steps.size() / 1e6,
+                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).average().orElseThrow(),
+                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).max().orElseThrow(),
+                nanos == 0 ? Double.NaN
+                        : steps.stream().mapToLong(step -> step.account().samples()).sum() / nanos * 1e9,
+                steps.stream().mapToInt(step -> step.account().taking().readyBatches()).average().orElseThrow(),
+                causes[largest.ordinal()] == 0 ? null : largest);
+    }
+
+    /** Around the longest wait of the steady state: the batches that say why. */
+    private List<BatchTimes> timeline() {
+        if (facts.steady.isEmpty()) {
+            return List.of();
+        }
+        Step longest = facts.steady.stream()
+                .max(Comparator.comparingLong(step -> step.waiting().nanos())).orElseThrow();
+        int from = Math.max(0, facts.steps.indexOf(longest) - TIMELINE_BATCHES / 2);
+        List<Step> shown = facts.steps.subList(from, Math.min(facts.steps.size(), from + TIMELINE_BATCHES));
+        long zero = shown.stream().mapToLong(step -> step.account().making().claimedAt()).min().orElseThrow();
+        return shown.stream().map(step -> times(step.account(), zero)).toList();
+    }
+
+    private static BatchTimes times(BatchAccount account, long zero) {
+        var made = account.making();
+        var taking = account.taking();
+        return new BatchTimes(account.sequence(), made.worker(), millis(made.claimedAt(), zero),
+                millis(made.slotAt(), zero), millis(made.plannedAt(), zero), millis(made.madeAt(), zero),
+                account.copying() == null ? Double.NaN : millis(account.copying().submittedAt(), zero),
+                millis(taking.requestedAt(), zero), millis(taking.takenAt(), zero), millis(taking.closedAt(), zero));
+    }
+
+    private static double millis(long at, long zero) {
+        return at == BatchAccount.NOT_MEASURED ? Double.NaN : (at - zero) / 1e6;
+    }
+}
