@@ -1,5 +1,7 @@
 package io.penstock.diagnose;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 
@@ -24,6 +26,48 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
     public static final String JSON_FILE = "final_summary.json";
     /** The same for people. */
     public static final String TEXT_FILE = "final_summary.txt";
+
+    /**
+     * Writes the summary to a folder, as {@link #JSON_FILE} and {@link #TEXT_FILE}.
+     *
+     * @param folder where to; made if it is not there
+     * @throws IOException if it cannot be written
+     */
+    public void write(Path folder) throws IOException {
+        SummaryFile.write(this, folder);
+    }
+
+    /**
+     * Reads what {@link #write} wrote.
+     *
+     * @param path the file, or the folder with it
+     * @return the summary
+     * @throws IOException if it cannot be read or is none; names the file
+     */
+    public static Summary read(Path path) throws IOException {
+        return SummaryFile.read(path);
+    }
+
+    /**
+     * Puts the summaries of the ranks of one run together. The step is judged anew, over all of them; the input
+     * pipeline is that of the rank that waits longest.
+     *
+     * @param summaries one a rank, in any order
+     * @return the summary of the run
+     * @throws IllegalArgumentException if there is none, or there are two of one rank
+     */
+    public static Summary merge(List<Summary> summaries) {
+        return SummaryFile.merge(summaries);
+    }
+
+    /**
+     * The summary for people.
+     *
+     * @return lines of 78 columns, the verdict first
+     */
+    public String text() {
+        return SummaryText.of(this);
+    }
 
     /**
      * What a run ran with.

@@ -66,6 +66,15 @@ public enum Verdict {
     LOADER_AHEAD;
 
     /**
+     * Whether it is a verdict on the step, rather than on the input pipeline.
+     *
+     * @return true for the ones up to {@link #NO_DATA}
+     */
+    public boolean isOfStep() {
+        return compareTo(NO_DATA) <= 0;
+    }
+
+    /**
      * The name in the summary file.
      *
      * @return for example {@code INPUT_BOUND}

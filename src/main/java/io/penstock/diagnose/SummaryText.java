@@ -1,0 +1,203 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Summary.CauseRow;
+import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.Prediction;
+import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.StageRow;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/** A summary for people: a box of 78 columns, the verdict first, then what it rests on. */
+final class SummaryText {
+
+    private static final int WIDTH = 78;
+    private static final int INNER = WIDTH - 4;
+
+    private final Summary summary;
+    private final List<String> lines = new ArrayList<>();
+
+    private SummaryText(Summary summary) {
+        this.summary = summary;
+    }
+
+    static String of(Summary summary) {
+        var text = new SummaryText(summary);
+        text.build();
+        return String.join("\n", text.lines);
+    }
+
+    private void build() {
+        border();
+        row(String.format(Locale.ROOT, "Penstock Run Summary | %s | duration %.1f s", summary.run(),
+                summary.durationSeconds()));
+        border();
+        if (summary.input().headroom() != null) {
+            row(String.format(Locale.ROOT, "Real over synthetic: %.1f %% (%.0f of %.0f samples/s)",
+                    100 * summary.input().headroom().ratio(), summary.input().headroom().measuredSamplesPerSecond(),
+                    summary.input().headroom().syntheticSamplesPerSecond()));
+        }
+        for (Finding finding : summary.findings()) {
+            boolean first = finding == summary.findings().getFirst();
+            wrap((first ? "Verdict: " : "") + finding.verdict().label() + " / " + severity(finding));
+            wrap((first ? "Why: " : "  ") + finding.summary());
+            wrap((first ? "Next: " : "  ") + finding.action());
+            row("");
+        }
+        if (!summary.ranks().isEmpty()) {
+            steps();
+            waits();
+            stages();
+            predictions();
+        }
+        wrap(String.format(Locale.ROOT, "The clocks cost %.2f us a step (%s).",
+                summary.overhead().nanosPerStep() / 1e3, percent(summary.overhead().share())));
+        border();
+    }
+
+    private static String severity(Finding finding) {
+        return switch (finding.severity()) {
+            case INFO -> "INFO";
+            case WARN -> "WARNING";
+            case CRIT -> "CRITICAL";
+        };
+    }
+
+    // ---- tables
+
+    private void steps() {
+        boolean one = summary.ranks().size() == 1;
+        row("Step Time Evidence");
+        if (one) {
+            table(new int[] {22, 16, 12}, "Phase", "Average", "Share");
+        } else {
+            table(new int[] {14, 12, 12, 10, 18}, "Phase", "Median", "Worst", "Skew", "Scope");
+        }
+        phase("Step Time", RankSteps::stepMillis, one);
+        phase("Input Wait", RankSteps::inputWaitMillis, one);
+        phase("Compute", RankSteps::computeMillis, one);
+        phase("Residual", RankSteps::residualMillis, one);
+        phase("H2D", RankSteps::h2dMillis, one);
+        row("");
+    }
+
+    private void phase(String name, ToDoubleFunction<RankSteps> part, boolean one) {
+        List<RankSteps> sorted = summary.ranks().stream().filter(rank -> !Double.isNaN(part.applyAsDouble(rank)))
+                .sorted(Comparator.comparingDouble(part)).toList();
+        if (sorted.isEmpty()) {
+            cells(one ? new int[] {22, 16, 12} : new int[] {14, 12, 12, 10, 18}, name, "n/a", "n/a", "", "");
+            return;
+        }
+        double worst = part.applyAsDouble(sorted.getLast());
+        double median = part.applyAsDouble(sorted.get((sorted.size() - 1) / 2));
+        if (one) {
+            cells(new int[] {22, 16, 12}, name, millis(worst), percent(worst / sorted.getLast().stepMillis()));
+        } else {
+            cells(new int[] {14, 12, 12, 10, 18}, name, millis(median), millis(worst),
+                    median <= 0 ? "n/a" : percent((worst - median) / median), "rank " + sorted.getLast().rank());
+        }
+    }
+
+    private void waits() {
+        InputPipeline input = summary.input();
+        int[] widths = {22, 16, 12, 12};
+        row("Waits");
+        table(widths, "Cause", "Time", "Share", "Largest in");
+        for (CauseRow cause : input.causes()) {
+            cells(widths, cause.cause().label().replace('_', ' '), millis(cause.millis()), percent(cause.share()),
+                    cause.waits() + " waits");
+        }
+        if (input.causes().isEmpty()) {
+            row("none of 50 us or more");
+        }
+        row("step " + spread(input.stepMillis()) + " ms; wait " + spread(input.waitMillis()) + " ms");
+        row("");
+    }
+
+    private static String spread(Distribution values) {
+        return String.format(Locale.ROOT, "p50 %.3f, p95 %.3f, p99 %.3f", values.p50(), values.p95(), values.p99());
+    }
+
+    private void stages() {
+        int[] widths = {12, 12, 12, 12, 12};
+        row("Stages, of rank " + summary.input().rank());
+        table(widths, "Stage", "p50", "p99", "Blocked", "Busy");
+        for (StageRow stage : summary.input().stages()) {
+            cells(widths, stage.stage().label(), millis(stage.millis().p50()), millis(stage.millis().p99()),
+                    stage.totalMillis() == 0 ? "n/a" : percent(stage.blockedMillis() / stage.totalMillis()),
+                    percent(stage.utilisation()));
+        }
+        row("");
+    }
+
+    private void predictions() {
+        List<Prediction> predictions = summary.input().whatIf();
+        if (predictions.isEmpty()) {
+            return;
+        }
+        int[] widths = {22, 18, 12, 14};
+        Prediction present = predictions.getFirst();
+        row("What if" + (present.trusted() ? "" : " (not trusted: off by " + percent(present.errorShare())
+                + " for the settings as they are)"));
+        table(widths, "Change", "Samples/s", "Gain", "Limit");
+        for (Prediction prediction : predictions) {
+            cells(widths, prediction.change(), String.format(Locale.ROOT, "%.1f", prediction.samplesPerSecond()),
+                    percent(prediction.gain()), prediction.limit());
+        }
+        row("");
+    }
+
+    // ---- lines
+
+    private static String millis(double value) {
+        return Double.isNaN(value) ? "n/a" : String.format(Locale.ROOT, value < 10 ? "%.3f ms" : "%.1f ms", value);
+    }
+
+    private static String percent(double share) {
+        return Double.isNaN(share) ? "n/a" : String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    }
+
+    private void border() {
+        lines.add("+" + "-".repeat(WIDTH - 2) + "+");
+    }
+
+    private void row(String text) {
+        String shown = text.length() <= INNER ? text : text.substring(0, INNER - 1) + ".";
+        lines.add("| " + shown + " ".repeat(INNER - shown.length()) + " |");
+    }
+
+    private void table(int[] widths, String... heads) {
+        cells(widths, heads);
+        int rule = 2 * (widths.length - 1);
+        for (int width : widths) {
+            rule += width;
+        }
+        row("-".repeat(Math.min(INNER, rule)));
+    }
+
+    private void cells(int[] widths, String... values) {
+        var line = new StringBuilder();
+        for (int i = 0; i < widths.length && i < values.length; i++) {
+            line.append(values[i]).repeat(' ', Math.max(0, widths[i] - values[i].length())).append("  ");
+        }
+        row(line.toString().stripTrailing());
+    }
+
+    private void wrap(String text) {
+        var line = new StringBuilder();
+        for (String word : text.split(" ")) {
+            if (!line.isEmpty() && line.length() + 1 + word.length() > INNER) {
+                row(line.toString());
+                line.setLength(0);
+                line.append("  ");
+            } else if (!line.isEmpty() && !line.toString().isBlank()) {
+                line.append(' ');
+            }
+            line.append(word);
+        }
+        row(line.toString());
+    }
+}
