@@ -59,6 +59,8 @@ public final class SampleReader implements AutoCloseable {
     /** Reads what is mapped. */
     private final SampleReader[] sources;
     private SampleRandom random = SampleRandom.NONE;
+    /** This reader's and its sources'. */
+    private final StageClock clock;
     /** What the decoder takes. */
     private final Scratch stored = new Scratch();
     /** What the decoder made, where it is not written into the batch. */
@@ -85,6 +87,11 @@ public final class SampleReader implements AutoCloseable {
      * @param verified what all workers have checked; null to check nothing
      */
     public SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified) {
+        this(dataset, mode, verified, new StageClock());
+    }
+
+    private SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified, StageClock clock) {
+        this.clock = clock;
         this.dataset = dataset;
         this.fields = dataset.fields().toArray(TensorSpec[]::new);
         this.fieldBytes = new long[fields.length];
@@ -107,7 +114,7 @@ public final class SampleReader implements AutoCloseable {
             Decoder decoder = dataset.decoder(f);
             decoders[f] = decoder == null ? null : decoder.open();
             maps[f] = dataset.map(f);
-            sources[f] = maps[f] == null ? null : new SampleReader(maps[f].source(), mode, verified);
+            sources[f] = maps[f] == null ? null : new SampleReader(maps[f].source(), mode, verified, clock);
             asStored[f] = maps[f] == null && !inParts[f] && decoders[f] == null;
         }
     }
@@ -127,6 +134,15 @@ public final class SampleReader implements AutoCloseable {
      */
     public Dataset dataset() {
         return dataset;
+    }
+
+    /**
+     * What is spent on samples that are decoded or mapped.
+     *
+     * @return the clock, of this reader's thread
+     */
+    public StageClock clock() {
+        return clock;
     }
 
     /**
@@ -270,7 +286,9 @@ public final class SampleReader implements AutoCloseable {
     private long takeStored(long sample, int field) {
         locateStored(sample, field, span);
         storedBytes = span.byteSize();
+        long begin = System.nanoTime();
         reader.copy(span, stored.of(storedBytes), 0);
+        clock.read(System.nanoTime() - begin);
         if (!fields[field].isVariable()) {
             return fieldBytes[field];
         }
@@ -284,8 +302,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     private void decode(long sample, int field, long bytes, MemorySegment target, long targetOffset) {
+        long begin = System.nanoTime();
         try {
             decoders[field].decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
+            clock.decoded(System.nanoTime() - begin);
         } catch (IOException e) {
             throw undecodable(sample, field, e);
         }
@@ -316,9 +336,11 @@ public final class SampleReader implements AutoCloseable {
         long sourceBytes = source.locate(sample, map.field()).byteSize();
         MemorySegment value = stored.of(sourceBytes).asSlice(0, sourceBytes);
         source.copyPart(0, sourceBytes, value, 0);
+        long begin = System.nanoTime();
         try {
             map.map().map(tensor(value, from), random.of(sample, map.operation()),
                     tensor(target.asSlice(targetOffset, bytes), fields[field]));
+            clock.transformed(System.nanoTime() - begin);
         } catch (IOException e) {
             throw undecodable(sample, field, e);
         } catch (RuntimeException e) {

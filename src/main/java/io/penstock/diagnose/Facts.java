@@ -60,6 +60,22 @@ final class Facts {
         return stepNanos == 0 ? 0 : (double) causeNanos[cause.ordinal()] / stepNanos;
     }
 
+    /** What one slot more would have saved, as a share of the steps' time. */
+    double starvedShare() {
+        return stepNanos == 0 ? 0 : (double) sum(Step::starvedNanos) / stepNanos;
+    }
+
+    /** The cause that most of the waiting has; slots, if batches were begun late for want of one. */
+    Cause mainCause() {
+        return 2 * sum(Step::starvedNanos) >= waitedNanos() ? Cause.SLOT : Wait.largest(causeNanos);
+    }
+
+    long mainCauseNanos() {
+        Cause cause = mainCause();
+        return cause == Cause.SLOT ? Math.max(sum(Step::starvedNanos), causeNanos[cause.ordinal()])
+                : causeNanos[cause.ordinal()];
+    }
+
     long waitedNanos() {
         long sum = 0;
         for (long nanos : causeNanos) {

@@ -189,7 +189,7 @@ final class InputRules {
         evidence.put("device_slots", settings.memory().deviceSlots());
         evidence.put("free_slots_p50", Distribution.of(facts.values(
                 step -> step.account().taking().freeSlots())).p50());
-        find(Verdict.SLOT_STARVED, facts.share(Cause.SLOT), "Workers have no slot while the trainer waits",
+        find(Verdict.SLOT_STARVED, facts.starvedShare(), "Workers have no slot while the trainer waits",
                 "Prefetch more, use more device slots, or close batches sooner.", evidence);
     }
 

@@ -36,6 +36,18 @@ final class Steps {
             return Math.max(0, exposedNanos() - h2dNanos());
         }
 
+        /**
+         * The part of the wait that was not, had there been one slot more: its batch was being made in it, and had
+         * been begun so much later as its worker had stood without a slot.
+         */
+        long starvedNanos() {
+            var made = account.making();
+            long withoutSlot = made.slotAt() - made.claimedAt();
+            long making = Intervals.overlapNanos(account.taking().requestedAt(), account.taking().takenAt(),
+                    made.slotAt(), made.madeAt());
+            return waiting.counts() ? waiting.nanos(Cause.SLOT) + Math.min(withoutSlot, making) : 0;
+        }
+
         long residualNanos() {
             return Math.max(0, nanos - waiting.nanos() - computeNanos);
         }

@@ -113,8 +113,8 @@ final class Summarizer {
         if (finding.verdict() != Verdict.INPUT_BOUND || waited == 0) {
             return finding;
         }
-        Cause cause = Wait.largest(facts.causeNanos);
-        double share = (double) facts.causeNanos[cause.ordinal()] / waited;
+        Cause cause = facts.mainCause();
+        double share = (double) facts.mainCauseNanos() / waited;
         Map<String, Object> evidence = new LinkedHashMap<>(finding.evidence());
         evidence.put("cause", share >= MAINLY ? cause.label() : "mixed");
         evidence.put("cause_share_of_wait", share);
@@ -178,9 +178,9 @@ final class Summarizer {
         return rows;
     }
 
-    /** What workers wait for slots is starvation where it is on the path of a wait, and backpressure where it is not. */
+    /** What workers wait for slots is starvation where the trainer waits for it, and backpressure where it does not. */
     private Slots slots() {
-        double starved = facts.causeNanos[Cause.SLOT.ordinal()] / 1e6;
+        double starved = facts.sum(Step::starvedNanos) / 1e6;
         double all = facts.steady.stream().mapToDouble(step ->
                 step.account().making().slotAt() - step.account().making().claimedAt()).sum() / 1e6;
         return new Slots(settings.memory().hostSlots(),

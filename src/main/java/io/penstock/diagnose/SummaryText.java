@@ -113,12 +113,15 @@ final class SummaryText {
         if (input.causes().isEmpty()) {
             row("none of 50 us or more");
         }
-        row("step " + spread(input.stepMillis()) + " ms; wait " + spread(input.waitMillis()) + " ms");
+        row("");
+        table(widths, "", "p50", "p95", "p99");
+        spread(widths, "Step", input.stepMillis());
+        spread(widths, "Wait", input.waitMillis());
         row("");
     }
 
-    private static String spread(Distribution values) {
-        return String.format(Locale.ROOT, "p50 %.3f, p95 %.3f, p99 %.3f", values.p50(), values.p95(), values.p99());
+    private void spread(int[] widths, String name, Distribution values) {
+        cells(widths, name, millis(values.p50()), millis(values.p95()), millis(values.p99()));
     }
 
     private void stages() {

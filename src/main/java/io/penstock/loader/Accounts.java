@@ -1,0 +1,286 @@
+package io.penstock.loader;
+
+import static io.penstock.loader.BatchAccount.NOT_MEASURED;
+
+import io.penstock.loader.BatchAccount.Copying;
+import io.penstock.loader.BatchAccount.Making;
+import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.loader.BatchAccount.Usage;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The accounts of the latest batches, in arrays that are allocated once.
+ *
+ * <p>A batch has a row in each of three tables, each written by one thread at a time: the worker that makes the batch,
+ * the copy thread, the thread that takes and closes it. A row is {@linkplain Table#open opened} before it is written
+ * and told by its batch's number when it is whole; whoever reads it looks at that number before and after, and leaves
+ * the row out if it changed meanwhile. So writers never wait, and cost some stores.
+ */
+public final class Accounts {
+
+    /** Rows: as many steps as a summary looks at, or so. */
+    static final int STEPS = 8192;
+
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final int FIRST_FLAG = 1;
+    private static final int PROBE_ROUNDS = 8;
+
+    /** Rows of one kind. */
+    private static final class Table {
+
+        private static final int NUMBER = 0;
+        private final int columns;
+        private final long[] values;
+
+        Table(int columns) {
+            this.columns = columns;
+            this.values = new long[STEPS * columns];
+            for (int row = 0; row < STEPS; row++) {
+                values[row * columns] = NOT_MEASURED;
+            }
+        }
+
+        /** Where a batch's row begins. */
+        int row(long sequence) {
+            return (int) (sequence & (STEPS - 1)) * columns;
+        }
+
+        int open(long sequence) {
+            int row = row(sequence);
+            ELEMENT.setOpaque(values, row + NUMBER, NOT_MEASURED);
+            VarHandle.storeStoreFence();
+            return row;
+        }
+
+        void close(int row, long sequence) {
+            ELEMENT.setRelease(values, row + NUMBER, sequence);
+        }
+
+        boolean holds(long sequence) {
+            return (long) ELEMENT.getAcquire(values, row(sequence) + NUMBER) == sequence;
+        }
+    }
+
+    /** Columns of a worker's row behind the number. */
+    private static final int CLAIMED = 1;
+    private static final int SLOT = 2;
+    private static final int PLANNED = 3;
+    private static final int MADE = 4;
+    private static final int READ = 5;
+    private static final int DECODE = 6;
+    private static final int TRANSFORM = 7;
+    private static final int BYTES = 8;
+    private static final int EPOCH_AND_FIRST = 9;
+    private static final int WORKER_AND_SAMPLES = 10;
+    private static final int CPU = 11;
+    private static final int DISK = 12;
+    private static final int FAULTS = 13;
+    private static final int VOLUNTARY = 14;
+    private static final int INVOLUNTARY = 15;
+    private final Table making = new Table(16);
+
+    private static final int SUBMIT = 1;
+    private static final int SUBMITTED = 2;
+    private static final int ARRIVED = 3;
+    /** Null if batches are lent where they are made. */
+    private final Table copying;
+
+    private static final int REQUESTED = 1;
+    private static final int TAKEN = 2;
+    private static final int CLOSED = 3;
+    private static final int READY = 4;
+    private static final int FREE = 5;
+    private static final int COMPUTE = 6;
+    private final Table taking = new Table(8);
+
+    private final long[] newest = {NOT_MEASURED};
+
+    Accounts(boolean copies) {
+        copying = copies ? new Table(4) : null;
+    }
+
+    // ---- workers
+
+    /** The row of a batch that a worker made; {@link #usage} may follow, and {@link #made} ends it. */
+    int making(long sequence, long claimed, long slot, long planned, long made) {
+        int row = making.open(sequence);
+        long[] values = making.values;
+        values[row + CLAIMED] = claimed;
+        values[row + SLOT] = slot;
+        values[row + PLANNED] = planned;
+        values[row + MADE] = made;
+        return row;
+    }
+
+    void stages(int row, long read, long decode, long transform) {
+        making.values[row + READ] = read;
+        making.values[row + DECODE] = decode;
+        making.values[row + TRANSFORM] = transform;
+    }
+
+    void usage(int row, long cpu, long disk, long faults, long voluntary, long involuntary) {
+        long[] values = making.values;
+        values[row + CPU] = cpu;
+        values[row + DISK] = disk;
+        values[row + FAULTS] = faults;
+        values[row + VOLUNTARY] = voluntary;
+        values[row + INVOLUNTARY] = involuntary;
+    }
+
+    void noUsage(int row) {
+        making.values[row + CPU] = NOT_MEASURED;
+    }
+
+    void made(int row, long sequence, int worker, int samples, long bytes, long epoch, boolean first) {
+        making.values[row + BYTES] = bytes;
+        making.values[row + EPOCH_AND_FIRST] = epoch << 1 | (first ? FIRST_FLAG : 0);
+        making.values[row + WORKER_AND_SAMPLES] = (long) worker << Integer.SIZE | samples;
+        making.close(row, sequence);
+    }
+
+    // ---- the copy thread
+
+    void submitted(long sequence, long begin, long end) {
+        int row = copying.open(sequence);
+        copying.values[row + SUBMIT] = begin;
+        copying.values[row + SUBMITTED] = end;
+        copying.values[row + ARRIVED] = NOT_MEASURED;
+        copying.close(row, sequence);
+    }
+
+    void arrived(long sequence, long at) {
+        int row = copying.row(sequence);
+        ELEMENT.setOpaque(copying.values, row + ARRIVED, at);
+    }
+
+    // ---- the trainer's thread
+
+    /**
+     * A batch was taken.
+     *
+     * @param ready how many stood made when it was asked for; {@link BatchAccount#NOT_MEASURED} if nobody looked
+     * @param free how many slots had nothing in them
+     */
+    void taken(long sequence, long requested, long taken, int ready, int free) {
+        int row = taking.open(sequence);
+        long[] values = taking.values;
+        values[row + REQUESTED] = requested;
+        values[row + TAKEN] = taken;
+        values[row + CLOSED] = NOT_MEASURED;
+        values[row + READY] = ready;
+        values[row + FREE] = free;
+        values[row + COMPUTE] = NOT_MEASURED;
+        taking.close(row, sequence);
+        ELEMENT.setRelease(newest, 0, sequence);
+    }
+
+    /** A batch was given back, by whatever thread has it. */
+    void closed(long sequence, long at) {
+        ELEMENT.setOpaque(taking.values, taking.row(sequence) + CLOSED, at);
+    }
+
+    /**
+     * Adds time that the trainer marks as computing on a batch: without any, the time that it holds the batch stands
+     * for that. Called by the thread that has the batch.
+     *
+     * @param sequence the batch's number in the loader's life
+     * @param nanos time spent
+     */
+    public void computed(long sequence, long nanos) {
+        int row = taking.row(sequence) + COMPUTE;
+        long[] values = taking.values;
+        ELEMENT.setOpaque(values, row, Math.max(0, values[row]) + nanos);
+    }
+
+    /**
+     * Measures what keeping one batch's account costs on this machine, without the clocks that are read all the same.
+     *
+     * @return nanoseconds
+     */
+    public static double nanosPerBatch() {
+        var scratch = new Accounts(false);
+        long best = Long.MAX_VALUE;
+        for (int round = 0; round < PROBE_ROUNDS; round++) {
+            long begin = System.nanoTime();
+            for (int i = 0; i < STEPS; i++) {
+                int row = scratch.making(i, begin, begin, begin, begin);
+                scratch.stages(row, 0, 0, 0);
+                scratch.noUsage(row);
+                scratch.made(row, i, 0, 1, 1, 0, false);
+                long now = System.nanoTime();
+                scratch.taken(i, now, now, 0, 0);
+                scratch.closed(i, System.nanoTime());
+            }
+            best = Math.min(best, System.nanoTime() - begin);
+        }
+        return (double) best / STEPS;
+    }
+
+    // ---- whoever looks
+
+    /**
+     * The batch that was taken last.
+     *
+     * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
+     */
+    public long newest() {
+        return (long) ELEMENT.getAcquire(newest, 0);
+    }
+
+    /**
+     * The accounts that are whole, of batches that were given back. May be called by any thread.
+     *
+     * @param from the first batch to look at
+     * @return in order; the latest some thousand at most
+     */
+    public List<BatchAccount> since(long from) {
+        long last = newest();
+        List<BatchAccount> accounts = new ArrayList<>();
+        for (long sequence = Math.max(from, last - STEPS + 1); sequence <= last; sequence++) {
+            if (sequence >= 0) {
+                BatchAccount account = account(sequence);
+                if (account != null) {
+                    accounts.add(account);
+                }
+            }
+        }
+        return accounts;
+    }
+
+    private BatchAccount account(long sequence) {
+        if (!isWhole(sequence)) {
+            return null;
+        }
+        int m = making.row(sequence);
+        int t = taking.row(sequence);
+        long[] made = making.values;
+        long[] took = taking.values;
+        Usage usage = made[m + CPU] == NOT_MEASURED ? null : new Usage(made[m + CPU], made[m + DISK],
+                made[m + FAULTS], made[m + VOLUNTARY], made[m + INVOLUNTARY]);
+        var account = new BatchAccount(sequence, made[m + EPOCH_AND_FIRST] >> 1,
+                (made[m + EPOCH_AND_FIRST] & FIRST_FLAG) != 0, (int) made[m + WORKER_AND_SAMPLES], made[m + BYTES],
+                new Making((int) (made[m + WORKER_AND_SAMPLES] >> Integer.SIZE), made[m + CLAIMED], made[m + SLOT],
+                        made[m + PLANNED], made[m + MADE], made[m + READ], made[m + DECODE], made[m + TRANSFORM],
+                        usage),
+                copied(sequence), new Taking(took[t + REQUESTED], took[t + TAKEN], took[t + CLOSED], NOT_MEASURED,
+                        took[t + COMPUTE], (int) took[t + READY], (int) took[t + FREE]));
+        VarHandle.loadLoadFence();
+        return isWhole(sequence) && account.taking().closedAt() != NOT_MEASURED ? account : null;
+    }
+
+    private boolean isWhole(long sequence) {
+        return making.holds(sequence) && taking.holds(sequence) && (copying == null || copying.holds(sequence));
+    }
+
+    private Copying copied(long sequence) {
+        if (copying == null) {
+            return null;
+        }
+        int row = copying.row(sequence);
+        return new Copying(copying.values[row + SUBMIT], copying.values[row + SUBMITTED],
+                copying.values[row + ARRIVED], NOT_MEASURED);
+    }
+}

@@ -1,0 +1,18 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.Summary.Fingerprint;
+
+/** Summaries of what was played. */
+final class Diagnoses {
+
+    private Diagnoses() {
+    }
+
+    static Summary summary(Recording recording) {
+        var settings = recording.settings();
+        return new Summarizer(recording).summary(new Fingerprint("1", "25", "linux", 8, null, null,
+                settings.dataset(), settings.batchSize(), settings.worldSize(), settings.workers(),
+                settings.memory().hostSlots(), settings.memory().deviceSlots(), settings.readMode().toString(), "warm"),
+                150, null);
+    }
+}

@@ -1,0 +1,129 @@
+package io.penstock.diagnose;
+
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Copying;
+import io.penstock.loader.BatchAccount.Making;
+import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.loader.BatchAccount.Usage;
+import io.penstock.loader.LoaderMemory;
+import io.penstock.loader.LoaderInfo;
+import io.penstock.loader.Role;
+import io.penstock.memory.ReadMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntToLongFunction;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * A loader and a trainer of known costs, played through event by event: what a recording of it says is known. In
+ * microseconds; a batch is healthy and the trainer the slower one, until told otherwise.
+ */
+final class Scenario {
+
+    static final long MICRO = 1_000;
+
+    int batches = 200;
+    int workers = 2;
+    int hostSlots = 6;
+    int deviceSlots;
+    int rank;
+    int worldSize = 1;
+    boolean pinned = true;
+    ReadMode readMode = ReadMode.PREAD;
+    int batchesPerEpoch = Integer.MAX_VALUE;
+    int samples = 32;
+    long bytes = 1 << 20;
+    IntToLongFunction plan = _ -> 5;
+    IntToLongFunction read = _ -> 0;
+    IntToLongFunction decode = _ -> 0;
+    IntToLongFunction transform = _ -> 0;
+    IntToLongFunction collate = _ -> 300;
+    /** Of reading and collating, what the thread does not run. */
+    IntToLongFunction blocked = _ -> 0;
+    IntToLongFunction diskBytes = _ -> 0;
+    IntToLongFunction involuntary = _ -> 0;
+    IntToLongFunction copy = _ -> 100;
+    IntToLongFunction hold = _ -> 2_000;
+    IntToLongFunction gap = _ -> 20;
+    /** Before the workers begin. */
+    long start;
+    double copyRate = Double.NaN;
+    Recording.Marks marks;
+    List<Recording.Stretch> pauses = new ArrayList<>();
+    boolean withUsage = true;
+
+    LoaderInfo settings() {
+        return new LoaderInfo("scenario", Role.TRAIN, "d", samples, rank, worldSize, workers, readMode, "device",
+                deviceSlots > 0, pinned, new LoaderMemory(hostSlots, deviceSlots, bytes, hostSlots * bytes,
+                        deviceSlots * bytes));
+    }
+
+    Recording play() {
+        return new Recording(settings(), accounts(), pauses, marks,
+                new Recording.Machine(8, 10e9, copyRate, 0.3));
+    }
+
+    private List<BatchAccount> accounts() {
+        long origin = 1_000_000_000L;
+        long[] free = new long[workers];
+        java.util.Arrays.fill(free, start);
+        long[] hostFree = new long[batches];
+        long[] closed = new long[batches];
+        long[] made = new long[batches];
+        long[] requested = new long[batches];
+        List<BatchAccount> accounts = new ArrayList<>();
+        LongUnaryOperator at = micros -> origin + micros * MICRO;
+        long copierFree = 0;
+        long request = 0;
+        List<long[]> rows = new ArrayList<>();
+        for (int i = 0; i < batches; i++) {
+            int worker = 0;
+            for (int w = 1; w < workers; w++) {
+                worker = free[w] < free[worker] ? w : worker;
+            }
+            long claimed = free[worker];
+            long slot = Math.max(claimed, i < hostSlots ? 0 : hostFree[i - hostSlots]);
+            long planned = slot + plan.applyAsLong(i);
+            made[i] = planned + read.applyAsLong(i) + decode.applyAsLong(i) + transform.applyAsLong(i)
+                    + collate.applyAsLong(i);
+            free[worker] = made[i];
+            long ready = made[i];
+            long submit = 0;
+            if (deviceSlots > 0) {
+                submit = Math.max(Math.max(ready, copierFree), i < deviceSlots ? 0 : closed[i - deviceSlots]);
+                ready = submit + copy.applyAsLong(i);
+                copierFree = ready;
+                hostFree[i] = ready;
+            }
+            requested[i] = request;
+            long taken = Math.max(request, ready) + 1;
+            closed[i] = taken + hold.applyAsLong(i);
+            if (deviceSlots == 0) {
+                hostFree[i] = closed[i];
+            }
+            rows.add(new long[] {worker, claimed, slot, planned, submit, ready, taken});
+            request = closed[i] + gap.applyAsLong(i);
+        }
+        for (int i = 0; i < batches; i++) {
+            long[] row = rows.get(i);
+            long wall = made[i] - row[3];
+            Usage usage = !withUsage ? null : new Usage((wall - blocked.applyAsLong(i)) * MICRO,
+                    diskBytes.applyAsLong(i), 0, involuntary.applyAsLong(i) > 0 ? 0 : 1, involuntary.applyAsLong(i));
+            int readyBatches = 0;
+            for (int j = i; j < batches && j < i + hostSlots; j++) {
+                readyBatches += made[j] <= requested[i] ? 1 : 0;
+            }
+            Copying copying = deviceSlots == 0 ? null
+                    : new Copying(at.applyAsLong(row[4]), at.applyAsLong(row[4] + Math.min(10, copy.applyAsLong(i))),
+                            at.applyAsLong(row[5]), copy.applyAsLong(i) * MICRO);
+            accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
+                    new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
+                            at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,
+                            transform.applyAsLong(i) * MICRO, usage),
+                    copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
+                            at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, BatchAccount.NOT_MEASURED,
+                            readyBatches, hostSlots - readyBatches)));
+        }
+        return accounts;
+    }
+}

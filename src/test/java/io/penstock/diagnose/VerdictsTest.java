@@ -1,0 +1,182 @@
+package io.penstock.diagnose;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.memory.ReadMode;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Each verdict is found where its fault was put, and not where something next to it was. */
+class VerdictsTest {
+
+    /** A fault, and the same with what makes it one taken away. */
+    private record Case(Consumer<Scenario> fault, Consumer<Scenario> control) {
+    }
+
+    private static final Map<Verdict, Case> CASES = new LinkedHashMap<>();
+
+    static {
+        put(Verdict.INPUT_BOUND, s -> s.decode = _ -> 6_000, s -> s.decode = _ -> 2_000);
+        put(Verdict.H2D_BOUND, s -> {
+            s.deviceSlots = 2;
+            s.copy = _ -> 4_000;
+        }, s -> {
+            s.deviceSlots = 3;
+            s.copy = _ -> 500;
+        });
+        put(Verdict.RESIDUAL_HEAVY, s -> s.gap = _ -> 1_000, s -> s.gap = _ -> 50);
+        put(Verdict.COMPUTE_BOUND, s -> s.gap = _ -> 5, s -> s.gap = _ -> 1_500);
+        put(Verdict.BALANCED, s -> {
+            s.workers = 1;
+            s.collate = _ -> 2_250;
+            s.gap = _ -> 190;
+        }, s -> s.gap = _ -> 5);
+        put(Verdict.WARMUP, s -> s.batches = 1, s -> s.batches = 30);
+        put(Verdict.NO_DATA, s -> s.batches = 0, s -> s.batches = 30);
+        put(Verdict.STORAGE, s -> {
+            s.read = _ -> 8_000;
+            s.blocked = _ -> 7_000;
+        }, s -> {
+            s.read = _ -> 8_000;
+            s.blocked = _ -> 1_000;
+        });
+        put(Verdict.PAGE_FAULT, s -> {
+            s.readMode = ReadMode.MMAP;
+            s.collate = _ -> 8_000;
+            s.blocked = _ -> 7_000;
+            s.diskBytes = _ -> 1 << 20;
+        }, s -> {
+            s.readMode = ReadMode.MMAP;
+            s.collate = _ -> 8_000;
+        });
+        put(Verdict.READ_AMPLIFIED, s -> s.diskBytes = _ -> 5 << 20, s -> s.diskBytes = _ -> 1 << 20);
+        put(Verdict.DECODE, s -> s.decode = _ -> 6_000, s -> s.transform = _ -> 6_000);
+        put(Verdict.TRANSFORM, s -> s.transform = _ -> 6_000, s -> s.decode = _ -> 6_000);
+        put(Verdict.COLLATE, s -> s.collate = _ -> 6_000, s -> s.decode = _ -> 6_000);
+        put(Verdict.PLAN, s -> s.plan = _ -> 6_000, s -> s.collate = _ -> 6_000);
+        put(Verdict.SLOT_STARVED, s -> {
+            s.hostSlots = 1;
+            s.collate = _ -> 1_500;
+        }, s -> s.collate = _ -> 1_500);
+        put(Verdict.ORDER_BLOCKED, s -> s.decode = i -> i % 20 == 10 ? 40_000 : 0,
+                s -> s.decode = i -> i % 20 == 10 ? 4_000 : 0);
+        put(Verdict.CPU_OVERSUBSCRIBED, s -> {
+            s.collate = _ -> 8_000;
+            s.blocked = _ -> 6_000;
+            s.involuntary = _ -> 3;
+        }, s -> {
+            s.collate = _ -> 8_000;
+            s.blocked = _ -> 6_000;
+        });
+        put(Verdict.GC_STALL, s -> pauses(s, 2_000), s -> pauses(s, 200));
+        put(Verdict.COLD_START, s -> s.start = 200_000, s -> s.start = 10_000);
+        put(Verdict.TAIL_STALL, s -> s.hold = i -> i % 25 == 0 ? 9_000 : 2_000,
+                s -> s.hold = i -> i % 25 == 0 ? 3_500 : 2_000);
+        put(Verdict.H2D_SLOW, s -> {
+            s.deviceSlots = 3;
+            s.copyRate = 25e9;
+            s.copy = _ -> 1_000;
+        }, s -> {
+            s.deviceSlots = 3;
+            s.copyRate = 25e9;
+            s.copy = _ -> 50;
+        });
+        put(Verdict.UNPINNED, s -> {
+            s.deviceSlots = 3;
+            s.pinned = false;
+        }, s -> s.deviceSlots = 3);
+        put(Verdict.LOADER_AHEAD, _ -> { }, s -> s.collate = _ -> 3_900);
+    }
+
+    private static void put(Verdict verdict, Consumer<Scenario> fault, Consumer<Scenario> control) {
+        CASES.put(verdict, new Case(fault, control));
+    }
+
+    private static void pauses(Scenario scenario, long micros) {
+        for (int i = 0; i < 40; i++) {
+            long begin = 1_000_000_000L + i * 10_000L * Scenario.MICRO;
+            scenario.pauses.add(new Recording.Stretch(begin, begin + micros * Scenario.MICRO));
+        }
+    }
+
+    private static List<Finding> findings(Consumer<Scenario> change) {
+        var scenario = new Scenario();
+        change.accept(scenario);
+        return Diagnoses.summary(scenario.play()).findings();
+    }
+
+    private static Set<Verdict> verdicts(List<Finding> findings) {
+        return findings.stream().map(Finding::verdict)
+                .collect(Collectors.toCollection(() -> EnumSet.noneOf(Verdict.class)));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> aVerdictIsFoundWhereItsFaultIsAndNotInTheControl() {
+        return CASES.entrySet().stream().map(entry -> DynamicTest.dynamicTest(entry.getKey().label(), () -> {
+            List<Finding> fault = findings(entry.getValue().fault());
+            assertTrue(verdicts(fault).contains(entry.getKey()), "with the fault: " + fault);
+            List<Finding> control = findings(entry.getValue().control());
+            assertFalse(verdicts(control).contains(entry.getKey()), "without: " + control);
+            for (Finding finding : fault) {
+                assertTrue(finding.summary().endsWith(".") && finding.action().endsWith("."), finding.toString());
+            }
+        }));
+    }
+
+    @Test
+    void everyVerdictOnOneRankHasACase() {
+        Set<Verdict> missing = EnumSet.allOf(Verdict.class);
+        missing.removeAll(CASES.keySet());
+        assertEquals(EnumSet.of(Verdict.INPUT_STRAGGLER, Verdict.H2D_STRAGGLER, Verdict.COMPUTE_STRAGGLER,
+                Verdict.STRAGGLER, Verdict.INCOMPLETE_DATA), missing);
+    }
+
+    @Test
+    void aHealthyRunHasNoWarning() {
+        List<Finding> findings = findings(_ -> { });
+        assertTrue(findings.stream().allMatch(finding -> finding.severity() == Severity.INFO), findings.toString());
+    }
+
+    @Test
+    void severityRisesAtTenAndTwentyPercent() {
+        assertEquals(Severity.WARN, findings(s -> s.gap = _ -> 300).getFirst().severity());
+        assertEquals(Severity.CRIT, findings(s -> s.gap = _ -> 600).getFirst().severity());
+        assertEquals(Severity.WARN, findings(s -> {
+            s.gap = _ -> 600;
+            s.batches = 15;
+        }).getFirst().severity(), "fewer than 20 steps warn at most");
+    }
+
+    @Test
+    void theVerdictNamesTheCauseOfWaiting() {
+        Finding first = findings(s -> s.decode = _ -> 6_000).getFirst();
+        assertEquals(Verdict.INPUT_BOUND, first.verdict());
+        assertEquals("decode", first.evidence().get("cause"));
+        Finding mixed = findings(s -> {
+            s.decode = _ -> 3_000;
+            s.collate = _ -> 3_000;
+            s.transform = _ -> 3_000;
+        }).getFirst();
+        assertEquals("mixed", mixed.evidence().get("cause"));
+    }
+
+    @Test
+    void whatIsDoneBetweenEpochsIsNoPartOfAStep() {
+        List<Finding> findings = findings(s -> {
+            s.batchesPerEpoch = 20;
+            s.gap = i -> i % 20 == 19 ? 100_000 : 5;
+        });
+        assertEquals(Verdict.COMPUTE_BOUND, findings.getFirst().verdict(), findings.toString());
+    }
+}

@@ -1,0 +1,102 @@
+package io.penstock.diagnose;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.diagnose.Summary.Prediction;
+import io.penstock.loader.BatchAccount;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Predictions against the same loader and trainer, played through with the other settings. */
+class WhatIfTest {
+
+    private static double samplesPerSecond(Scenario scenario) {
+        return Diagnoses.summary(scenario.play()).input().samplesPerSecond();
+    }
+
+    private static Scenario random(long seed, int workers, int hostSlots, int deviceSlots) {
+        var random = new Random(seed);
+        var scenario = new Scenario();
+        scenario.batches = 400;
+        int[] costs = random.ints(2L * scenario.batches, 0, 1 + random.nextInt(9_000)).toArray();
+        scenario.workers = workers;
+        scenario.hostSlots = hostSlots;
+        scenario.deviceSlots = deviceSlots;
+        scenario.decode = i -> costs[i];
+        scenario.hold = i -> 1_000 + costs[scenario.batches + i] / 10;
+        return scenario;
+    }
+
+    @Test
+    void predictsWhatOtherSettingsDoWithinFivePercent() {
+        long seed = System.nanoTime();
+        System.out.println("seed " + seed);
+        var random = new Random(seed);
+        for (int round = 0; round < 30; round++) {
+            long costs = random.nextLong();
+            int deviceSlots = random.nextBoolean() ? 0 : 3;
+            int workers = 1 + random.nextInt(3);
+            Recording recording = random(costs, workers, workers + 4, deviceSlots).play();
+            int other = 1 + random.nextInt(6);
+            int slots = other + 1 + random.nextInt(12);
+            Prediction prediction = new WhatIf(recording).predict("other",
+                    new WhatIf.Setting(other, slots, deviceSlots, WhatIf.Reading.AS_IS));
+            double actual = samplesPerSecond(random(costs, other, slots, deviceSlots));
+            assertTrue(prediction.trusted(), prediction.toString());
+            assertEquals(actual, prediction.samplesPerSecond(), 0.05 * actual,
+                    "round " + round + ": " + workers + " to " + other + " workers, " + prediction);
+        }
+    }
+
+    @Test
+    void theFirstPredictionIsOfTheSettingsAsTheyAre() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 8_000;
+        Recording recording = scenario.play();
+        Prediction first = new WhatIf(recording).predictions().getFirst();
+        assertEquals("none", first.change());
+        assertEquals(0, first.gain());
+        assertTrue(first.errorShare() < 0.01, first.toString());
+        assertEquals("workers", first.limit());
+    }
+
+    @Test
+    void aRunThatTheReplayCannotExplainIsNotTrusted() {
+        var scenario = random(2, 2, 6, 0);
+        Recording played = scenario.play();
+        // Making is recorded as longer than it can have been: two workers give more than two workers' time.
+        Recording strange = new Recording(played.settings(), played.accounts().stream().map(account ->
+                new BatchAccount(account.sequence(), account.epoch(), account.first(),
+                        account.samples(), account.bytes(), new BatchAccount.Making(
+                                account.making().worker(), account.making().madeAt() - 30_000_000,
+                                account.making().madeAt() - 30_000_000, account.making().madeAt() - 30_000_000,
+                                account.making().madeAt(), 0, 0, 0, null),
+                        null, account.taking())).toList(), List.of(), null, played.machine());
+        Prediction first = new WhatIf(strange).predictions().getFirst();
+        assertFalse(first.trusted(), first.toString());
+        assertTrue(SummaryText.of(Diagnoses.summary(strange)).contains("not trusted"));
+    }
+
+    @Test
+    void coresAndStorageCapWhatMoreWorkersGive() {
+        var storage = new Scenario();
+        storage.read = _ -> 8_000;
+        storage.blocked = _ -> 7_900;
+        storage.diskBytes = _ -> 1 << 20;
+        Prediction four = new WhatIf(storage.play()).predict("workers 4",
+                new WhatIf.Setting(4, 12, 0, WhatIf.Reading.AS_IS));
+        assertEquals("storage", four.limit(), four.toString());
+        assertTrue(four.gain() < 0.1, four.toString());
+        var cores = new Scenario();
+        cores.workers = 7;
+        cores.hostSlots = 16;
+        cores.decode = _ -> 40_000;
+        Prediction many = new WhatIf(cores.play()).predict("workers 16",
+                new WhatIf.Setting(16, 40, 0, WhatIf.Reading.AS_IS));
+        assertEquals("cores", many.limit(), many.toString());
+        assertEquals(8.0 / 7 - 1, many.gain(), 0.03, many.toString());
+    }
+}
