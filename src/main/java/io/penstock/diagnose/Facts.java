@@ -2,8 +2,10 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Taking;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 
 /** What the rules and the summary ask of a recording, worked out once. Sums and means are of the steady state. */
@@ -53,6 +55,12 @@ final class Facts {
 
     double[] values(ToDoubleFunction<Step> what) {
         return steady.stream().mapToDouble(what).toArray();
+    }
+
+    /** Of a count that was looked at for some batches only. */
+    Distribution counts(ToIntFunction<Taking> what) {
+        return Distribution.of(steady.stream().mapToInt(step -> what.applyAsInt(step.account().taking()))
+                .filter(count -> count >= 0).asDoubleStream().toArray());
     }
 
     /** A cause's share of the steps' time. */

@@ -2,6 +2,7 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.memory.ReadMode;
 import java.util.ArrayList;
@@ -187,8 +188,7 @@ final class InputRules {
         Map<String, Object> evidence = evidence();
         evidence.put("host_slots", settings.memory().hostSlots());
         evidence.put("device_slots", settings.memory().deviceSlots());
-        evidence.put("free_slots_p50", Distribution.of(facts.values(
-                step -> step.account().taking().freeSlots())).p50());
+        evidence.put("free_slots_p50", facts.counts(Taking::freeSlots).p50());
         find(Verdict.SLOT_STARVED, facts.starvedShare(), "Workers have no slot while the trainer waits",
                 "Prefetch more, use more device slots, or close batches sooner.", evidence);
     }

@@ -13,6 +13,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.Slots;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.LoaderInfo;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -151,7 +152,7 @@ final class Summarizer {
                 seconds == 0 ? Double.NaN : facts.sum(step -> step.account().samples()) / seconds,
                 seconds == 0 ? Double.NaN : facts.sum(step -> step.account().bytes()) / seconds,
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
-                causes(), slots(), Distribution.of(facts.values(step -> step.account().taking().readyBatches())),
+                causes(), slots(), facts.counts(Taking::readyBatches),
                 coldStart(), Tails.of(facts), gc(), facts.readAmplification(), headroom,
                 new WhatIf(recording).predictions(), series(), timeline());
     }
@@ -184,7 +185,7 @@ final class Summarizer {
         double all = facts.steady.stream().mapToDouble(step ->
                 step.account().making().slotAt() - step.account().making().claimedAt()).sum() / 1e6;
         return new Slots(settings.memory().hostSlots(),
-                Distribution.of(facts.values(step -> step.account().taking().freeSlots())), starved,
+                facts.counts(Taking::freeSlots), starved,
                 Math.max(0, all - starved));
     }
 
@@ -219,7 +220,8 @@ final class Summarizer {
                 steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).max().orElseThrow(),
                 nanos == 0 ? Double.NaN
                         : steps.stream().mapToLong(step -> step.account().samples()).sum() / nanos * 1e9,
-                steps.stream().mapToInt(step -> step.account().taking().readyBatches()).average().orElseThrow(),
+                steps.stream().mapToInt(step -> step.account().taking().readyBatches()).filter(ready -> ready >= 0)
+                        .average().orElse(Double.NaN),
                 causes[largest.ordinal()] == 0 ? null : largest);
     }
 

@@ -104,8 +104,9 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param closedAt when it gave it back; {@link #NOT_MEASURED} while it is out
      * @param exposedNanos how long its stream stood still for the batch, by the device's clock
      * @param computeNanos what it marked as computing; unmarked, the time that it held the batch stands for that
-     * @param readyBatches batches that stood made ahead of it when it asked, this one included
-     * @param freeSlots host slots that nothing was in when it asked
+     * @param readyBatches batches that stood made when it had this one, which is counted;
+     *     {@link #NOT_MEASURED} for most batches that it did not wait for
+     * @param freeSlots host slots that no made batch was in; {@link #NOT_MEASURED} likewise
      */
     public record Taking(long requestedAt, long takenAt, long closedAt, long exposedNanos, long computeNanos,
             int readyBatches, int freeSlots) {

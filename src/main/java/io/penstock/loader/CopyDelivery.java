@@ -44,6 +44,8 @@ final class CopyDelivery implements Delivery {
     private final LeaseEnd leaseEnd;
     private final LeaseMode leaseMode;
     private final LoaderFailure failure;
+    /** Null if none are kept. */
+    private final Accounts accounts;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
     private final Delivered delivered = new Delivered();
@@ -63,12 +65,13 @@ final class CopyDelivery implements Delivery {
     private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            LeaseMode leaseMode, LoaderFailure failure, String name) {
+            LeaseMode leaseMode, LoaderFailure failure, Accounts accounts, String name) {
         this.device = device;
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
+        this.accounts = accounts;
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
@@ -170,8 +173,15 @@ final class CopyDelivery implements Delivery {
     private void retire() {
         atSequence = oldestInFlight;
         while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
+            arrived(oldestInFlight);
             ring.release(oldestInFlight++);
             atSequence = oldestInFlight;
+        }
+    }
+
+    private void arrived(long sequence) {
+        if (accounts != null) {
+            accounts.arrived(sequence, System.nanoTime());
         }
     }
 
@@ -179,6 +189,7 @@ final class CopyDelivery implements Delivery {
         while (oldestInFlight < nextSequence) {
             atSequence = oldestInFlight;
             hostEvent(oldestInFlight).synchronize();
+            arrived(oldestInFlight);
             ring.release(oldestInFlight++);
         }
     }
@@ -218,9 +229,13 @@ final class CopyDelivery implements Delivery {
         }
         order[(int) (nextSequence % order.length)] = index;
         to.set(State.READY);
+        long end = System.nanoTime();
+        if (accounts != null) {
+            accounts.submitted(nextSequence, begin, end);
+        }
         nextSequence++;
         deliveredEnd = nextSequence;
-        submitNanos.add(System.nanoTime() - begin);
+        submitNanos.add(end - begin);
         delivered.wake();
     }
 
@@ -364,6 +379,9 @@ final class CopyDelivery implements Delivery {
     @Override
     public void release(Batch batch) {
         DeviceSlot slot = slotOf(batch);
+        if (accounts != null) {
+            accounts.closed(batch.sequence(), System.nanoTime());
+        }
         try {
             for (int i = 0; i < batch.streamCount(); i++) {
                 batch.stream(i).record(slot.used[i]);

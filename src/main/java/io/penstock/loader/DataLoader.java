@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,6 +56,10 @@ public final class DataLoader implements AutoCloseable {
     /** No time that the clock says. */
     private static final long NO_WAIT = Long.MIN_VALUE;
 
+    /** From this wait on, and for one batch in so many, the trainer's thread looks how full the slots are. */
+    private static final long LOOK_NANOS = 20_000;
+    private static final int LOOK_EVERY = 16;
+
     private final String name;
     private final Device device;
     private final long endEpoch;
@@ -73,6 +78,9 @@ public final class DataLoader implements AutoCloseable {
     /** What workers have checked; null if they take bytes as they are. */
     private final VerifiedReads verified;
     private final BadSamples badSamples;
+    private final LoaderInfo info;
+    /** Null if none are kept. */
+    private final Accounts accounts;
 
     private Run run;
     /** The number, in the run, of the batch that comes next. */
@@ -100,22 +108,27 @@ public final class DataLoader implements AutoCloseable {
             this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
             boolean copies = settings.copies(device);
             boolean helps = settings.trainerHelps(copies);
-            this.own = inline || helps ? opened.add(worker(settings, totals.trainer(), null), Worker::close) : null;
+            this.accounts = settings.accounts ? new Accounts(copies) : null;
+            this.own = inline || helps
+                    ? opened.add(worker(settings, settings.workers, totals.trainer(), null), Worker::close) : null;
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < settings.workers; w++) {
                 boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-                workers.add(opened.add(worker(settings, totals.worker(),
+                workers.add(opened.add(worker(settings, w, totals.worker(),
                         isSpare ? new Standby(totals.trainer()::fillNanos, failure) : null), Worker::close));
             }
             this.delivery = copies
                     ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                            settings.leaseMode, failure, name)
+                            settings.leaseMode, failure, accounts, name)
                     : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
-                            new TrainerHelp(ring, helps ? own : null));
+                            new TrainerHelp(ring, helps ? own : null), accounts);
             opened.add(delivery, Delivery::close);
             opened.add(delivery, Delivery::halt);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
+            this.info = new LoaderInfo(name, settings.role, settings.dataset.fingerprint(), batches.batchSize(),
+                    settings.shard.rank(), settings.shard.worldSize(), settings.workers, settings.readMode,
+                    device.name(), copies, true, memory);
             ring.connect(delivery.ringReader(), (inline ? List.of(own) : workers).stream().map(Worker::gate)
                     .toArray(SpinGate[]::new));
             this.pool = opened.add(new WorkerPool(name, workers, this::workerDied), WorkerPool::close);
@@ -127,9 +140,10 @@ public final class DataLoader implements AutoCloseable {
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
     }
 
-    private Worker worker(DataLoaderBuilder settings, WorkerClocks clocks, Standby standby) {
-        return new Worker(ring, settings.collator, new SampleReader(settings.dataset, settings.readMode, verified),
-                badSamples, failure, clocks, settings.sampler.seed(), standby);
+    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, Standby standby) {
+        var reader = new SampleReader(settings.dataset, settings.readMode, verified);
+        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
+                standby, accounts == null ? null : new WorkerAccount(accounts, number, reader.clock()));
     }
 
     /**
@@ -211,13 +225,23 @@ public final class DataLoader implements AutoCloseable {
             advance();
             throw passedOver;
         } finally {
+            long end = begin == NO_WAIT && accounts == null ? NO_WAIT : System.nanoTime();
             if (batch == null) {
                 leases.ended(false);
+            } else if (accounts != null) {
+                account(batch.sequence(), begin == NO_WAIT ? end : begin, end);
             }
             if (begin != NO_WAIT) {
-                totals.waited(System.nanoTime() - begin);
+                totals.waited(end - begin);
             }
         }
+    }
+
+    /** Looks at the slots, whose cache lines are the workers', only where there was time for it, or now and then. */
+    private void account(long sequence, long requested, long taken) {
+        boolean looks = taken - requested >= LOOK_NANOS || sequence % LOOK_EVERY == 0;
+        accounts.taken(sequence, requested, taken, looks ? ring.madeFrom(sequence) : (int) BatchAccount.NOT_MEASURED,
+                looks ? ring.empty() : (int) BatchAccount.NOT_MEASURED);
     }
 
     /**
@@ -383,6 +407,24 @@ public final class DataLoader implements AutoCloseable {
      */
     public LoaderReport report() {
         return totals.report(delivery, verified, inline);
+    }
+
+    /**
+     * Where the time of each of the latest batches went. May be called by any thread.
+     *
+     * @return the accounts; empty if {@linkplain DataLoaderBuilder#accounts none} are kept
+     */
+    public Optional<Accounts> accounts() {
+        return Optional.ofNullable(accounts);
+    }
+
+    /**
+     * What the loader runs with.
+     *
+     * @return the settings as they were worked out at open
+     */
+    public LoaderInfo info() {
+        return info;
     }
 
     /**

@@ -69,6 +69,15 @@ final class HostSlot {
         return shared.get(TURN) == 2 * sequence + 1;
     }
 
+    /** Whether the sequence was made, and is ready or was read since. */
+    boolean isMadeWith(long sequence) {
+        return shared.get(TURN) > 2 * sequence;
+    }
+
+    boolean isEmpty() {
+        return (shared.get(TURN) & 1) == 0;
+    }
+
     void setReadyWith(long sequence) {
         shared.set(TURN, 2 * sequence + 1);
     }

@@ -13,16 +13,19 @@ final class InPlaceDelivery implements Delivery {
     private final LeaseMode leaseMode;
     private final LoaderFailure failure;
     private final TrainerHelp help;
+    /** Null if none are kept. */
+    private final Accounts accounts;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final ReadySlot readySlot = new ReadySlot();
 
     InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, LeaseMode leaseMode, LoaderFailure failure,
-            TrainerHelp help) {
+            TrainerHelp help, Accounts accounts) {
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
         this.help = help;
+        this.accounts = accounts;
     }
 
     /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
@@ -120,6 +123,9 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
+        if (accounts != null) {
+            accounts.closed(batch.sequence(), System.nanoTime());
+        }
         try {
             synchronizeStreams(batch, 0);
         } finally {

@@ -48,6 +48,24 @@ final class SlotRing implements AutoCloseable {
         return slots;
     }
 
+    /** How many batches stand made, a sequence and those behind it that are: copied, or to be copied or taken. */
+    int madeFrom(long sequence) {
+        int made = 0;
+        for (long s = sequence; s < sequence + slots.length; s++) {
+            made += slot(s).isMadeWith(s) ? 1 : 0;
+        }
+        return made;
+    }
+
+    /** How many slots hold no batch that is made. */
+    int empty() {
+        int empty = 0;
+        for (HostSlot slot : slots) {
+            empty += slot.isEmpty() ? 1 : 0;
+        }
+        return empty;
+    }
+
     /** The worker's last step: the batch is whole. */
     void publish(long sequence) {
         slot(sequence).setReadyWith(sequence);

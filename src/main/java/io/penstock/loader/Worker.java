@@ -23,9 +23,11 @@ final class Worker {
     private final FreeSlot freeSlot = new FreeSlot();
     /** Where this worker stands back for the trainer's thread; null if it never does. */
     private final Standby standby;
+    /** Null if no accounts are kept. */
+    private final WorkerAccount account;
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, long seed, Standby standby) {
+            WorkerClocks clocks, long seed, Standby standby, WorkerAccount account) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
@@ -34,6 +36,7 @@ final class Worker {
         this.clocks = clocks;
         this.random = new EpochRandom(seed);
         this.standby = standby;
+        this.account = account;
         reader.random(random);
     }
 
@@ -110,6 +113,9 @@ final class Worker {
         try {
             run.batches.plan(sequence - run.base, slot.plan);
             planned = System.nanoTime();
+            if (account != null) {
+                account.begin();
+            }
             collate(slot);
         } catch (Throwable t) {
             long batch = sequence - run.base;
@@ -119,6 +125,9 @@ final class Worker {
         long end = System.nanoTime();
         slot.setFilled(slot.plan.count(), end - free);
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
+        if (account != null) {
+            account.made(run, sequence, slot, begin, free, planned, end);
+        }
         ring.publish(sequence);
         return end;
     }
@@ -137,6 +146,9 @@ final class Worker {
     }
 
     void close() {
+        if (account != null) {
+            account.close();
+        }
         reader.close();
     }
 }

@@ -1,0 +1,205 @@
+package io.penstock.diagnose;
+
+import io.penstock.device.Device;
+import io.penstock.diagnose.Summary.Fingerprint;
+import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.loader.Accounts;
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.LoaderInfo;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+
+/**
+ * Diagnoses a loader while a trainer runs on it.
+ *
+ * <pre>{@code
+ * try (DataLoader loader = DataLoader.of(dataset).batchSize(32).open();
+ *      Diagnosis diagnosis = Diagnosis.of(loader)) {
+ *     for (Batch batch : loader.epoch()) {
+ *         try (batch) {
+ *             diagnosis.begin(Phase.FORWARD);
+ *             …
+ *             diagnosis.begin(Phase.BACKWARD);
+ *             …
+ *             diagnosis.end();
+ *         }
+ *     }
+ *     diagnosis.summary().write(Path.of("out"));
+ * }
+ * }</pre>
+ *
+ * <p>The loader keeps the accounts anyhow; this adds the JVM's pauses, from when it is opened, and the trainer's marks.
+ * Marks are a choice: without any, a step computes from when a batch is taken until it is closed.
+ *
+ * <p><b>Threads.</b> Marks are made by the trainer's thread; everything else may be called by any.
+ */
+public final class Diagnosis implements AutoCloseable {
+
+    /** What a trainer may mark. */
+    public enum Phase {
+        /** The forward pass. */
+        FORWARD,
+        /** The backward pass, with the exchange of gradients. */
+        BACKWARD,
+        /** The optimizer's step. */
+        OPTIMIZER
+    }
+
+    private static final int PROBE_BYTES = 8 << 20;
+    private static final int PROBE_ROUNDS = 5;
+    private static final double WARM_SHARE = 0.05;
+    private static final double COLD_SHARE = 0.5;
+
+    private final DataLoader loader;
+    private final Accounts accounts;
+    private final GcPauses pauses = new GcPauses();
+    private final long[] markedNanos = new long[Phase.values().length];
+    private Phase phase;
+    private long phaseBegan;
+    private long markedSteps;
+    private long markedBatch = BatchAccount.NOT_MEASURED;
+    private volatile long from;
+    private volatile Headroom headroom;
+
+    private Diagnosis(DataLoader loader) {
+        this.loader = loader;
+        this.accounts = loader.accounts().orElse(null);
+    }
+
+    /**
+     * Begins to diagnose a loader. Batches that were taken before count too, as far as there are accounts of them.
+     *
+     * @param loader the loader
+     * @return the diagnosis, to be closed by the caller, before or after the loader
+     */
+    public static Diagnosis of(DataLoader loader) {
+        return new Diagnosis(loader);
+    }
+
+    /** Leaves out what was so far, as a warm-up. */
+    public void restart() {
+        from = accounts == null ? 0 : accounts.newest() + 1;
+    }
+
+    // ---- marks
+
+    /**
+     * A phase of the step begins, and the one before ends.
+     *
+     * @param next the phase
+     */
+    public void begin(Phase next) {
+        long now = System.nanoTime();
+        ended(now);
+        phase = next;
+        phaseBegan = now;
+    }
+
+    /** The phase ends. */
+    public void end() {
+        ended(System.nanoTime());
+        phase = null;
+    }
+
+    private void ended(long now) {
+        if (phase == null || accounts == null) {
+            return;
+        }
+        long batch = accounts.newest();
+        if (batch != markedBatch) {
+            markedBatch = batch;
+            markedSteps++;
+        }
+        if (batch != BatchAccount.NOT_MEASURED) {
+            markedNanos[phase.ordinal()] += now - phaseBegan;
+            accounts.computed(batch, now - phaseBegan);
+        }
+    }
+
+    // ---- what comes of it
+
+    /**
+     * Notes what the same trainer reaches with input that costs nothing.
+     *
+     * @param syntheticSamplesPerSecond with one batch replayed that is already there
+     * @param measuredSamplesPerSecond with the real input
+     */
+    public void headroom(double syntheticSamplesPerSecond, double measuredSamplesPerSecond) {
+        headroom = new Headroom(syntheticSamplesPerSecond, measuredSamplesPerSecond,
+                measuredSamplesPerSecond / syntheticSamplesPerSecond);
+    }
+
+    /**
+     * What was recorded so far.
+     *
+     * @return the recording; without accounts if the loader keeps none
+     */
+    public Recording recording() {
+        List<BatchAccount> all = accounts == null ? List.of() : accounts.since(from);
+        List<Recording.Stretch> paused = all.isEmpty() ? List.of()
+                : pauses.since(all.getFirst().making().claimedAt());
+        Recording.Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
+                markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
+                markedNanos[Phase.OPTIMIZER.ordinal()]);
+        return new Recording(loader.info(), all, paused, marks, new Recording.Machine(
+                Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(), Double.NaN, cpuShare()));
+    }
+
+    /**
+     * The diagnosis of what was recorded so far. Takes some milliseconds.
+     *
+     * @return the summary
+     */
+    public Summary summary() {
+        Recording recording = recording();
+        return new Summarizer(recording).summary(fingerprint(recording), accounts == null ? 0
+                : Accounts.nanosPerBatch(), headroom);
+    }
+
+    private Fingerprint fingerprint(Recording recording) {
+        LoaderInfo info = recording.settings();
+        Device device = loader.device();
+        String version = Diagnosis.class.getPackage().getImplementationVersion();
+        return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
+                System.getProperty("os.name") + " " + System.getProperty("os.arch"), recording.machine().cores(),
+                device.hostAccessible() ? null : device.name(), null, info.dataset(), info.batchSize(),
+                info.worldSize(), info.workers(), info.memory().hostSlots(), info.memory().deviceSlots(),
+                info.readMode().toString(), cacheState(recording));
+    }
+
+    /** By what storage gave for the batches that were looked at. */
+    private static String cacheState(Recording recording) {
+        double share = new Facts(recording).readAmplification();
+        return Double.isNaN(share) ? "unknown" : share < WARM_SHARE ? "warm" : share < COLD_SHARE ? "mixed" : "cold";
+    }
+
+    private static double cpuShare() {
+        double load = ManagementFactory.getOperatingSystemMXBean() instanceof
+                com.sun.management.OperatingSystemMXBean os ? os.getCpuLoad() : -1;
+        return load < 0 ? Double.NaN : load;
+    }
+
+    /** The best of a few copies that do not fit a cache. */
+    private static double memcpyBytesPerSecond() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(PROBE_BYTES);
+            MemorySegment to = arena.allocate(PROBE_BYTES);
+            long best = Long.MAX_VALUE;
+            for (int round = 0; round < PROBE_ROUNDS; round++) {
+                long begin = System.nanoTime();
+                to.copyFrom(from);
+                best = Math.min(best, System.nanoTime() - begin);
+            }
+            return PROBE_BYTES / (best / 1e9);
+        }
+    }
+
+    /** Stops listening to the collectors. Calling it again does nothing. */
+    @Override
+    public void close() {
+        pauses.close();
+    }
+}

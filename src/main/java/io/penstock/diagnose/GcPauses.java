@@ -1,0 +1,91 @@
+package io.penstock.diagnose;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+import com.sun.management.GcInfo;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import javax.management.ListenerNotFoundException;
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.NotificationListener;
+import javax.management.openmbean.CompositeData;
+
+/**
+ * The JVM's pauses for garbage collection, as its collectors report them: to a millisecond, and only those parts of a
+ * collection in which nothing else runs.
+ */
+final class GcPauses implements AutoCloseable {
+
+    private static final int MOST = 4096;
+    private static final long NANOS_A_MILLI = 1_000_000;
+
+    private final List<NotificationEmitter> collectors = new ArrayList<>();
+    private final NotificationListener listener = (notification, _) -> collected(notification);
+    /** What {@link System#nanoTime} said when the JVM started. */
+    private final long startedAt =
+            System.nanoTime() - ManagementFactory.getRuntimeMXBean().getUptime() * NANOS_A_MILLI;
+    /** Guarded by this. */
+    private final Deque<Recording.Stretch> pauses = new ArrayDeque<>();
+
+    GcPauses() {
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            if (pauses(collector.getName()) && collector instanceof NotificationEmitter emitter) {
+                emitter.addNotificationListener(listener, null, null);
+                collectors.add(emitter);
+            }
+        }
+    }
+
+    /** Collectors that run beside the program report cycles of their own, which are no pauses. */
+    private static boolean pauses(String collector) {
+        return !collector.contains("Cycles") && !collector.contains("Concurrent");
+    }
+
+    private void collected(Notification notification) {
+        if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+            GcInfo info = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData())
+                    .getGcInfo();
+            add(startedAt + info.getStartTime() * NANOS_A_MILLI, startedAt + info.getEndTime() * NANOS_A_MILLI);
+        }
+    }
+
+    private synchronized void add(long begin, long end) {
+        if (pauses.size() == MOST) {
+            pauses.removeFirst();
+        }
+        pauses.addLast(new Recording.Stretch(begin, end));
+    }
+
+    /** In order, without overlap. */
+    synchronized List<Recording.Stretch> since(long at) {
+        List<Recording.Stretch> sorted = new ArrayList<>(pauses);
+        sorted.removeIf(pause -> pause.endAt() <= at);
+        sorted.sort(Comparator.comparingLong(Recording.Stretch::beginAt));
+        List<Recording.Stretch> apart = new ArrayList<>();
+        long end = Long.MIN_VALUE;
+        for (Recording.Stretch pause : sorted) {
+            if (pause.endAt() > end) {
+                apart.add(new Recording.Stretch(Math.max(end, pause.beginAt()), pause.endAt()));
+                end = pause.endAt();
+            }
+        }
+        return apart;
+    }
+
+    @Override
+    public void close() {
+        for (NotificationEmitter collector : collectors) {
+            try {
+                collector.removeNotificationListener(listener);
+            } catch (ListenerNotFoundException _) {
+                // Gone already.
+            }
+        }
+        collectors.clear();
+    }
+}

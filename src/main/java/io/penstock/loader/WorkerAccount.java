@@ -1,0 +1,77 @@
+package io.penstock.loader;
+
+import io.penstock.dataset.StageClock;
+import io.penstock.memory.ThreadUsage;
+
+/**
+ * Keeps the accounts of the batches that one thread makes. The operating system is asked what the thread used where
+ * that costs nothing beside the batch, and else for one batch in {@value #ASK_EVERY}.
+ */
+final class WorkerAccount {
+
+    /** From this on, a batch takes a hundred times as long as asking. */
+    static final long ASK_NANOS = 100_000;
+    static final int ASK_EVERY = 128;
+
+    private final Accounts accounts;
+    private final int worker;
+    private final StageClock stages;
+    private final ThreadUsage usage = new ThreadUsage();
+    private boolean asked;
+    private int notAsked = ASK_EVERY;
+    private long lastNanos;
+    private long cpuNanos;
+    private long diskBytes;
+    private long majorFaults;
+    private long voluntarySwitches;
+    private long involuntarySwitches;
+
+    /**
+     * For one thread.
+     *
+     * @param worker its number
+     * @param stages what its reader clocks
+     */
+    WorkerAccount(Accounts accounts, int worker, StageClock stages) {
+        this.accounts = accounts;
+        this.worker = worker;
+        this.stages = stages;
+    }
+
+    /** Samples are about to be read. */
+    void begin() {
+        stages.reset();
+        asked = ThreadUsage.AVAILABLE && (lastNanos >= ASK_NANOS || ++notAsked >= ASK_EVERY);
+        if (asked) {
+            notAsked = 0;
+            usage.read();
+            cpuNanos = usage.cpuNanos();
+            diskBytes = usage.diskBytes();
+            majorFaults = usage.majorFaults();
+            voluntarySwitches = usage.voluntarySwitches();
+            involuntarySwitches = usage.involuntarySwitches();
+        }
+    }
+
+    /** The batch is whole, and not yet published. */
+    void made(Run run, long sequence, HostSlot slot, long claimed, long free, long planned, long made) {
+        int row = accounts.making(sequence, claimed, free, planned, made);
+        accounts.stages(row, stages.readNanos(), stages.decodeNanos(), stages.transformNanos());
+        if (asked) {
+            usage.read();
+            accounts.usage(row, usage.cpuNanos() - cpuNanos, usage.diskBytes() - diskBytes,
+                    usage.majorFaults() - majorFaults, usage.voluntarySwitches() - voluntarySwitches,
+                    usage.involuntarySwitches() - involuntarySwitches);
+        } else {
+            accounts.noUsage(row);
+        }
+        accounts.made(row, sequence, worker, slot.plan.count(), slot.slab.table().usedBytes(), slot.plan.epoch(),
+                sequence == run.base || slot.plan.indexInEpoch() == 0);
+        asked = false;
+        lastNanos = made - planned;
+    }
+
+    void close() {
+        usage.close();
+    }
+}
