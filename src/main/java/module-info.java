@@ -18,6 +18,8 @@ module io.penstock {
     exports io.penstock.decode;
     exports io.penstock.device;
     exports io.penstock.diagnose;
+    exports io.penstock.diagnose.compare;
+    exports io.penstock.diagnose.html;
     exports io.penstock.dlpack;
     exports io.penstock.image;
     exports io.penstock.loader;

@@ -1,0 +1,213 @@
+package io.penstock.diagnose.compare;
+
+import io.penstock.diagnose.Cause;
+import io.penstock.diagnose.Distribution;
+import io.penstock.diagnose.Stage;
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.CauseRow;
+import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.StageRow;
+import io.penstock.diagnose.Verdict;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * A run beside an earlier one.
+ *
+ * <p><b>Outcome.</b> The step counts first: it has regressed if its mean is longer by the threshold at least and the
+ * 95 % interval of the change excludes 0, and improved likewise. It is unchanged if the whole interval lies within the
+ * threshold; otherwise nobody can tell. If it is unchanged, the peak memory decides, from 10 % on; if step and memory
+ * go opposite ways, the outcome is mixed. Two runs on other data, with other batches, on another kind of machine, or
+ * one with a cold page cache and one with a warm one, do not compare: the outcome is inconclusive, unless mismatches
+ * are allowed.
+ *
+ * @param outcome what became of the run
+ * @param reason why, in a sentence
+ * @param mismatches in what the runs differ so that they do not compare
+ * @param settings in what they differ otherwise: what may have been changed on purpose
+ * @param step by how much the step changed
+ * @param measures step, waits, rates and memory
+ * @param parts what the mean step is made of, in milliseconds: each cause of waiting, computing and the rest
+ * @param stages the mean time of a batch in each stage, in milliseconds
+ * @param before the earlier run's verdict
+ * @param after the later run's verdict
+ */
+public record Comparison(Outcome outcome, String reason, List<Difference> mismatches, List<Difference> settings,
+        StepChange step, List<Change> measures, List<Change> parts, List<Change> stages, Verdict before,
+        Verdict after) {
+
+    /** From this change of the step on it counts, unless said otherwise. */
+    public static final double THRESHOLD = 0.03;
+    private static final double MEMORY_THRESHOLD = 0.10;
+
+    /**
+     * What differs between two runs.
+     *
+     * @param name what it is
+     * @param before in the earlier run
+     * @param after in the later one
+     */
+    public record Difference(String name, String before, String after) {
+
+        @Override
+        public String toString() {
+            return name + " " + before + " → " + after;
+        }
+    }
+
+    /**
+     * Compares two runs.
+     *
+     * @param before the earlier one
+     * @param after the later one
+     * @param threshold the change of the step from which on it counts, for example {@link #THRESHOLD}
+     * @param allowMismatch whether to judge runs too that do not compare
+     * @return the comparison
+     * @throws IllegalArgumentException if the threshold is not above 0 and below 1
+     */
+    public static Comparison of(Summary before, Summary after, double threshold, boolean allowMismatch) {
+        if (!(threshold > 0 && threshold < 1)) {
+            throw new IllegalArgumentException("a threshold of " + threshold + ", expected above 0 and below 1");
+        }
+        List<Difference> mismatches = RunField.differences(RunField.GROUND, before.fingerprint(),
+                after.fingerprint());
+        StepChange step = StepChange.between(before.input().series(), after.input().series());
+        Change memory = new Change("peak memory, MB", peakMegabytes(before), peakMegabytes(after));
+        Outcome outcome;
+        String reason;
+        if (!mismatches.isEmpty() && !allowMismatch) {
+            outcome = Outcome.INCONCLUSIVE;
+            reason = "the runs do not compare: " + String.join(", ", mismatches.stream().map(Difference::toString)
+                    .toList());
+        } else if (Double.isNaN(step.ratio())) {
+            outcome = Outcome.INCONCLUSIVE;
+            reason = "too few steps to know the noise: " + before.input().series().size() + " and "
+                    + after.input().series().size() + " points, expected " + StepChange.MIN_POINTS + " at least";
+        } else {
+            outcome = judge(ofStep(step, threshold), ofMemory(memory));
+            reason = reason(outcome, step, threshold, memory);
+        }
+        List<Difference> settings = RunField.differences(RunField.SETTINGS, before.fingerprint(), after.fingerprint());
+        return new Comparison(outcome, reason, mismatches, settings, step, measures(before, after, memory),
+                parts(before, after), stages(before, after), before.findings().getFirst().verdict(),
+                after.findings().getFirst().verdict());
+    }
+
+    /**
+     * The part of the step that changed most.
+     *
+     * @return one of {@link #parts}, or null if none was measured in both runs
+     */
+    public Change largestMover() {
+        return parts.stream().filter(part -> !Double.isNaN(part.difference()))
+                .max(Comparator.comparingDouble(part -> Math.abs(part.difference()))).orElse(null);
+    }
+
+    private static Outcome ofStep(StepChange step, double threshold) {
+        if (Math.abs(step.ratio()) >= threshold && step.isBeyondNoise()) {
+            return step.ratio() > 0 ? Outcome.REGRESSION : Outcome.IMPROVEMENT;
+        }
+        boolean within = step.low() > -threshold && step.high() < threshold;
+        return within ? Outcome.UNCHANGED : Outcome.INCONCLUSIVE;
+    }
+
+    private static Outcome ofMemory(Change memory) {
+        if (!(Math.abs(memory.ratio()) >= MEMORY_THRESHOLD)) {
+            return Outcome.UNCHANGED;
+        }
+        return memory.ratio() > 0 ? Outcome.REGRESSION : Outcome.IMPROVEMENT;
+    }
+
+    private static Outcome judge(Outcome step, Outcome memory) {
+        if (step == Outcome.UNCHANGED) {
+            return memory;
+        }
+        boolean opposite = step == Outcome.REGRESSION && memory == Outcome.IMPROVEMENT
+                || step == Outcome.IMPROVEMENT && memory == Outcome.REGRESSION;
+        return opposite ? Outcome.MIXED : step;
+    }
+
+    private static String reason(Outcome outcome, StepChange step, double threshold, Change memory) {
+        String change = String.format(Locale.ROOT, "the step changed by %+.1f %% (95 %% interval "
+                + "%+.1f to %+.1f %%)", 100 * step.ratio(), 100 * step.low(), 100 * step.high());
+        return switch (outcome) {
+            case INCONCLUSIVE -> change + ", which noise hides: longer runs would tell";
+            case UNCHANGED -> change + String.format(Locale.ROOT, ", less than %.1f %%", 100 * threshold);
+            case REGRESSION, IMPROVEMENT, MIXED -> Math.abs(memory.ratio()) >= MEMORY_THRESHOLD
+                    ? change + String.format(Locale.ROOT, ", peak memory by %+.1f %%", 100 * memory.ratio())
+                    : change;
+        };
+    }
+
+    // ---- the figures
+
+    private static double peakMegabytes(Summary summary) {
+        return summary.ranks().stream().mapToDouble(RankSteps::peakMemoryBytes).max().orElse(Double.NaN) / 1e6;
+    }
+
+    private static List<Change> measures(Summary before, Summary after, Change memory) {
+        List<Change> changes = new ArrayList<>();
+        changes.add(new Change("samples/s", before.input().samplesPerSecond(), after.input().samplesPerSecond()));
+        addSpread(changes, "step", before.input().stepMillis(), after.input().stepMillis());
+        addSpread(changes, "wait", before.input().waitMillis(), after.input().waitMillis());
+        changes.add(new Change("first batch, ms", before.input().coldStart().openMillis(),
+                after.input().coldStart().openMillis()));
+        changes.add(new Change("JVM pauses, % of steps", 100 * before.input().gc().stepShare(),
+                100 * after.input().gc().stepShare()));
+        changes.add(memory);
+        return changes;
+    }
+
+    private static void addSpread(List<Change> changes, String name, Distribution before, Distribution after) {
+        changes.add(new Change(name + " mean, ms", before.mean(), after.mean()));
+        changes.add(new Change(name + " p50, ms", before.p50(), after.p50()));
+        changes.add(new Change(name + " p95, ms", before.p95(), after.p95()));
+        changes.add(new Change(name + " p99, ms", before.p99(), after.p99()));
+    }
+
+    private static List<Change> parts(Summary before, Summary after) {
+        List<Change> changes = new ArrayList<>();
+        for (Cause cause : Cause.values()) {
+            var change = new Change("wait: " + cause.label(), perStep(before, cause), perStep(after, cause));
+            if (change.before() > 0 || change.after() > 0) {
+                changes.add(change);
+            }
+        }
+        changes.add(ofRank("compute", before, after, RankSteps::computeMillis));
+        changes.add(ofRank("residual", before, after, RankSteps::residualMillis));
+        return changes;
+    }
+
+    private static double perStep(Summary summary, Cause cause) {
+        return summary.input().causes().stream().filter(row -> row.cause() == cause)
+                .mapToDouble(CauseRow::millis).sum() / Math.max(1, summary.input().stepMillis().count());
+    }
+
+    private static Change ofRank(String name, Summary before, Summary after, ToDoubleFunction<RankSteps> part) {
+        return new Change(name, rank(before, part), rank(after, part));
+    }
+
+    private static double rank(Summary summary, ToDoubleFunction<RankSteps> part) {
+        return summary.ranks().stream().filter(row -> row.rank() == summary.input().rank())
+                .mapToDouble(part).findFirst().orElse(Double.NaN);
+    }
+
+    private static List<Change> stages(Summary before, Summary after) {
+        List<Change> changes = new ArrayList<>();
+        for (Stage stage : Stage.values()) {
+            var change = new Change(stage.label(), mean(before, stage), mean(after, stage));
+            if (change.before() > 0 || change.after() > 0) {
+                changes.add(change);
+            }
+        }
+        return changes;
+    }
+
+    private static double mean(Summary summary, Stage stage) {
+        return summary.input().stages().stream().filter(row -> row.stage() == stage).map(StageRow::millis)
+                .mapToDouble(Distribution::mean).findFirst().orElse(Double.NaN);
+    }
+}

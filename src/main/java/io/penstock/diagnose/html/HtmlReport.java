@@ -1,0 +1,403 @@
+package io.penstock.diagnose.html;
+
+import io.penstock.diagnose.Cause;
+import io.penstock.diagnose.Distribution;
+import io.penstock.diagnose.Finding;
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.CauseRow;
+import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.Prediction;
+import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.StageRow;
+import io.penstock.diagnose.Summary.StepPoint;
+import io.penstock.diagnose.html.Bars.Bar;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * A run's summary as one page: what holds training back, where a step goes, how it went over time, what each stage
+ * takes, a few batches on their way, what other settings would do. The page needs no network, no script and no other
+ * file, and follows the reader's choice of light and dark.
+ */
+public final class HtmlReport {
+
+    private static final String STYLE = resource("report.css");
+
+    private final Summary summary;
+    private final InputPipeline input;
+    private final Markup page = new Markup();
+
+    private HtmlReport(Summary summary) {
+        this.summary = summary;
+        this.input = summary.input();
+    }
+
+    /**
+     * Makes the page.
+     *
+     * @param summary what is known of the run
+     * @return an HTML document, to be written in UTF-8
+     */
+    public static String of(Summary summary) {
+        return new HtmlReport(summary).write();
+    }
+
+    private String write() {
+        page.raw("<!DOCTYPE html>\n").open("html", "lang", "en").open("head").empty("meta", "charset", "utf-8")
+                .empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1")
+                .element("title", summary.run() + ": " + summary.findings().getFirst().verdict().label())
+                .open("style").raw(STYLE).close().close()
+                .open("body").open("main");
+        head();
+        findings();
+        stepParts();
+        overTime();
+        stages();
+        timeline();
+        whatIf();
+        spreads();
+        ranks();
+        settings();
+        return page.close().close().close().toString();
+    }
+
+    // ---- the sections
+
+    private void head() {
+        Finding first = summary.findings().getFirst();
+        page.open("header").element("p", summary.run() + " · " + summary.generatedAt(), "class", "run");
+        page.element("h1", first.verdict().label(), "class", first.severity().label());
+        page.element("p", first.summary(), "class", "lead");
+        page.open("div", "class", "figures");
+        if (input.headroom() != null) {
+            figure(Numbers.percent(input.headroom().ratio()), "of what input for nothing would give: "
+                    + Numbers.quantity(input.headroom().syntheticSamplesPerSecond(), "/s"));
+        }
+        figure(Numbers.quantity(input.samplesPerSecond(), "/s"),
+                "samples, " + Numbers.quantity(input.bytesPerSecond(), "B/s"));
+        figure(Numbers.time(input.stepMillis().mean()), "a step, over " + input.stepMillis().count() + " steps");
+        figure(Numbers.percent(input.waitMillis().mean() / input.stepMillis().mean()), "of it waiting for input");
+        page.close().close();
+    }
+
+    private void figure(String value, String label) {
+        page.open("div").element("b", value).element("span", label).close();
+    }
+
+    private void findings() {
+        section("What to do", "Most severe first.");
+        for (Finding finding : summary.findings()) {
+            page.open("article", "class", "finding " + finding.severity().label())
+                    .open("h3").element("span", finding.severity().label(), "class", "tag")
+                    .text(" " + finding.verdict().label());
+            if (!finding.ranks().isEmpty()) {
+                page.text(" (rank " + finding.ranks().stream().map(String::valueOf).collect(Collectors.joining(", "))
+                        + ")");
+            }
+            page.close().element("p", finding.summary());
+            if (!finding.action().isEmpty()) {
+                page.open("p", "class", "next").element("b", "Next: ").text(finding.action()).close();
+            }
+            if (!finding.evidence().isEmpty()) {
+                page.open("details").element("summary", "Evidence").open("table");
+                finding.evidence().forEach((name, value) -> row(name.replace('_', ' '), shown(value)));
+                page.close().close();
+            }
+            page.close();
+        }
+        page.close();
+    }
+
+    private static String shown(Object value) {
+        return value instanceof Double number ? Numbers.digits(number) : String.valueOf(value);
+    }
+
+    /** The mean step: waiting by its causes, computing, and the rest. */
+    private void stepParts() {
+        section("Where a step goes", "The mean step of the trainer, in its order: what it waited for, by the cause; "
+                + "computing; and what is left.");
+        List<Bar> parts = new ArrayList<>();
+        double waited = 0;
+        for (CauseRow row : input.causes()) {
+            double millis = row.millis() / Math.max(1, input.stepMillis().count());
+            waited += millis;
+            addPart(parts, "wait: " + row.cause().label(), millis, cssClass(row.cause()));
+        }
+        addPart(parts, "wait: short ones", Math.max(0, input.waitMillis().mean() - waited), "c-other");
+        for (RankSteps rank : summary.ranks()) {
+            if (rank.rank() == input.rank()) {
+                addPart(parts, "compute", rank.computeMillis(), "c-compute");
+                addPart(parts, "residual", rank.residualMillis(), "c-residual");
+            }
+        }
+        page.raw(Bars.stacked("The parts of a step", parts));
+        page.open("ul", "class", "legend");
+        double sum = parts.stream().mapToDouble(Bar::value).sum();
+        for (Bar part : parts) {
+            page.open("li").element("i", "", "class", part.cssClass())
+                    .text(part.label() + " " + part.text() + " (" + Numbers.percent(part.value() / sum) + ")").close();
+        }
+        page.close().close();
+    }
+
+    private static void addPart(List<Bar> parts, String label, double millis, String cssClass) {
+        if (millis > 0) {
+            parts.add(new Bar(label, millis, Numbers.time(millis), cssClass, Double.NaN));
+        }
+    }
+
+    private void overTime() {
+        List<StepPoint> series = input.series();
+        if (series.size() < 2) {
+            return;
+        }
+        section("Over time", "From the first step that is recorded; vertical lines are epochs.");
+        double start = series.getFirst().atSeconds();
+        double[] seconds = series.stream().mapToDouble(point -> point.atSeconds() - start).toArray();
+        double[] rates = series.stream().mapToDouble(StepPoint::samplesPerSecond).toArray();
+        double[] waits = series.stream().mapToDouble(StepPoint::waitMillis).toArray();
+        double[] longest = series.stream().mapToDouble(StepPoint::maxWaitMillis).toArray();
+        double[] steps = series.stream().mapToDouble(StepPoint::stepMillis).toArray();
+        List<Double> epochs = new ArrayList<>();
+        for (int i = 1; i < series.size(); i++) {
+            if (series.get(i).epoch() != series.get(i - 1).epoch()) {
+                epochs.add(seconds[i]);
+            }
+        }
+        List<String> tips = series.stream().map(HtmlReport::tip).toList();
+        page.element("h3", "Throughput");
+        page.raw(new Lines("Throughput over time", seconds, value -> Numbers.quantity(value, "/s"))
+                .axes(max(rates)).marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
+                .tips(tips).end());
+        page.element("h3", "A step, and the wait in it");
+        page.open("p", "class", "legend").element("i", "", "class", "c-compute").text("step, mean ")
+                .element("i", "", "class", "c-wait").text("wait, mean ")
+                .element("i", "", "class", "c-tail").text("wait, longest").close();
+        page.raw(new Lines("Step and wait over time", seconds, Numbers::time)
+                .axes(Math.max(max(steps), Math.min(max(longest), 3 * max(steps))))
+                .marks(epochs, "a new epoch").line(capped(longest, 3 * max(steps)), "c-tail")
+                .line(steps, "c-compute").area(waits, "c-wait").line(waits, "c-wait").tips(tips).end());
+        page.close();
+    }
+
+    private static String tip(StepPoint point) {
+        return "steps " + point.firstStep() + " to " + (point.firstStep() + point.steps() - 1) + " of epoch "
+                + point.epoch() + ": " + Numbers.quantity(point.samplesPerSecond(), "samples/s") + ", step "
+                + Numbers.time(point.stepMillis()) + ", wait " + Numbers.time(point.waitMillis()) + ", longest "
+                + Numbers.time(point.maxWaitMillis()) + (point.cause() == null ? ""
+                : ", mostly " + point.cause().label()) + ", " + Numbers.digits(point.readyBatches())
+                + " batches ready";
+    }
+
+    private void stages() {
+        section("What each stage takes", "A batch in each stage: the mean, and a whisker to the 95th percentile. Work "
+                + "of several threads goes on side by side.");
+        List<Bar> bars = new ArrayList<>();
+        for (StageRow row : input.stages()) {
+            bars.add(new Bar(row.stage().label(), row.millis().mean(), Numbers.time(row.millis().mean()) + " · "
+                    + Numbers.percent(row.utilisation()) + " of " + row.threads() + (row.threads() == 1 ? " thread"
+                    : " threads"), "c-" + row.stage().label(), row.millis().p95()));
+        }
+        page.raw(Bars.rows("Stages", bars));
+        page.open("div", "class", "scroll").open("table").open("tr");
+        for (String title : List.of("stage", "mean", "p50", "p95", "p99", "longest", "running", "standing still",
+                "bytes")) {
+            page.element("th", title);
+        }
+        page.close();
+        for (StageRow row : input.stages()) {
+            page.open("tr").element("th", row.stage().label());
+            spreadCells(row.millis());
+            page.element("td", Numbers.time(row.cpuMillis())).element("td", Numbers.time(row.blockedMillis()))
+                    .element("td", row.bytes() == 0 ? "–" : Numbers.quantity(row.bytes(), "B")).close();
+        }
+        page.close().close();
+        causes();
+        page.close();
+    }
+
+    private void causes() {
+        if (input.causes().isEmpty()) {
+            return;
+        }
+        page.element("h3", "Causes of waiting");
+        page.open("table").open("tr").element("th", "cause").element("th", "in all").element("th", "share")
+                .element("th", "largest part of").close();
+        for (CauseRow row : input.causes()) {
+            row(row.cause().label(), Numbers.time(row.millis()), Numbers.percent(row.share()), row.waits() + " waits");
+        }
+        page.close();
+    }
+
+    private void timeline() {
+        if (input.timeline().isEmpty()) {
+            return;
+        }
+        section("A few batches on their way", "Numbers are steps. Above, what workers do; below, the trainer.");
+        page.open("p", "class", "legend").element("i", "", "class", "c-slot").text("waits for a slot ")
+                .element("i", "", "class", "c-collate").text("is made ").element("i", "", "class", "c-copy")
+                .text("copied ").element("i", "", "class", "c-wait").text("the trainer waits ")
+                .element("i", "", "class", "c-compute").text("the trainer holds it").close();
+        page.raw(Timeline.of(input.timeline()));
+        page.close();
+    }
+
+    private void whatIf() {
+        if (input.whatIf().isEmpty()) {
+            return;
+        }
+        Prediction present = input.whatIf().getFirst();
+        section("What if", present.trusted()
+                ? "Predicted from recorded service times. For the settings as they are, the prediction is off by "
+                        + Numbers.percent(present.errorShare()) + "."
+                : "Not trusted: for the settings as they are, the prediction is off by "
+                        + Numbers.percent(present.errorShare()) + ", more than 10 %.");
+        List<Bar> bars = new ArrayList<>();
+        for (Prediction prediction : input.whatIf()) {
+            String label = prediction == present ? "as it is" : prediction.change();
+            bars.add(new Bar(label, prediction.samplesPerSecond(),
+                    Numbers.quantity(prediction.samplesPerSecond(), "/s") + (prediction == present ? ""
+                            : String.format(Locale.ROOT, " (%+.1f %%)", 100 * prediction.gain())) + ", "
+                            + prediction.limit(), prediction.trusted() ? "c-plan" : "c-other", Double.NaN));
+        }
+        page.raw(Bars.rows("Predicted throughput", bars));
+        page.close();
+    }
+
+    private void spreads() {
+        section("How it spreads", "Steady state: without the first batches of epochs.");
+        page.open("div", "class", "scroll").open("table").open("tr").element("th", "");
+        for (String title : List.of("mean", "p50", "p95", "p99", "longest")) {
+            page.element("th", title);
+        }
+        page.close();
+        spreadRow("step", input.stepMillis());
+        spreadRow("wait in next()", input.waitMillis());
+        spreadRow("stream standing still", input.exposedMillis());
+        spreadRow("first batches of epochs, wait", input.coldStart().waitMillis());
+        page.close().close();
+        page.open("table");
+        row("first batch after opening", Numbers.time(input.coldStart().openMillis()));
+        row("steps of more than twice the median", input.tail().steps() + ", "
+                + Numbers.percent(input.tail().timeShare()) + " of the time" + (input.tail().every() == 0 ? ""
+                : ", every " + input.tail().every() + " steps"));
+        row("JVM pauses", input.gc().pauses() + ", " + Numbers.time(input.gc().pauseMillis()) + ", "
+                + Numbers.percent(input.gc().stepShare()) + " of the steps");
+        row("batches ready when asked", Numbers.digits(input.readyBatches().mean()) + " of "
+                + input.slots().capacity() + " slots");
+        row("workers waiting for slots, trainer waiting too", Numbers.time(input.slots().starvedMillis()));
+        row("workers waiting for slots, trainer busy: as it should be",
+                Numbers.time(input.slots().backpressureMillis()));
+        row("bytes from storage over bytes in batches", Numbers.digits(input.readAmplification()));
+        page.close().close();
+    }
+
+    private void ranks() {
+        if (summary.ranks().size() < 2) {
+            return;
+        }
+        section("Ranks", "Mean steps; the input pipeline above is rank " + input.rank() + "'s.");
+        page.open("div", "class", "scroll").open("table").open("tr");
+        for (String title : List.of("rank", "host", "steps", "step", "input wait", "copy", "compute", "residual")) {
+            page.element("th", title);
+        }
+        page.close();
+        for (RankSteps rank : summary.ranks()) {
+            row(String.valueOf(rank.rank()), rank.host(), String.valueOf(rank.steps()),
+                    Numbers.time(rank.stepMillis()), Numbers.time(rank.inputWaitMillis()),
+                    Numbers.time(rank.h2dMillis()), Numbers.time(rank.computeMillis()),
+                    Numbers.time(rank.residualMillis()));
+        }
+        page.close().close().close();
+    }
+
+    private void settings() {
+        Summary.Fingerprint print = summary.fingerprint();
+        section("What it ran with", "");
+        page.open("table");
+        row("Penstock", print.penstock());
+        row("JDK", print.jdk());
+        row("system", print.os() + ", " + print.cores() + " cores");
+        row("device", print.gpu() == null ? "host" : print.gpu() + ", driver " + print.driver());
+        row("dataset", print.dataset());
+        row("batch size", String.valueOf(print.batchSize()));
+        row("ranks", String.valueOf(print.worldSize()));
+        row("workers", String.valueOf(print.workers()));
+        row("slots", print.hostSlots() + " on the host, " + print.deviceSlots() + " on the device");
+        row("reading", print.readMode() + ", page cache " + print.cacheState());
+        row("clock", summary.clock());
+        row("price of these clocks", Numbers.time(summary.overhead().nanosPerStep() / 1e6) + " a step, "
+                + Numbers.percent(summary.overhead().share()));
+        page.close().close();
+    }
+
+    // ---- pieces
+
+    private void section(String title, String note) {
+        page.open("section").element("h2", title);
+        if (!note.isEmpty()) {
+            page.element("p", note, "class", "note");
+        }
+    }
+
+    private void row(String name, String... cells) {
+        page.open("tr").element("th", name);
+        for (String cell : cells) {
+            page.element("td", cell == null ? "–" : cell);
+        }
+        page.close();
+    }
+
+    private void spreadRow(String name, Distribution millis) {
+        if (millis.count() > 0) {
+            page.open("tr").element("th", name);
+            spreadCells(millis);
+            page.close();
+        }
+    }
+
+    private void spreadCells(Distribution millis) {
+        for (double value : new double[] {millis.mean(), millis.p50(), millis.p95(), millis.p99(), millis.max()}) {
+            page.element("td", Numbers.time(value));
+        }
+    }
+
+    private static String cssClass(Cause cause) {
+        return switch (cause) {
+            case READ_BLOCKED -> "c-blocked";
+            case READ_CPU -> "c-read";
+            default -> "c-" + cause.label();
+        };
+    }
+
+    private static double max(double[] values) {
+        double max = 0;
+        for (double value : values) {
+            max = Math.max(max, value);
+        }
+        return max;
+    }
+
+    /** Cuts peaks that would flatten all else. */
+    private static double[] capped(double[] values, double most) {
+        double[] capped = values.clone();
+        for (int i = 0; i < capped.length; i++) {
+            capped[i] = Math.min(capped[i], most);
+        }
+        return capped;
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = HtmlReport.class.getResourceAsStream(name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.penstock.diagnose.html;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.function.DoubleFunction;
+
+/** A chart of quantities over the seconds of a run, in one unit from 0 up. */
+final class Lines {
+
+    private static final double WIDTH = 860;
+    private static final double HEIGHT = 210;
+    private static final double LEFT = 70;
+    private static final double RIGHT = 850;
+    private static final double TOP = 12;
+    private static final double BOTTOM = 180;
+
+    private final double[] seconds;
+    private final DoubleFunction<String> unit;
+    private final Markup svg = new Markup();
+    private final Axis x;
+    private Axis y;
+
+    /**
+     * A chart.
+     *
+     * @param label what it shows, for those who do not see it
+     * @param seconds where the points are, in rising order
+     * @param unit how a value is written
+     */
+    Lines(String label, double[] seconds, DoubleFunction<String> unit) {
+        this.seconds = seconds;
+        this.unit = unit;
+        this.x = Axis.of(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, RIGHT);
+        svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) HEIGHT, "role", "img", "aria-label", label);
+    }
+
+    /** Draws the axes for values up to the greatest one. */
+    Lines axes(double greatest) {
+        y = Axis.of(greatest, BOTTOM, TOP);
+        for (double tick : y.ticks()) {
+            svg.empty("line", "class", "grid", "x1", LEFT, "x2", RIGHT, "y1", y.pixel(tick), "y2", y.pixel(tick));
+            svg.element("text", unit.apply(tick), "class", "tick", "x", LEFT - 8, "y", y.pixel(tick) + 4,
+                    "text-anchor", "end");
+        }
+        for (double tick : x.ticks()) {
+            svg.element("text", Numbers.digits(tick) + " s", "class", "tick", "x", x.pixel(tick), "y", BOTTOM + 18,
+                    "text-anchor", "middle");
+        }
+        return this;
+    }
+
+    /** Marks points in time, such as where epochs begin. */
+    Lines marks(List<Double> at, String title) {
+        for (double second : at) {
+            svg.open("line", "class", "mark", "x1", x.pixel(second), "x2", x.pixel(second), "y1", TOP, "y2", BOTTOM);
+            svg.element("title", title).close();
+        }
+        return this;
+    }
+
+    /** Draws one quantity. */
+    Lines line(double[] values, String cssClass) {
+        svg.empty("path", "class", "line " + cssClass, "d", path(values));
+        return this;
+    }
+
+    /** Fills the area below a quantity. */
+    Lines area(double[] values, String cssClass) {
+        if (values.length > 0) {
+            svg.empty("path", "class", "area " + cssClass, "d", path(values) + point(" L", values.length - 1, 0)
+                    + point(" L", 0, 0) + " Z");
+        }
+        return this;
+    }
+
+    /** Says what a point is, when the pointer is over it. */
+    Lines tips(List<String> tips) {
+        for (int i = 0; i < tips.size(); i++) {
+            double from = x.pixel(seconds[i]);
+            double to = i + 1 < tips.size() ? x.pixel(seconds[i + 1]) : RIGHT;
+            svg.open("rect", "class", "tip", "x", from, "y", TOP, "width", Math.max(1, to - from), "height",
+                    BOTTOM - TOP);
+            svg.element("title", tips.get(i)).close();
+        }
+        return this;
+    }
+
+    private String path(double[] values) {
+        StringBuilder path = new StringBuilder();
+        for (int i = 0; i < values.length; i++) {
+            path.append(point(i == 0 ? "M" : " L", i, values[i]));
+        }
+        return path.toString();
+    }
+
+    private String point(String command, int i, double value) {
+        return String.format(Locale.ROOT, "%s%.1f %.1f", command, x.pixel(seconds[i]), y.pixel(value));
+    }
+
+    String end() {
+        return svg.close().toString();
+    }
+}
