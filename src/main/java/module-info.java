@@ -20,6 +20,7 @@ module io.penstock {
     exports io.penstock.diagnose;
     exports io.penstock.diagnose.compare;
     exports io.penstock.diagnose.html;
+    exports io.penstock.diagnose.trace;
     exports io.penstock.dlpack;
     exports io.penstock.image;
     exports io.penstock.loader;

@@ -1,0 +1,251 @@
+package io.penstock.diagnose.trace;
+
+import io.penstock.diagnose.Recording;
+import io.penstock.json.Json;
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.BatchAccount.Copying;
+import io.penstock.loader.BatchAccount.Making;
+import io.penstock.loader.BatchAccount.Taking;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * Writes steps of a recording in Chrome's trace event format, which ui.perfetto.dev, chrome://tracing and PyTorch's
+ * profiler plugin read. A process is a rank; its threads are lanes:
+ *
+ * <pre>
+ *   tid   0     steps                ProfilerStep#N
+ *   tid   1     trainer              the loader's __next__, by the name that PyTorch's plugin looks for; the lease
+ *   tid  10 +   workers              waiting for a slot, plan, make
+ *   tid 100     copy                 submit; the copy
+ *   tid 200     JVM                  pauses
+ * </pre>
+ *
+ * Slices of a lane nest. A batch is an asynchronous slice from its worker's claim until it is given back, and a flow
+ * joins its making, its copy and its being taken. Counters show batches that are ready and free slots. Source: "Trace
+ * Event Format", Google.
+ */
+public final class ChromeTrace {
+
+    private static final int STEPS = 0;
+    private static final int TRAINER = 1;
+    private static final int WORKERS = 10;
+    private static final int COPY = 100;
+    private static final int JVM = 200;
+
+    private final Recording recording;
+    private final List<BatchAccount> accounts;
+    private final Writer out;
+    private final long origin;
+    private boolean first = true;
+
+    private ChromeTrace(Recording recording, List<BatchAccount> accounts, Writer out) {
+        this.recording = recording;
+        this.accounts = accounts;
+        this.out = out;
+        this.origin = accounts.stream().mapToLong(account ->
+                Math.min(account.making().claimedAt(), account.taking().requestedAt())).min().orElse(0);
+    }
+
+    /**
+     * Writes a trace file.
+     *
+     * @param recording what was recorded
+     * @param window which of its steps
+     * @param file the file to write; replaced if it exists
+     * @return how many steps are in it
+     * @throws IOException if it cannot be written
+     */
+    public static int write(Recording recording, TraceWindow window, Path file) throws IOException {
+        try (BufferedWriter out = Files.newBufferedWriter(file)) {
+            return write(recording, window, out);
+        }
+    }
+
+    /**
+     * Writes a trace.
+     *
+     * @param recording what was recorded
+     * @param window which of its steps
+     * @param out where to
+     * @return how many steps are in it
+     * @throws IOException if it cannot be written
+     */
+    public static int write(Recording recording, TraceWindow window, Writer out) throws IOException {
+        List<BatchAccount> shown = recording.accounts().stream().filter(a -> window.has(a.sequence())).toList();
+        new ChromeTrace(recording, shown, out).write();
+        return shown.size();
+    }
+
+    private void write() throws IOException {
+        out.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n");
+        names();
+        for (int i = 0; i < accounts.size(); i++) {
+            trainer(accounts.get(i), i + 1 < accounts.size() ? accounts.get(i + 1) : null);
+            worker(accounts.get(i));
+            if (accounts.get(i).copying() != null) {
+                copy(accounts.get(i));
+            }
+            lifetime(accounts.get(i));
+        }
+        pauses();
+        out.write("\n]}\n");
+        out.flush();
+    }
+
+    private void names() throws IOException {
+        event("M", "process_name", STEPS, Map.of("args",
+                Map.of("name", "rank " + recording.settings().rank() + ", " + recording.settings().name())));
+        lane(STEPS, "steps");
+        lane(TRAINER, "trainer");
+        for (int worker : new TreeSet<>(accounts.stream().map(a -> a.making().worker()).toList())) {
+            lane(WORKERS + worker, "worker " + worker);
+        }
+        if (accounts.stream().anyMatch(account -> account.copying() != null)) {
+            lane(COPY, "copy to " + recording.settings().device());
+        }
+        lane(JVM, "JVM");
+    }
+
+    private void lane(int tid, String name) throws IOException {
+        event("M", "thread_name", tid, Map.of("args", Map.of("name", name)));
+        event("M", "thread_sort_index", tid, Map.of("args", Map.of("sort_index", tid)));
+    }
+
+    private void trainer(BatchAccount account, BatchAccount next) throws IOException {
+        Taking taking = account.taking();
+        long closed = Math.max(taking.takenAt(), taking.closedAt());
+        boolean goesOn = next != null && next.sequence() == account.sequence() + 1 && !next.first();
+        long end = goesOn ? next.taking().requestedAt() : closed;
+        slice(STEPS, "ProfilerStep#" + account.sequence(), taking.requestedAt(), Math.max(end, taking.takenAt()),
+                Map.of("epoch", account.epoch(), "samples", account.samples(), "bytes", account.bytes()));
+        slice(TRAINER, "enumerate(DataLoader)#" + recording.settings().name() + ".__next__", taking.requestedAt(),
+                taking.takenAt(), Map.of("batch", account.sequence()));
+        // Leases may overlap when the trainer takes the next batch before it gives this one back; slices may not.
+        long held = next == null ? closed : Math.min(closed, next.taking().requestedAt());
+        slice(TRAINER, "holds the batch", taking.takenAt(), Math.max(held, taking.takenAt()),
+                Map.of("batch", account.sequence()));
+        flow("f", account, TRAINER, taking.takenAt());
+        counter("batches ready", taking.requestedAt(), taking.readyBatches());
+        counter("free slots", taking.requestedAt(), taking.freeSlots());
+    }
+
+    private void worker(BatchAccount account) throws IOException {
+        Making making = account.making();
+        int tid = WORKERS + making.worker();
+        Map<String, Object> batch = Map.of("batch", account.sequence());
+        slice(tid, "waits for a slot", making.claimedAt(), making.slotAt(), batch);
+        slice(tid, "plan", making.slotAt(), making.plannedAt(), batch);
+        slice(tid, "make", making.plannedAt(), making.madeAt(), parts(account));
+        flow("s", account, tid, making.plannedAt());
+    }
+
+    /** Stages take turns, sample by sample: so they are no slices, but sums. */
+    private static Map<String, Object> parts(BatchAccount account) {
+        Making making = account.making();
+        Map<String, Object> parts = new LinkedHashMap<>();
+        parts.put("batch", account.sequence());
+        put(parts, "read_us", making.readNanos());
+        put(parts, "decode_us", making.decodeNanos());
+        put(parts, "transform_us", making.transformNanos());
+        put(parts, "collate_us", making.collateNanos());
+        if (making.usage() != null) {
+            put(parts, "cpu_us", making.usage().cpuNanos());
+            put(parts, "blocked_us", making.blockedNanos());
+            parts.put("disk_bytes", making.usage().diskBytes());
+        }
+        return parts;
+    }
+
+    private static void put(Map<String, Object> parts, String name, long nanos) {
+        if (nanos != BatchAccount.NOT_MEASURED) {
+            parts.put(name, nanos / 1e3);
+        }
+    }
+
+    private void copy(BatchAccount account) throws IOException {
+        Copying copying = account.copying();
+        Map<String, Object> args = new LinkedHashMap<>();
+        args.put("batch", account.sequence());
+        args.put("bytes", account.bytes());
+        put(args, "device_us", copying.deviceNanos());
+        slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
+        flow("t", account, COPY, copying.submitAt());
+        long arrived = copying.arrivedAt();
+        if (arrived != BatchAccount.NOT_MEASURED) {
+            async("b", "copy", account.sequence(), copying.submitAt());
+            async("e", "copy", account.sequence(), Math.max(arrived, copying.submitAt()));
+        }
+    }
+
+    private void lifetime(BatchAccount account) throws IOException {
+        long end = Math.max(account.taking().takenAt(), account.taking().closedAt());
+        async("b", "batch", account.sequence(), account.making().claimedAt());
+        async("e", "batch", account.sequence(), end);
+    }
+
+    private void pauses() throws IOException {
+        if (accounts.isEmpty()) {
+            return;
+        }
+        long end = accounts.getLast().taking().takenAt();
+        for (Recording.Stretch pause : recording.pauses()) {
+            if (pause.endAt() >= origin && pause.beginAt() <= end) {
+                slice(JVM, "pause", Math.max(origin, pause.beginAt()), pause.endAt(), Map.of());
+            }
+        }
+    }
+
+    // ---- events
+
+    private void slice(int tid, String name, long beginAt, long endAt, Map<String, Object> args) throws IOException {
+        if (endAt > beginAt) {
+            event("X", name, tid, Map.of("ts", micros(beginAt), "dur", (endAt - beginAt) / 1e3, "cat", "penstock",
+                    "args", args));
+        }
+    }
+
+    private void async(String phase, String name, long id, long at) throws IOException {
+        event(phase, name, TRAINER, Map.of("ts", micros(at), "cat", name, "id", Long.toString(id)));
+    }
+
+    private void flow(String phase, BatchAccount account, int tid, long at) throws IOException {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("ts", micros(at));
+        fields.put("cat", "flow");
+        fields.put("id", account.sequence());
+        if (phase.equals("f")) {
+            fields.put("bp", "e");
+        }
+        event(phase, "batch", tid, fields);
+    }
+
+    private void counter(String name, long at, long value) throws IOException {
+        if (value != BatchAccount.NOT_MEASURED) {
+            event("C", name, STEPS, Map.of("ts", micros(at), "args", Map.of("value", value)));
+        }
+    }
+
+    private void event(String phase, String name, int tid, Map<String, Object> more) throws IOException {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("ph", phase);
+        fields.put("name", name);
+        fields.put("pid", recording.settings().rank());
+        fields.put("tid", tid);
+        fields.putAll(more);
+        out.write(first ? "" : ",\n");
+        out.write(Json.write(fields));
+        first = false;
+    }
+
+    private double micros(long at) {
+        return (at - origin) / 1e3;
+    }
+}
