@@ -8,7 +8,7 @@ import io.penstock.diagnose.Recording;
 import io.penstock.json.Json;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderMemory;
-import io.penstock.loader.LoaderSettings;
+import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Role;
 import io.penstock.memory.ReadMode;
 import java.io.IOException;
@@ -58,7 +58,7 @@ class ChromeTraceTest {
                     new BatchAccount.Taking(trainer, taken, closed[s], -1, -1, 2, 3)));
             trainer = closed[s] + random.nextLong(10_000);
         }
-        var settings = new LoaderSettings("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",
+        var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",
                 copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
         return new Recording(settings, accounts, List.of(new Recording.Stretch(20_000, 90_000)), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN));
