@@ -101,7 +101,7 @@ def pictures(size, mode, limit):
 
 
 def cold(order, what, over, theirs, limit):
-    name, metric = f"cold-{order}", "bytes_per_second"
+    name, metric = f"cold-{order}", "megabytes_per_second"
     return Aim(what, over, Pick(name, "Penstock auto.*", metric, "cold"), Pick(name, theirs, metric, "cold"), limit)
 
 

@@ -23,7 +23,7 @@ def measure(setup, rounds, seconds, say):
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "cold.jsonl"
         command = [sys.executable, str(script), "--store", str(setup.folder / "cold.bin"), "--rounds", str(rounds),
-                   "--seconds", str(seconds), "--modes", "auto", "--java", setup.java, "--heap", setup.heap,
+                   "--seconds", str(seconds), "--modes", "auto", "--java", setup.java, f"--heap={setup.heap}",
                    "--class-path", setup.class_path, "--json", str(log)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0 or not log.exists():

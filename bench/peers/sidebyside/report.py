@@ -108,7 +108,7 @@ def section(figures, workload):
     elif name == "memory":
         body = single(figures, workload, "memory", "megabytes", "MB, median")
     elif name.startswith("cold"):
-        body = single(figures, workload, "cold", "bytes_per_second", "bytes/s, median")
+        body = single(figures, workload, "cold", "megabytes_per_second", "MB/s, median")
     else:
         body = rates(figures, workload)
         beside = steps(figures, workload)
