@@ -180,7 +180,8 @@ def outcome(aim, figures):
         return Row(aim, ours.config, "", ours.median, ours.low, ours.high, ours.directional)
     above, below = (theirs, ours) if aim.inverse else (ours, theirs)
     ratio = above.median / below.median
-    by_round = [above.values[r] / below.values[r] for r in above.values.keys() & below.values.keys()] or [ratio]
+    # A round may be left of one side alone: then the ratio of medians can lie outside of those of the rounds.
+    by_round = [above.values[r] / below.values[r] for r in above.values.keys() & below.values.keys()] + [ratio]
     return Row(aim, ours.config, theirs.config, ratio, min(by_round), max(by_round),
                ours.directional or theirs.directional)
 
