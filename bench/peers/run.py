@@ -58,11 +58,10 @@ def parse():
     parser.add_argument("--java", help="a JDK's java; without it JAVA_HOME, the path, the usual places")
     parser.add_argument("--heap", default="-Xmx512m", help="the JVM's heap option")
     parser.add_argument("--class-path", help="the engine and the benchmarks, built elsewhere")
-    parser.add_argument("--folder", type=Path, default=preparing.ROOT / "target/bench", help="the data (target/bench)")
     parser.add_argument("--render", type=Path, metavar="JSON", help="measures nothing: reports what such a file holds")
-    parser.add_argument("--json", type=Path, help="everything that was measured (FOLDER/side-by-side.json)")
-    parser.add_argument("--markdown", type=Path, help="the report (FOLDER/side-by-side.md)")
-    parser.add_argument("--svg", type=Path, help="the picture (FOLDER/side-by-side.svg)")
+    parser.add_argument("--json", type=Path, help="everything that was measured (target/bench/side-by-side.json)")
+    parser.add_argument("--markdown", type=Path, help="the report (target/bench/side-by-side.md)")
+    parser.add_argument("--svg", type=Path, help="the picture (target/bench/side-by-side.svg)")
     parser.add_argument("--page", type=Path, help="a page with the two markers: the report is written between them")
     options = parser.parse_args()
     quick = options.quick
@@ -71,7 +70,7 @@ def parse():
     options.warmup = options.warmup or (1.0 if quick else 1.5)
     for name in ("json", "markdown", "svg"):
         suffix = {"markdown": "md"}.get(name, name)
-        setattr(options, name, getattr(options, name) or options.folder / f"side-by-side.{suffix}")
+        setattr(options, name, getattr(options, name) or preparing.FOLDER / f"side-by-side.{suffix}")
     return options
 
 
@@ -83,7 +82,7 @@ def set_up(options):
     setup = workloads.Setup(
         java=options.java or preparing.find_java(), jvm_flags=preparing.jvm_flags(), heap=options.heap,
         class_path=options.class_path or classes, python=options.python, installed=frozenset(found),
-        folder=options.folder.resolve(), cpus=os.cpu_count())
+        folder=preparing.FOLDER, cpus=os.cpu_count())
     preparing.make_data(setup, say)
     return setup, found
 
@@ -142,7 +141,7 @@ def measure(options):
 
 def command():
     """As it would be typed: what names places of this machine is left out."""
-    words, private = [], {"--python", "--java", "--class-path", "--folder", "--json", "--markdown", "--svg", "--page"}
+    words, private = [], {"--python", "--java", "--class-path", "--json", "--markdown", "--svg", "--page"}
     arguments = iter(sys.argv[1:])
     for word in arguments:
         if word in private:

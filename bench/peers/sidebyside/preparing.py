@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "target/bench"
 JAVA_RELEASE = 25
 MAIN_CLASS_FILE = "io/penstock/bench/LoaderThroughput.class"
 SHARDS_CLASS = "io.penstock.bench.WebDatasetShards"
@@ -60,7 +61,7 @@ def newest(*folders):
 def build_classes(say):
     """The engine and the benchmarks, unless the classes are younger than all sources."""
     built = ROOT / "target/test-classes" / MAIN_CLASS_FILE
-    stamp = ROOT / "target/bench/.classes"
+    stamp = FOLDER / ".classes"
     sources = newest("src/main/java", "bench/java")
     if built.exists() and stamp.exists() and stamp.stat().st_mtime > sources:
         return
