@@ -27,6 +27,9 @@ public final class Permutation implements Order {
     /** Positions that go through the rounds together: few enough to stay in the L1 cache. */
     private static final int BLOCK = 256;
 
+    /** One a thread, as orders are shared by threads and {@link #fill} allocates nothing. */
+    private static final ThreadLocal<Halves> HALVES = ThreadLocal.withInitial(Halves::new);
+
     // The multipliers of MurmurHash3's 64-bit finaliser: odd, and searched for their avalanche.
     private static final long MIX_1 = 0xFF51AFD7ED558CCDL;
     private static final long MIX_2 = 0xC4CEB9FE1A85EC53L;
@@ -105,21 +108,25 @@ public final class Permutation implements Order {
     /**
      * {@inheritDoc}
      *
-     * <p>Positions are split into halves by addition, and a block of them goes through the rounds side by side, two
-     * rounds a pass: the rounds of one position wait for each other, those of neighbours do not, so the CPU overlaps
-     * them. {@code into} holds both halves, 32 bits each, between the passes.
+     * <p>A block of positions goes through the rounds side by side, a loop for each half round: the rounds of one
+     * position wait for each other, those of neighbours do not, so the CPU overlaps them. A third of the time of
+     * {@link #at}, where the CPU has vectors of 512 bits.
      */
     @Override
     public void fill(long first, long stride, int count, long[] into) {
         Positions.check(first, stride, count, into.length, size);
+        Halves halves = HALVES.get();
+        int[] lower = halves.lower;
+        int[] upper = halves.upper;
         long strideY = stride / a;
         long strideX = stride - strideY * a;
         long y = first / a;
         long x = first - y * a;
         for (int from = 0; from < count; from += BLOCK) {
-            int to = Math.min(count, from + BLOCK);
-            for (int i = from; i < to; i++) {
-                into[i] = pack(x, y);
+            int block = Math.min(BLOCK, count - from);
+            for (int i = 0; i < block; i++) {
+                lower[i] = (int) x;
+                upper[i] = (int) y;
                 x += strideX;
                 y += strideY;
                 if (x >= a) {
@@ -127,39 +134,59 @@ public final class Permutation implements Order {
                     y++;
                 }
             }
-            twoRounds(into, from, to, key0, key1);
-            twoRounds(into, from, to, key2, key3);
-            twoRounds(into, from, to, key4, key5);
-            twoRounds(into, from, to, key6, key7);
-            for (int i = from; i < to; i++) {
-                long m = lower(into[i]) + upper(into[i]) * a;
-                into[i] = m < size ? m : encipher(lower(into[i]), upper(into[i]));
+            halves.rounds(block, this);
+            for (int i = 0; i < block; i++) {
+                long m = upper[i] * a + lower[i];
+                into[from + i] = m < size ? m : encipher(lower[i], upper[i]);
             }
         }
     }
 
-    private void twoRounds(long[] halves, int from, int to, long keyX, long keyY) {
-        long a = this.a;
-        long b = this.b;
-        for (int i = from; i < to; i++) {
-            long x = lower(halves[i]);
-            long y = upper(halves[i]);
-            x = plus(x, mix(y ^ keyX, a), a);
-            y = plus(y, mix(x ^ keyY, b), b);
-            halves[i] = pack(x, y);
+    /**
+     * A thread's halves of a block. HotSpot makes vector code of these loops, and would not if a loop were longer (it
+     * must be small enough to unroll), or if halves and mixes were arrays of one type (they might be the same array).
+     * Ranges are at most 2^31, so a half fits an {@code int}, and so does what lies between {@code -range} and it.
+     */
+    private static final class Halves {
+
+        final int[] lower = new int[BLOCK];
+        final int[] upper = new int[BLOCK];
+        private final long[] mixed = new long[BLOCK];
+
+        void rounds(int count, Permutation p) {
+            round(lower, p.a, upper, p.key0, count);
+            round(upper, p.b, lower, p.key1, count);
+            round(lower, p.a, upper, p.key2, count);
+            round(upper, p.b, lower, p.key3, count);
+            round(lower, p.a, upper, p.key4, count);
+            round(upper, p.b, lower, p.key5, count);
+            round(lower, p.a, upper, p.key6, count);
+            round(upper, p.b, lower, p.key7, count);
         }
-    }
 
-    private static long pack(long x, long y) {
-        return y << 32 | x;
-    }
+        /** Adds to one half a mix of the other. */
+        private void round(int[] half, long range, int[] other, long key, int count) {
+            multiply(other, key, mixed, count);
+            scaleAndAdd(mixed, range, half, count);
+        }
 
-    private static long lower(long halves) {
-        return halves & 0xFFFF_FFFFL;
-    }
+        private static void multiply(int[] half, long key, long[] mixed, int count) {
+            for (int i = 0; i < count; i++) {
+                long z = (half[i] ^ key) * MIX_1;
+                mixed[i] = (z ^ z >>> 32) * MIX_2;
+            }
+        }
 
-    private static long upper(long halves) {
-        return halves >>> 32;
+        /** The high half of the product with a range of 32 bits, from two products that vectors have. */
+        private static void scaleAndAdd(long[] mixed, long range, int[] half, int count) {
+            int below = (int) range;
+            for (int i = 0; i < count; i++) {
+                long z = mixed[i];
+                long f = (z >>> 32) * range + ((z & 0xFFFF_FFFFL) * range >>> 32) >>> 32;
+                int sum = half[i] - below + (int) f;
+                half[i] = sum + (below & sum >> 31);
+            }
+        }
     }
 
     private long encipher(long x, long y) {
