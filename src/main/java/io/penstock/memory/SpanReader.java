@@ -14,7 +14,13 @@ public final class SpanReader implements AutoCloseable {
 
     /** Reads of one file until page cache and size are asked about again, if {@link MappedFile#refresh} is due. */
     private static final int DECIDE_EVERY = 256;
-    private static final int TOUCH_AHEAD = 2;
+    /** Rows whose first bytes are asked for together, before any of them is copied. */
+    private static final int GROUP = 8;
+    /** Asked for of one group: about as many cache misses as a CPU keeps under way at once. */
+    private static final int GROUP_TOUCHES = 12;
+    /** Asked for of one row: one byte in each of its first pages. The hardware fetches ahead within a page. */
+    private static final int ROW_TOUCHES = 4;
+    private static final int TOUCH_STRIDE = 4096;
 
     private final ReadMode mode;
     private final Arena callStateArena = Arena.ofShared();
@@ -80,8 +86,9 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Copies rows, one behind the other, as fast as the memory gives them: while a row is copied, the first byte of the
-     * one after the next is read, so that its page walk and first cache miss are over when its turn comes.
+     * Copies rows, one behind the other, as fast as the memory gives them. Rows are taken in groups: a byte of the
+     * first pages of each is read before the first is copied, so that their page walks and cache misses overlap, where
+     * a copy by itself waits for one row's after the other's.
      *
      * @param rows what to copy from
      * @param indices which rows
@@ -102,17 +109,20 @@ public final class SpanReader implements AutoCloseable {
             }
             return;
         }
-        int last = rowBytes == 0 ? 0 : count - TOUCH_AHEAD;
+        int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
         try {
-            if (last > 0) {
-                touch(rows, indices[1]);
-            }
-            for (int i = 0; i < count; i++, at += rowBytes) {
-                if (i < last) {
-                    touch(rows, indices[i + TOUCH_AHEAD]);
+            for (int i = 0; i < count;) {
+                int end = Math.min(count, i + group);
+                for (int j = i; j < end; j++) {
+                    // A row that there is not is for its copy to complain of.
+                    if (rows.has(indices[j])) {
+                        touch(from, rows.offset(indices[j]), rowBytes);
+                    }
                 }
-                lastRow = indices[i];
-                MemorySegment.copy(from, rows.offset(lastRow), target, at, rowBytes);
+                for (; i < end; i++, at += rowBytes) {
+                    lastRow = indices[i];
+                    MemorySegment.copy(from, rows.offset(lastRow), target, at, rowBytes);
+                }
             }
         } catch (InternalError fault) {
             throw explain(fault);
@@ -144,12 +154,16 @@ public final class SpanReader implements AutoCloseable {
             return at - targetOffset;
         }
         try {
-            for (int i = 0; i < count; at += sizes[i++]) {
-                lastRow = i;
-                if (i + TOUCH_AHEAD < count && sizes[i + TOUCH_AHEAD] > 0) {
-                    touched += from.get(ValueLayout.JAVA_BYTE, offsets[i + TOUCH_AHEAD]);
+            for (int i = 0; i < count;) {
+                int end = i;
+                for (long touches = 0; end < count && end < i + GROUP && touches < GROUP_TOUCHES; end++) {
+                    touch(from, offsets[end], sizes[end]);
+                    touches += touches(sizes[end]);
                 }
-                MemorySegment.copy(from, offsets[i], target, at, sizes[i]);
+                for (; i < end; at += sizes[i++]) {
+                    lastRow = i;
+                    MemorySegment.copy(from, offsets[i], target, at, sizes[i]);
+                }
             }
         } catch (InternalError fault) {
             throw explain(fault);
@@ -157,11 +171,17 @@ public final class SpanReader implements AutoCloseable {
         return at - targetOffset;
     }
 
-    /** A row that there is not is for its copy to complain of. */
-    private void touch(Rows rows, long row) {
-        if (rows.has(row)) {
-            touched += rows.segment().get(ValueLayout.JAVA_BYTE, rows.offset(row));
+    private static long touches(long bytes) {
+        return Math.clamp(Math.ceilDiv(bytes, TOUCH_STRIDE), 1, ROW_TOUCHES);
+    }
+
+    private void touch(MemorySegment from, long offset, long bytes) {
+        long end = offset + Math.min(bytes, ROW_TOUCHES * TOUCH_STRIDE);
+        long sum = 0;
+        for (long at = offset; at < end; at += TOUCH_STRIDE) {
+            sum += from.get(ValueLayout.JAVA_BYTE, at);
         }
+        touched += sum;
     }
 
     /**
@@ -174,15 +194,15 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Reads one byte of a span, if spans of its file are read through the mapping, so that the CPU has begun to fetch
-     * it when it is copied.
+     * Reads a byte of a span's first pages, if spans of its file are read through the mapping, so that the CPU has begun
+     * to fetch them when they are copied.
      *
      * @param span what will be copied soon
      */
     public void touch(Span span) {
-        if (span.byteSize() > 0 && !byCall && span.file() == lastFile) {
+        if (!byCall && span.file() == lastFile) {
             try {
-                touched += span.segment().get(ValueLayout.JAVA_BYTE, span.byteOffset());
+                touch(span.segment(), span.byteOffset(), span.byteSize());
             } catch (InternalError _) {
                 // The copy will meet the same fault, and says what it means.
             }
