@@ -26,6 +26,9 @@ public final class CausalLm implements Collator {
     /** The field of {@link #widened} batches that holds the inputs' successors. */
     public static final String LABELS = "labels";
 
+    /** Windows whose first bytes are asked for together, so that their cache misses overlap. */
+    private static final int PREFETCHED = 4;
+
     private final TokenWidth width;
 
     private CausalLm(TokenWidth width) {
@@ -97,17 +100,23 @@ public final class CausalLm implements Collator {
         long ids = out.table().offset(0);
         long labels = out.table().offset(1);
         for (int i = 0; i < plan.count(); i++) {
-            if (i + 1 < plan.count()) {
-                in.prefetch(plan.sample(i + 1), 0);
+            if (i % PREFETCHED == 0) {
+                for (int j = i; j < Math.min(i + PREFETCHED, plan.count()); j++) {
+                    in.prefetch(plan.sample(j), 0);
+                }
             }
             in.locate(plan.sample(i), 0);
             if (from.byteSize() == to.byteSize()) {
                 in.copyPart(0, rowBytes, out.segment(), ids);
                 in.copyPart(to.byteSize(), rowBytes, out.segment(), labels);
+            } else if (to == DType.I64) {
+                long[] window = in.readLongs(length + 1);
+                Integers.store(window, 0, length, out.segment(), ids);
+                Integers.store(window, 1, length, out.segment(), labels);
             } else {
                 int[] window = in.readIntegers(length + 1);
-                Integers.store(window, 0, length, from, out.segment(), ids, to);
-                Integers.store(window, 1, length, from, out.segment(), labels, to);
+                Integers.store(window, 0, length, out.segment(), ids);
+                Integers.store(window, 1, length, out.segment(), labels);
             }
             ids += rowBytes;
             labels += rowBytes;

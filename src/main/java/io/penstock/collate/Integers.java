@@ -4,8 +4,9 @@ import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
-/** Stores integers that a worker has read into an array, in a wider type. From an array the loops are vectorised. */
+/** Stores integers that a worker has read into an array at their width in the batch, and repeats one. */
 final class Integers {
 
     private static final ValueLayout.OfShort I16 =
@@ -13,54 +14,69 @@ final class Integers {
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** What is repeated most: copying an array is twice as fast as any loop that HotSpot makes of stores. */
+    private static final byte[] ZEROS = new byte[8192];
+    private static final byte[] ONES = ones();
+
+    /** Bytes of a pattern that are written one by one, before it is copied. */
+    private static final long PATTERN_BYTES = 64;
+
     private Integers() {
     }
 
+    /** Stores {@code count} values from an index on, as {@code i32}. */
+    static void store(int[] values, int first, int count, MemorySegment target, long offset) {
+        MemorySegment.copy(values, first, target, I32, offset, count);
+    }
+
     /**
-     * Stores {@code count} values from an index on, as {@code i32} or {@code i64}.
-     *
-     * @param from the stored dtype: a {@code u32} is extended by zeros, anything else by its sign
+     * Stores {@code count} values from an index on, as {@code i64}. Widening into an array and copying that takes as
+     * long as a loop of stores into the segment, where that is vectorised: but whether it is depends on what HotSpot
+     * inlines it into, and a copy is a copy.
      */
-    static void store(int[] values, int first, int count, DType from, MemorySegment target, long offset, DType to) {
-        switch (to) {
-            case I32 -> MemorySegment.copy(values, first, target, I32, offset, count);
-            case I64 -> {
-                if (from == DType.U32) {
-                    storeUnsigned(values, first, count, target, offset);
-                } else {
-                    storeSigned(values, first, count, target, offset);
-                }
-            }
-            default -> throw new IllegalArgumentException("integers are widened to i32 or i64, not to " + to);
-        }
+    static void store(long[] values, int first, int count, MemorySegment target, long offset) {
+        MemorySegment.copy(values, first, target, I64, offset, count);
     }
 
-    private static void storeSigned(int[] values, int first, int count, MemorySegment target, long offset) {
-        for (int i = 0; i < count; i++) {
-            target.set(I64, offset + 8L * i, values[first + i]);
-        }
-    }
-
-    private static void storeUnsigned(int[] values, int first, int count, MemorySegment target, long offset) {
-        for (int i = 0; i < count; i++) {
-            target.set(I64, offset + 8L * i, values[first + i] & 0xFFFF_FFFFL);
-        }
-    }
-
-    /** Fills {@code count} elements of one, two, four or eight bytes with a value: one, then copies of all so far. */
+    /** Fills {@code count} elements of one, two, four or eight bytes with a value. */
     static void fill(MemorySegment target, long offset, DType dtype, long count, long value) {
-        if (count == 0) {
-            return;
+        long end = offset + count * dtype.byteSize();
+        if (value == 0) {
+            repeat(ZEROS, target, offset, end);
+        } else if (value == 1 && dtype.byteSize() == 1) {
+            repeat(ONES, target, offset, end);
+        } else {
+            repeat(value, dtype.byteSize(), target, offset, end);
         }
-        switch (dtype.byteSize()) {
-            case 1 -> target.set(ValueLayout.JAVA_BYTE, offset, (byte) value);
-            case 2 -> target.set(I16, offset, (short) value);
-            case 4 -> target.set(I32, offset, (int) value);
-            default -> target.set(I64, offset, value);
+    }
+
+    private static byte[] ones() {
+        byte[] ones = new byte[ZEROS.length];
+        Arrays.fill(ones, (byte) 1);
+        return ones;
+    }
+
+    private static void repeat(byte[] source, MemorySegment target, long offset, long end) {
+        for (long at = offset; at < end; at += source.length) {
+            MemorySegment.copy(source, 0, target, ValueLayout.JAVA_BYTE, at, (int) Math.min(source.length, end - at));
         }
-        long bytes = count * dtype.byteSize();
-        for (long filled = dtype.byteSize(); filled < bytes; filled += filled) {
-            MemorySegment.copy(target, offset, target, offset + filled, Math.min(filled, bytes - filled));
+    }
+
+    /** Writes a few elements, doubles them by copies up to the size of the arrays, and repeats what is there then. */
+    private static void repeat(long value, int size, MemorySegment target, long offset, long end) {
+        long written = Math.min(end - offset, PATTERN_BYTES);
+        for (long at = offset; at < offset + written; at += size) {
+            switch (size) {
+                case 1 -> target.set(ValueLayout.JAVA_BYTE, at, (byte) value);
+                case 2 -> target.set(I16, at, (short) value);
+                case 4 -> target.set(I32, at, (int) value);
+                default -> target.set(I64, at, value);
+            }
+        }
+        for (long at = offset + written; at < end;) {
+            long bytes = Math.min(Math.min(at - offset, ZEROS.length), end - at);
+            MemorySegment.copy(target, offset, target, at, bytes);
+            at += bytes;
         }
     }
 }

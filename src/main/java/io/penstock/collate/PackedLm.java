@@ -234,11 +234,17 @@ public final class PackedLm implements Collator {
             if (labels != NONE) {
                 in.copyPart(span, to.byteSize(), (long) labelled * to.byteSize(), slab, labels);
             }
+        } else if (to == DType.I64) {
+            long[] tokens = in.readLongs(span, Math.max(length, labelled + 1), from);
+            Integers.store(tokens, 0, length, slab, ids);
+            if (labels != NONE) {
+                Integers.store(tokens, 1, labelled, slab, labels);
+            }
         } else {
             int[] tokens = in.readIntegers(span, Math.max(length, labelled + 1), from);
-            Integers.store(tokens, 0, length, from, slab, ids, to);
+            Integers.store(tokens, 0, length, slab, ids);
             if (labels != NONE) {
-                Integers.store(tokens, 1, labelled, from, slab, labels, to);
+                Integers.store(tokens, 1, labelled, slab, labels);
             }
         }
         if (labels != NONE) {

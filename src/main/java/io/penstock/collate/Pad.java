@@ -145,11 +145,14 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         long mask = table.offset(1);
         long lengths = table.offset(2);
         for (int i = 0; i < plan.count(); i++) {
-            int tokens = (int) tokens(in.locate(plan.sample(i), 0), from);
+            Span sample = in.located(i);
+            int tokens = (int) tokens(sample.byteSize(), from);
             if (from.byteSize() == to.byteSize()) {
-                in.copyPart(0, (long) tokens * to.byteSize(), slab, ids);
+                in.copyPart(sample, 0, (long) tokens * to.byteSize(), slab, ids);
+            } else if (to == DType.I64) {
+                Integers.store(in.readLongs(sample, tokens, from), 0, tokens, slab, ids);
             } else {
-                Integers.store(in.readIntegers(tokens), 0, tokens, from, slab, ids, to);
+                Integers.store(in.readIntegers(sample, tokens, from), 0, tokens, slab, ids);
             }
             Integers.fill(slab, ids + (long) tokens * to.byteSize(), to, length - tokens, padValue);
             Integers.fill(slab, mask, DType.BOOL, tokens, 1);
@@ -162,9 +165,10 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
 
     /** Sets the batch's shapes and returns the padded length. */
     private long layOut(SampleReader in, BatchPlan plan, SlabTable table, DType from) {
+        in.locateAll(plan.samples(), plan.count(), 0);
         long longest = 0;
         for (int i = 0; i < plan.count(); i++) {
-            longest = Math.max(longest, tokens(in.locate(plan.sample(i), 0), from));
+            longest = Math.max(longest, tokens(in.locatedBytes(i), from));
         }
         long length = roundUp(longest);
         for (int f = 0; f < 3; f++) {
@@ -176,7 +180,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         return length;
     }
 
-    private long tokens(Span sample, DType from) {
-        return Math.min(maxLength, sample.byteSize() / from.byteSize());
+    private long tokens(long bytes, DType from) {
+        return Math.min(maxLength, bytes / from.byteSize());
     }
 }

@@ -59,8 +59,9 @@ public final class Documents implements Dataset {
 
     @Override
     public void locate(long sample, int field, Span into) {
-        long length = length(sample);
-        store.locate(store.documentStart(sample), length, into);
+        checkDocument(sample);
+        long start = store.documentStart(sample);
+        store.locate(start, Math.min(maxTokens, store.documentStart(sample + 1) - start), into);
     }
 
     @Override
@@ -83,10 +84,14 @@ public final class Documents implements Dataset {
      * @throws IndexOutOfBoundsException if there is no such document
      */
     public long length(long document) {
+        checkDocument(document);
+        return Math.min(maxTokens, store.documentStart(document + 1) - store.documentStart(document));
+    }
+
+    private void checkDocument(long document) {
         if (document < 0 || document >= size()) {
             throw new IndexOutOfBoundsException("document " + document + " of " + size());
         }
-        return Math.min(maxTokens, store.documentStart(document + 1) - store.documentStart(document));
     }
 
     @Override

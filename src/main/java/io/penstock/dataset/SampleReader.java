@@ -16,6 +16,7 @@ import io.penstock.store.integrity.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 
 /**
  * Reads the samples of a dataset for one worker, by the read mode it was given: locates a field of a sample, then
@@ -26,7 +27,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class SampleReader implements AutoCloseable {
 
-    /** The most integers that {@link #readIntegers} reads at once: what fits an array. */
+    /** The most integers that {@link #readIntegers} and {@link #readLongs} read at once: what fits an array. */
     public static final int MAX_INTEGERS = IntegerArray.MAX_LENGTH;
 
     private static final int MAX_RUNS = 64;
@@ -43,6 +44,7 @@ public final class SampleReader implements AutoCloseable {
     private final long[] offsets = new long[MAX_RUNS];
     private final long[] sizes = new long[MAX_RUNS];
     private final IntegerArray integers = new IntegerArray();
+    private final LongArray longs = new LongArray();
     private final TensorSpec[] fields;
     /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
     private final long[] fieldBytes;
@@ -58,6 +60,10 @@ public final class SampleReader implements AutoCloseable {
     private final FieldMap[] maps;
     /** Reads what is mapped. */
     private final SampleReader[] sources;
+    /** What {@link #locateAll} was asked for, and what it found. */
+    private long[] batch;
+    private long[] batchBytes = {};
+    private Span[] batchSpans = {};
     private SampleRandom random = SampleRandom.NONE;
     /** This reader's and its sources'. */
     private final StageClock clock;
@@ -204,6 +210,60 @@ public final class SampleReader implements AutoCloseable {
             return fieldBytes[field];
         }
         return asStored[field] ? locate(sample, field).byteSize() : measure(sample, field);
+    }
+
+    /**
+     * Finds out about one field of all samples of a batch, for a collator that must know every length before it writes
+     * the first: where each is, which {@link #located} gives, and its bytes, by {@link #locatedBytes}. Has the CPU fetch
+     * where each begins, so that their cache misses overlap.
+     *
+     * @param samples the samples' indices; not to be changed as long as {@link #located} is asked
+     * @param count how many of them
+     * @param field the field's position in the dataset
+     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
+     * @throws BadSampleException if the value is damaged, or cannot be decoded; names the file or the sample
+     */
+    public void locateAll(long[] samples, int count, int field) {
+        this.field = field;
+        batch = samples;
+        if (batchBytes.length < count) {
+            batchBytes = new long[count];
+            batchSpans = Stream.generate(Span::new).limit(count).toArray(Span[]::new);
+        }
+        for (int i = 0; i < count; i++) {
+            if (asStored[field]) {
+                locate(samples[i], field, batchSpans[i]);
+                reader.touch(batchSpans[i]);
+                batchBytes[i] = batchSpans[i].byteSize();
+            } else {
+                batchBytes[i] = byteSize(samples[i], field);
+            }
+        }
+    }
+
+    /**
+     * The bytes that a sample of {@link #locateAll} has.
+     *
+     * @param i its place among them
+     * @return the size
+     */
+    public long locatedBytes(int i) {
+        return batchBytes[i];
+    }
+
+    /**
+     * Where a sample of {@link #locateAll} is. One that must be decoded is decoded by this call.
+     *
+     * @param i its place among them
+     * @return the bytes as the field has them, valid until anything else is located
+     * @throws BadSampleException if they cannot be decoded; names the sample
+     */
+    public Span located(int i) {
+        if (!asStored[field]) {
+            return locate(batch[i], field);
+        }
+        sample = batch[i];
+        return batchSpans[i];
     }
 
     /** The bytes of a value that is not as it is stored; {@link #make} of the same one follows, or nothing. */
@@ -503,6 +563,19 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
+     * Reads the first elements of what {@link #locate(long, int)} found last: integers of at most 32 bits, widened.
+     *
+     * @param count how many, at most {@link #MAX_INTEGERS}
+     * @return the values in a reused array that may be longer than they are; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
+     * @throws IllegalArgumentException if the field's dtype does not fit
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public long[] readLongs(int count) {
+        return readLongs(span, count, fields[field].dtype());
+    }
+
+    /**
      * Says which sample a collator is at that locates by itself: the one that {@link #sample} names from now on.
      *
      * @param sample the sample's index
@@ -551,6 +624,26 @@ public final class SampleReader implements AutoCloseable {
         part.setPart(from, 0, (long) count * dtype.byteSize());
         try {
             return integers.read(reader.local(part), dtype);
+        } catch (InternalError fault) {
+            throw reader.explain(fault);
+        }
+    }
+
+    /**
+     * Reads the first elements of bytes that the dataset located: integers of at most 32 bits, widened.
+     *
+     * @param from the bytes
+     * @param count how many elements, at most {@link #MAX_INTEGERS}
+     * @param dtype their type
+     * @return the values, as {@link #readLongs(int)} gives them; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
+     * @throws IllegalArgumentException if the dtype does not fit
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public long[] readLongs(Span from, int count, DType dtype) {
+        part.setPart(from, 0, (long) count * dtype.byteSize());
+        try {
+            return longs.read(reader.local(part), dtype);
         } catch (InternalError fault) {
             throw reader.explain(fault);
         }
