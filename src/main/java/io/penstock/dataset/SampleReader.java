@@ -214,8 +214,8 @@ public final class SampleReader implements AutoCloseable {
 
     /**
      * Finds out about one field of all samples of a batch, for a collator that must know every length before it writes
-     * the first: where each is, which {@link #located} gives, and its bytes, by {@link #locatedBytes}. Has the CPU fetch
-     * where each begins, so that their cache misses overlap.
+     * the first: where each is, which {@link #located} gives, and its bytes, by {@link #locatedBytes}. Has the CPU
+     * fetch where each begins, so that their cache misses overlap.
      *
      * @param samples the samples' indices; not to be changed as long as {@link #located} is asked
      * @param count how many of them

@@ -189,6 +189,10 @@ public final class MappedFile implements AutoCloseable {
      */
     void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
+        if (closed) {
+            // The OS may have given the descriptor's number to another file.
+            throw new IllegalStateException(path + ": the file is closed");
+        }
         long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
         if (read < bytes) {
             readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);

@@ -194,8 +194,8 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Reads a byte of a span's first pages, if spans of its file are read through the mapping, so that the CPU has begun
-     * to fetch them when they are copied.
+     * Reads a byte of a span's first pages, if spans of its file are read through the mapping, so that the CPU has
+     * begun to fetch them when they are copied.
      *
      * @param span what will be copied soon
      */

@@ -165,4 +165,46 @@ class SampleReaderTest {
                     assertThrows(IllegalArgumentException.class, () -> in.readIntegers(2)).getMessage());
         }
     }
+
+    @ParameterizedTest
+    @EnumSource(names = {"U8", "I8", "U16", "I16", "U32", "I32"})
+    void integersAreWidenedWithTheirSignOrWithoutAsTheyAreStored(DType dtype) {
+        try (var store = new MemoryTokenStore(dtype, 5000);
+                var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
+            boolean negative = false;
+            for (int count : new int[] {0, 1, 2, 3, 7, 16, 33, 100, 4999, 5000, 17}) {
+                in.locate(0, 0);
+                long[] values = in.readLongs(count);
+                for (int i = 0; i < count; i++) {
+                    assertEquals(store.token(i), values[i], dtype + " " + i + " of " + count);
+                    negative |= values[i] < 0;
+                }
+            }
+            assertEquals(!dtype.isUnsigned(), negative, "the tokens of the test");
+            assertThrows(IndexOutOfBoundsException.class, () -> in.readLongs(5001));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ReadMode.class)
+    void samplesThatAreLocatedTogetherAreWhereEachIs(ReadMode mode) throws IOException {
+        try (var model = new MemoryTokenStore(DType.U16, new long[] {0, 3, 3, 50, 3000, 3001});
+                var store = new FileTokenStore(folder, model); var in = new SampleReader(Documents.of(store), mode)) {
+            for (long[] batch : new long[][] {{4}, {3, 0, 1, 2, 3, 4}, {1, 1}, {}}) {
+                in.locateAll(batch, batch.length, 0);
+                for (int i = batch.length - 1; i >= 0; i--) {
+                    long start = model.documentStart(batch[i]);
+                    long tokens = model.documentStart(batch[i] + 1) - start;
+                    assertEquals(2 * tokens, in.locatedBytes(i));
+                    Span found = in.located(i);
+                    assertEquals(batch[i], in.sample());
+                    assertEquals(2 * tokens, found.byteSize());
+                    long[] values = in.readLongs(found, (int) tokens, DType.U16);
+                    for (int t = 0; t < tokens; t++) {
+                        assertEquals(model.token(start + t), values[t]);
+                    }
+                }
+            }
+        }
+    }
 }
