@@ -1,6 +1,7 @@
 package io.penstock.device.host;
 
 import io.penstock.device.DeviceException;
+import io.penstock.memory.LargePages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -17,6 +18,7 @@ final class HostMemory {
         this.arena = Arena.ofShared();
         try {
             this.segment = arena.allocate(bytes, alignment);
+            LargePages.advise(segment);
         } catch (OutOfMemoryError e) {
             arena.close();
             throw new DeviceException("host", call, HostDevice.MEMORY_ALLOCATION, "cudaErrorMemoryAllocation",
