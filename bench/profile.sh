@@ -40,11 +40,9 @@ done
 out=target/profile
 mkdir -p "$out"
 
-# The flag that the guide advises for ids widened on the host, frame pointers for perf's stacks, and a map of the code
-# that the JIT made. A method that was inlined counts as its caller.
+# Frame pointers for perf's stacks, and a map of the code that the JIT made. A method that was inlined counts as its caller.
 # shellcheck disable=SC2086
 perf record -q -F 999 -g -D "${SETTLE_MS:-3000}" -o "$out/$name.data" -- "$java" --enable-native-access=ALL-UNNAMED \
-    -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,io.penstock.collate.Integers::store*' \
     -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit ${JAVA_OPTS:-} \
     -cp target/classes:target/test-classes "$@" > "$out/$name.out"
 cat "$out/$name.out"

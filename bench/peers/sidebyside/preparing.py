@@ -48,12 +48,6 @@ def find_java():
     raise Unusable(f"no JDK {JAVA_RELEASE} found: set JAVA_HOME, or name one with --java")
 
 
-def jvm_flags():
-    """What the launcher passes: the script says it."""
-    words = re.findall(r'-XX:[^\s"]+', (ROOT / "penstock").read_text().rpartition("exec ")[2])
-    return tuple(words)
-
-
 def newest(*folders):
     return max((f.stat().st_mtime for folder in folders for f in (ROOT / folder).rglob("*") if f.is_file()), default=0)
 
@@ -131,7 +125,7 @@ def make_archive(setup, say):
                     names.add(name)
                     out.write(file, name)
     cache.unlink(missing_ok=True)
-    command = [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap,
+    command = [setup.java, "--enable-native-access=ALL-UNNAMED", setup.heap,
                f"-XX:AOTCacheOutput={cache}", "-cp", str(jar), "io.penstock.bench.LoaderThroughput", "--serve",
                "--workload", "tokens", "--store", setup.file("tokens.bin"), "--workers", "2"]
     done = subprocess.run(command, input="0.2 0 0\n", capture_output=True, text=True)

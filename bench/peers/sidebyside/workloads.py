@@ -15,7 +15,6 @@ class Setup:
     """Where everything is, and what there is."""
 
     java: str
-    jvm_flags: tuple
     heap: str
     class_path: str
     python: str
@@ -51,7 +50,7 @@ class Workload:
 
     def penstock(self, setup, config, store, workload, *options, flags=(), class_path=None, **more):
         self.add(setup, "penstock", f"Penstock {config}",
-                 [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap, *flags, "-cp",
+                 [setup.java, "--enable-native-access=ALL-UNNAMED", setup.heap, *flags, "-cp",
                   class_path or setup.class_path, MAIN_CLASS, "--serve", "--workload", workload, "--store", store,
                   *options], **more)
 

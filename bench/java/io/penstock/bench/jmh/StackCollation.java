@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Fork(value = 3, jvmArgsAppend = {JvmFlags.NATIVE_ACCESS, JvmFlags.QUIET, JvmFlags.WIDENING})
+@Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class StackCollation {

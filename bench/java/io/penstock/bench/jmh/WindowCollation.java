@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Fork(value = 3, jvmArgsAppend = {JvmFlags.NATIVE_ACCESS, JvmFlags.QUIET, JvmFlags.WIDENING})
+@Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class WindowCollation {
@@ -79,14 +79,6 @@ public class WindowCollation {
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public void collator() {
-        collation.collate(BATCHES);
-    }
-
-    /** Without the flag that the guide advises for widening. */
-    @Benchmark
-    @OperationsPerInvocation(SAMPLES)
-    @Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
-    public void collatorWithoutFlag() {
         collation.collate(BATCHES);
     }
 
