@@ -1,5 +1,6 @@
 package io.penstock.store.mapped;
 
+import io.penstock.memory.Advice;
 import io.penstock.memory.MappedFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,11 +33,26 @@ public final class Fingerprint {
      */
     public Fingerprint add(MappedFile file) {
         try {
+            adviseBlocks(file);
             return add(file.segment());
         } catch (InternalError fault) {
             file.checkSize();
             throw fault;
         }
+    }
+
+    /** All blocks of a cold file are read at once, and they alone: a fault would read what is around it too. */
+    private static void adviseBlocks(MappedFile file) {
+        long size = file.byteSize();
+        for (int i = 0; size > (BLOCKS + 2) * BLOCK_BYTES && i <= BLOCKS + 1; i++) {
+            file.advise(Advice.WILL_NEED, blockOffset(size, i), BLOCK_BYTES);
+        }
+    }
+
+    /** Where a block begins in more bytes than all blocks have: the first, ones at equal distances, the last. */
+    private static long blockOffset(long size, int block) {
+        return block == 0 ? 0 : block == BLOCKS + 1 ? size - BLOCK_BYTES
+                : (size - BLOCK_BYTES) / (BLOCKS + 1) * block & -BLOCK_BYTES;
     }
 
     /**
@@ -56,11 +72,9 @@ public final class Fingerprint {
             }
             return this;
         }
-        addBlock(bytes, 0);
-        for (int i = 0; i < BLOCKS; i++) {
-            addBlock(bytes, (size - BLOCK_BYTES) / (BLOCKS + 1) * (i + 1) & -BLOCK_BYTES);
+        for (int i = 0; i <= BLOCKS + 1; i++) {
+            addBlock(bytes, blockOffset(size, i));
         }
-        addBlock(bytes, size - BLOCK_BYTES);
         return this;
     }
 
