@@ -6,6 +6,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,6 +28,8 @@ public final class Penstock implements Runnable {
 
     /** By name, in the order of the help text. */
     static final Map<String, Class<?>> COMMANDS = commands();
+
+    private static final List<String> VERSION = List.of("-V", "--version");
 
     @Spec
     private CommandSpec spec;
@@ -83,7 +86,7 @@ public final class Penstock implements Runnable {
         String named = firstWord(args);
         if (COMMANDS.containsKey(named)) {
             line.addSubcommand(COMMANDS.get(named));
-        } else {
+        } else if (args.length != 1 || !VERSION.contains(args[0])) {
             COMMANDS.values().forEach(line::addSubcommand);
         }
         return line.setCaseInsensitiveEnumValuesAllowed(true)

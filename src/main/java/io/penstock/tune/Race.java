@@ -65,10 +65,11 @@ final class Race {
      * Runs. What was measured by then is there also after an interrupt, which {@link #wasInterrupted} tells.
      *
      * @param roundNanos the length of a round of one setting
-     * @param untilNanos when to end, as the bench counts; a round that has begun is finished
+     * @param untilNanos when to end, as the bench counts, if there were enough rounds for a look
+     * @param latestNanos when to end whatever there was; a round that has begun is finished
      * @param afterRound run behind each round of one setting
      */
-    void run(long roundNanos, long untilNanos, Runnable afterRound) throws IOException {
+    void run(long roundNanos, long untilNanos, long latestNanos, Runnable afterRound) throws IOException {
         try {
             for (Runner runner : runners) {
                 bench.measure(runner.candidate, Math.max(1, roundNanos / 2), 0);
@@ -82,7 +83,8 @@ final class Race {
                 if (round == HOPELESS_ROUNDS) {
                     dropHopeless();
                 }
-                if (Arrays.binarySearch(LOOKS, round) >= 0 && settled() || bench.nanoTime() >= untilNanos) {
+                long until = round < LOOKS[0] ? latestNanos : untilNanos;
+                if (Arrays.binarySearch(LOOKS, round) >= 0 && settled() || bench.nanoTime() >= until) {
                     return;
                 }
             }

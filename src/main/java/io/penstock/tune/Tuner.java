@@ -214,7 +214,7 @@ public final class Tuner {
             return base;
         }
         Race race = new Race(bench, affordable, random);
-        race.run(roundNanos, now + (long) (restNanos * shareOfRest), this::roundDone);
+        race.run(roundNanos, now + (long) (restNanos * shareOfRest), now + restNanos, this::roundDone);
         interrupted |= race.wasInterrupted();
         Curve curve = race.curve(setting);
         if (curve == null) {

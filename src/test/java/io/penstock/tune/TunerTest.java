@@ -61,7 +61,7 @@ class TunerTest {
         int wrong = 0;
         for (long seed = 0; seed < races; seed++) {
             Race race = new Race(new CostModel(seed, 0.1, _ -> 1e6), equals, new SplittableRandom(seed));
-            race.run(SECOND / 10, Long.MAX_VALUE, () -> { });
+            race.run(SECOND / 10, Long.MAX_VALUE, Long.MAX_VALUE, () -> { });
             wrong += race.curve("workers").chosen().candidate().workers() == 1 ? 0 : 1;
         }
         assertTrue(wrong <= races * Race.RISK, wrong + " of " + races);
@@ -73,7 +73,7 @@ class TunerTest {
         for (long seed = 0; seed < 100; seed++) {
             Race race = new Race(new CostModel(seed, 0.1, candidate -> candidate.workers() == 1 ? 0.9e6 : 1e6),
                     List.of(STANDARD, STANDARD.withWorkers(2, 4)), new SplittableRandom(seed));
-            race.run(SECOND / 10, Long.MAX_VALUE, () -> { });
+            race.run(SECOND / 10, Long.MAX_VALUE, Long.MAX_VALUE, () -> { });
             found += race.curve("workers").chosen().candidate().workers() == 2 ? 1 : 0;
         }
         assertTrue(found >= 90, found + " of 100");
