@@ -12,11 +12,9 @@ import java.util.stream.Stream;
 
 /**
  * Runs the commands that people start often, on a small store, and shows nothing: what the launcher's ahead-of-time
- * cache is made from. The JVM stores the classes that a run loads and links, and what it learnt of the methods, and
- * starts the next run with them.
+ * cache is made from. The JVM stores the classes that a run loads and links, and starts the next run with them.
  *
- * <p>It reads all stages of a token store's way to a batch, in place and copied, and few steps of each: methods that
- * are hot here need not be hot there.
+ * <p>It goes all stages of a token store's way to a batch, in place and copied.
  */
 final class Rehearsal {
 
