@@ -143,7 +143,8 @@ public final class DataLoader implements AutoCloseable {
     private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified);
         return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
-                standby, accounts == null ? null : new WorkerAccount(accounts, number, reader.clock()));
+                settings.ahead(ring.slot(0).plan.samples().length), standby,
+                accounts == null ? null : new WorkerAccount(accounts, number, reader.clock()));
     }
 
     /**

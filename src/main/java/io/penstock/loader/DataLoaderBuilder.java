@@ -40,6 +40,7 @@ public final class DataLoaderBuilder {
     Device device;
     TransferMode transfer = TransferMode.AUTO;
     ReadMode readMode = ReadMode.AUTO;
+    long readAheadBytes = -1;
     int workers = Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4);
     int prefetch = -1;
     int deviceSlots = 3;
@@ -206,6 +207,20 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder readMode(ReadMode mode) {
         this.readMode = Objects.requireNonNull(mode, "mode");
+        return this;
+    }
+
+    /**
+     * Bytes of files that are asked for ahead of the workers while they are not in the page cache: of the batches to
+     * come, exactly the pages that they will read. 0 reads nothing ahead. Default: as many reads as keep any device
+     * busy, at most 8 MiB, and of large batches as many as there are workers.
+     *
+     * @param bytes at least 0
+     * @return this
+     */
+    public DataLoaderBuilder readAhead(long bytes) {
+        check(bytes >= 0, "read-ahead", bytes, "at least 0 bytes");
+        this.readAheadBytes = bytes;
         return this;
     }
 
@@ -378,6 +393,12 @@ public final class DataLoaderBuilder {
     /** Whether the trainer's thread may fill slots beside the workers. */
     boolean trainerHelps(boolean copied) {
         return workers > 0 && !copied && budget == null && TrainerHelp.isAllowed(dataset, collator, sampler);
+    }
+
+    /** What a worker reads ahead with; null if nothing is. */
+    BatchesAhead ahead(int largestBatch) {
+        long bytes = readAheadBytes == -1 ? BatchesAhead.AUTOMATIC_BYTES : readAheadBytes;
+        return bytes == 0 ? null : new BatchesAhead(dataset, largestBatch, Math.max(1, workers), bytes);
     }
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */

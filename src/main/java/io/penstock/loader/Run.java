@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.sampling.BatchSampler;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -17,6 +18,8 @@ final class Run {
 
     /** Written by the workers for every batch, while the trainer reads the fields above. */
     private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
+    /** The first batch that was not read ahead. */
+    private final AtomicLong ahead = new AtomicLong();
     private volatile boolean cancelled;
 
     Run(BatchSampler batches, long base, long endEpoch, long endNumber) {
@@ -54,6 +57,26 @@ final class Run {
         }
         long n = claimed.getAndIncrement(CacheLine.MIDDLE);
         return has(n) ? base + n : -1;
+    }
+
+    /**
+     * Claims the next batches for the caller to read ahead: none before {@code from}, and none if the first is behind
+     * {@code last} or the run is over.
+     *
+     * @return the first of {@code count} numbers, of which the run need not have all; -1 if there are none
+     */
+    long claimAhead(long from, long last, long count) {
+        while (!cancelled) {
+            long next = ahead.get();
+            long first = Math.max(next, from);
+            if (first > last || !has(first)) {
+                return -1;
+            }
+            if (ahead.compareAndSet(next, first + count)) {
+                return first;
+            }
+        }
+        return -1;
     }
 
     void cancel() {

@@ -20,6 +20,8 @@ final class Worker {
     private final LoaderFailure failure;
     private final WorkerClocks clocks;
     private final EpochRandom random;
+    /** Null if nothing is read ahead. */
+    private final BatchesAhead ahead;
     private final FreeSlot freeSlot = new FreeSlot();
     /** Where this worker stands back for the trainer's thread; null if it never does. */
     private final Standby standby;
@@ -27,7 +29,7 @@ final class Worker {
     private final WorkerAccount account;
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, long seed, Standby standby, WorkerAccount account) {
+            WorkerClocks clocks, long seed, BatchesAhead ahead, Standby standby, WorkerAccount account) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
@@ -38,6 +40,7 @@ final class Worker {
         this.standby = standby;
         this.account = account;
         reader.random(random);
+        this.ahead = ahead;
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is cancelled, or the loader has failed. */
@@ -97,6 +100,9 @@ final class Worker {
      * @return what the clock says at the end, or {@link #NOT_FILLED} if the slot does not become free any more
      */
     long fill(Run run, long sequence, long begin) {
+        if (ahead != null) {
+            ahead.claimed(run, sequence - run.base, begin);
+        }
         HostSlot slot = ring.slot(sequence);
         long free = begin;
         if (!slot.isFreeFor(sequence)) {

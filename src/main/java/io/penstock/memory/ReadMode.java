@@ -8,7 +8,7 @@ public enum ReadMode {
     MMAP,
     /** {@code pread(2)} into place: a cold page blocks native code only. Where the OS has no such call, as MMAP. */
     PREAD,
-    /** PREAD while most of the file is not in the page cache, MMAP once it is; looked at again as the epoch runs. */
+    /** PREAD until nearly all of the file is in the page cache, then MMAP; looked at again as the epoch runs. */
     AUTO;
 
     /**

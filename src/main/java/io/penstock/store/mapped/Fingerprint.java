@@ -26,33 +26,26 @@ public final class Fingerprint {
     }
 
     /**
-     * Takes in a file.
+     * Takes in a file. The sampled pages, and no more, are brought in before they are read, all at once: the OS would
+     * read as much as 128 KiB, or what the device is set to, around each of them.
      *
      * @param file the file
      * @return this
      */
     public Fingerprint add(MappedFile file) {
+        long size = file.byteSize();
+        int blocks = blocks(size);
+        for (Advice advice : new Advice[] {Advice.WILL_NEED, Advice.POPULATE_READ}) {
+            for (int i = 0; i < blocks; i++) {
+                file.advise(advice, blockStart(i, size), blockBytes(i, size));
+            }
+        }
         try {
-            adviseBlocks(file);
             return add(file.segment());
         } catch (InternalError fault) {
             file.checkSize();
             throw fault;
         }
-    }
-
-    /** All blocks of a cold file are read at once, and they alone: a fault would read what is around it too. */
-    private static void adviseBlocks(MappedFile file) {
-        long size = file.byteSize();
-        for (int i = 0; size > (BLOCKS + 2) * BLOCK_BYTES && i <= BLOCKS + 1; i++) {
-            file.advise(Advice.WILL_NEED, blockOffset(size, i), BLOCK_BYTES);
-        }
-    }
-
-    /** Where a block begins in more bytes than all blocks have: the first, ones at equal distances, the last. */
-    private static long blockOffset(long size, int block) {
-        return block == 0 ? 0 : block == BLOCKS + 1 ? size - BLOCK_BYTES
-                : (size - BLOCK_BYTES) / (BLOCKS + 1) * block & -BLOCK_BYTES;
     }
 
     /**
@@ -66,22 +59,33 @@ public final class Fingerprint {
         byte[] sizeBytes = new byte[Long.BYTES];
         MemorySegment.ofArray(sizeBytes).set(LittleEndian.I64, 0, size);
         sha256.update(sizeBytes);
-        if (size <= (BLOCKS + 2) * BLOCK_BYTES) {
-            for (long at = 0; at < size; at += BLOCK_BYTES) {
-                addBlock(bytes, at);
-            }
-            return this;
-        }
-        for (int i = 0; i <= BLOCKS + 1; i++) {
-            addBlock(bytes, blockOffset(size, i));
+        int blocks = blocks(size);
+        for (int i = 0; i < blocks; i++) {
+            int length = blockBytes(i, size);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, blockStart(i, size), block, 0, length);
+            sha256.update(block, 0, length);
         }
         return this;
     }
 
-    private void addBlock(MemorySegment bytes, long offset) {
-        int length = (int) Math.min(BLOCK_BYTES, bytes.byteSize() - offset);
-        MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offset, block, 0, length);
-        sha256.update(block, 0, length);
+    /** Head, blocks between, tail; all blocks there are of what is no larger than that. */
+    private static int blocks(long size) {
+        return isWhole(size) ? (int) Math.ceilDiv(size, (long) BLOCK_BYTES) : BLOCKS + 2;
+    }
+
+    private static boolean isWhole(long size) {
+        return size <= (BLOCKS + 2) * BLOCK_BYTES;
+    }
+
+    private static long blockStart(int i, long size) {
+        if (isWhole(size)) {
+            return (long) i * BLOCK_BYTES;
+        }
+        return i == BLOCKS + 1 ? size - BLOCK_BYTES : (size - BLOCK_BYTES) / (BLOCKS + 1) * i & -BLOCK_BYTES;
+    }
+
+    private static int blockBytes(int i, long size) {
+        return (int) Math.min(BLOCK_BYTES, size - blockStart(i, size));
     }
 
     /**

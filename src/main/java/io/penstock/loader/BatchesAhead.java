@@ -1,0 +1,94 @@
+package io.penstock.loader;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.SamplesAhead;
+import io.penstock.sampling.BatchPlan;
+
+/**
+ * One worker's part in reading ahead of all workers: plans batches that nobody has claimed yet and has the OS begin to
+ * read their samples, so that a device has as many reads to work at as it likes, however few workers there are.
+ *
+ * <p>Which batch is next is the run's to say, so that each is asked for once. How far ahead is worked out from what the
+ * last ones took. While nothing is cold it rests, and a batch costs it a comparison.
+ */
+final class BatchesAhead {
+
+    /** The most that is asked for and not read yet. */
+    static final long AUTOMATIC_BYTES = 8 << 20;
+    /** So many reads keep any device busy; more only wait in its queue. */
+    private static final long AUTOMATIC_RANGES = 256;
+    /** Samples that lie one behind the other are asked for in runs of this size, however small a batch is. */
+    private static final long RUN_BYTES = 1 << 20;
+    private static final int MOST_BATCHES = 1024;
+    /** The lead over the workers grows by one less at each batch: the first one is not late. */
+    private static final int STEPS = 2;
+    private static final long REST_NANOS = 20_000_000;
+
+    private final SamplesAhead samples;
+    private final BatchPlan plan;
+    private final int workers;
+    private final long mostBytes;
+    /** How many batches ahead of the one that is claimed, and how many are asked for at once. */
+    private long lead;
+    private long atOnce = 1;
+    private long restUntilNanos;
+    private boolean rests;
+
+    BatchesAhead(Dataset dataset, int batchSize, int workers, long mostBytes) {
+        this.samples = new SamplesAhead(dataset);
+        this.plan = new BatchPlan(batchSize);
+        this.workers = workers;
+        this.lead = workers;
+        this.mostBytes = mostBytes;
+    }
+
+    /**
+     * Called with each batch that is claimed, before it is filled.
+     *
+     * @param number the batch's number in the run
+     * @param now what the clock says
+     */
+    void claimed(Run run, long number, long now) {
+        if (rests && now - restUntilNanos < 0) {
+            return;
+        }
+        rests = false;
+        for (int step = 0; step < STEPS && !rests; step++) {
+            long first = run.claimAhead(number, number + lead, atOnce);
+            if (first < 0) {
+                return;
+            }
+            long bytes = samples.bytes();
+            long ranges = samples.ranges();
+            long batches = ask(run, first);
+            adapt(batches, samples.bytes() - bytes, samples.ranges() - ranges, now);
+        }
+    }
+
+    private long ask(Run run, long first) {
+        long n = first;
+        try {
+            for (; n < first + atOnce && run.has(n); n++) {
+                run.batches.plan(n, plan);
+                samples.add(plan.samples(), plan.count());
+            }
+        } catch (IllegalStateException _) {
+            // A batch that cannot be planned: the worker that claims it will say so.
+        }
+        samples.flush();
+        return n - first;
+    }
+
+    private void adapt(long batches, long bytes, long ranges, long now) {
+        if (bytes == 0) {
+            rests = true;
+            restUntilNanos = now + REST_NANOS;
+            return;
+        }
+        long batchBytes = Math.ceilDiv(bytes, batches);
+        long inQueue = Math.min(mostBytes / batchBytes, AUTOMATIC_RANGES * batches / ranges);
+        lead = Math.clamp(inQueue, workers, MOST_BATCHES);
+        boolean oneRun = ranges <= 2 && batchBytes < RUN_BYTES;
+        atOnce = oneRun ? Math.clamp(Math.min(RUN_BYTES, mostBytes / 2) / batchBytes, 1, MOST_BATCHES) : 1;
+    }
+}
