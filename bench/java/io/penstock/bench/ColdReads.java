@@ -30,6 +30,8 @@ import java.util.Map;
 public final class ColdReads {
 
     private static final int TOKEN_BYTES = 2;
+    /** Of a file that is half warm, pieces of this size are warm. */
+    private static final long PIECE_BYTES = 128 << 10;
 
     private final Path file;
     private final long windowTokens;
@@ -150,12 +152,12 @@ public final class ColdReads {
     private double prepare() throws IOException {
         try (MappedFile mapped = MappedFile.open(file)) {
             mapped.advise(Advice.DONT_NEED, 0, mapped.byteSize());
-            long chunk = 1 << 20;
             double due = 0;
-            for (long at = 0; at + chunk <= mapped.byteSize() && warmShare > 0; at += chunk) {
+            for (long at = 0; at + PIECE_BYTES <= mapped.byteSize() && warmShare > 0; at += PIECE_BYTES) {
                 due += warmShare;
                 if (due >= 1) {
-                    mapped.advise(Advice.POPULATE_READ, at, chunk);
+                    mapped.advise(Advice.WILL_NEED, at, PIECE_BYTES);       // exactly these pages
+                    mapped.advise(Advice.POPULATE_READ, at, PIECE_BYTES);   // waits for them
                     due--;
                 }
             }

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
+import java.util.SplittableRandom;
 
 /**
  * A file mapped whole and read-only, as one segment of whatever size, with the calls that bring its bytes in without
@@ -39,6 +40,8 @@ public final class MappedFile implements AutoCloseable {
     private volatile boolean closed;
     private volatile boolean warm;
     private volatile long refreshedNanos;
+    /** What the kernel reads ahead, in bytes; -1 until somebody asks. */
+    private volatile long kernelReadAhead = -1;
 
     private MappedFile(Path path, Arena arena, MemorySegment segment, int fd) {
         this.path = path;
@@ -135,23 +138,46 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * How much of the file is in the page cache, by a sample of its pages.
+     * How much of the file is in the page cache, by a sample of its pages: one of each of so many equal parts, others
+     * at each call, so that no pattern of what was read deceives.
      *
-     * @param samples pages to look at, spread evenly
+     * @param samples pages to look at
      * @return the share, 0 to 1; 1 where the OS cannot tell, and for an empty file
      */
     public double residency(int samples) {
         if (!Posix.AVAILABLE || segment.byteSize() == 0) {
             return 1;
         }
+        var random = new SplittableRandom(System.nanoTime());
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment flag = scratch.allocate(JAVA_BYTE);
             int resident = 0;
             for (int i = 0; i < samples; i++) {
-                long page = (long) ((i + 0.5) / samples * segment.byteSize()) & -Posix.PAGE_BYTES;
-                resident += Posix.isResident(segment.asSlice(page, 1), flag) ? 1 : 0;
+                long at = (long) ((i + random.nextDouble()) / samples * segment.byteSize());
+                resident += isResident(Math.min(at, segment.byteSize() - 1), flag) ? 1 : 0;
             }
             return (double) resident / samples;
+        }
+    }
+
+    private boolean isResident(long offset, MemorySegment flag) {
+        return Posix.isResident(segment.asSlice(offset & -Posix.PAGE_BYTES, 1), flag);
+    }
+
+    /**
+     * Whether a page of the file is in the page cache, or on its way there.
+     *
+     * @param offset any byte of the page
+     * @return true if so, and where the OS cannot tell
+     * @throws IndexOutOfBoundsException if there is no such byte
+     */
+    public boolean isResident(long offset) {
+        Objects.checkIndex(offset, segment.byteSize());
+        if (!Posix.AVAILABLE) {
+            return true;
+        }
+        try (Arena scratch = Arena.ofConfined()) {
+            return isResident(offset, scratch.allocate(JAVA_BYTE));
         }
     }
 
@@ -176,6 +202,14 @@ public final class MappedFile implements AutoCloseable {
     /** Has the OS begin to read whole pages; a hint, which an end behind the file's does not harm. */
     void willNeed(long pageOffset, long bytes) {
         Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+    }
+
+    /** How far the kernel reads ahead of whoever reads in order, in bytes. */
+    long kernelReadAhead() {
+        if (kernelReadAhead < 0) {
+            kernelReadAhead = KernelReadAhead.bytes(sameFile(path, fd));
+        }
+        return kernelReadAhead;
     }
 
     /** At most a few times a second, looks again at the page cache and at the file's size. */

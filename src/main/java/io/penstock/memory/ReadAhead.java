@@ -2,7 +2,8 @@ package io.penstock.memory;
 
 /**
  * Has the OS begin to read ranges of mapped files that will be read soon, exactly those and no page more, and does not
- * wait for them: {@code posix_fadvise(2)} with {@code POSIX_FADV_WILLNEED}. Neighbours become one range.
+ * wait for them: {@code posix_fadvise(2)} with {@code POSIX_FADV_WILLNEED}. Neighbours become one range; what is read
+ * in order is left to the kernel where it reads far ahead by itself.
  *
  * <p>Files that are in the page cache, most of them, cost no call. If the device's queue is full the OS makes the
  * caller wait, in native code, which is what bounds the reads in flight.
@@ -14,12 +15,19 @@ public final class ReadAhead {
     /** The OS cuts a request short that is longer than the device's read-ahead or its largest read: 128 KiB at least. */
     private static final long CALL_BYTES = 128 << 10;
 
+    /** What is read in order: so many neighbours, and so many bytes of them. */
+    private static final int IN_ORDER = 8;
+    private static final long IN_ORDER_BYTES = 512 << 10;
+    /** A kernel that reads ahead so far needs no help with it, and does it in larger pages than advice gets. */
+    private static final long KERNEL_SUFFICES_BYTES = 1 << 20;
+
     private MappedFile file;
     /** Whether the range is to be read ahead: its file is not in the page cache. */
     private boolean cold;
     /** The range that the next one may join, at pages' bounds; empty at first. */
     private long begin;
     private long end;
+    private int joined;
     private long bytes;
     private long ranges;
 
@@ -45,6 +53,7 @@ public final class ReadAhead {
         long to = (offset + length + Posix.PAGE_BYTES - 1) & -Posix.PAGE_BYTES;
         if (from >= begin && from <= end) {
             end = Math.max(end, to);
+            joined++;
             return;
         }
         ask();
@@ -69,12 +78,19 @@ public final class ReadAhead {
         if (begin == end) {
             return;
         }
-        for (long at = begin; at < end; at += CALL_BYTES) {
-            file.willNeed(at, Math.min(CALL_BYTES, end - at));
+        if (!isForKernel()) {
+            for (long at = begin; at < end; at += CALL_BYTES) {
+                file.willNeed(at, Math.min(CALL_BYTES, end - at));
+            }
         }
         bytes += end - begin;
         ranges++;
         begin = end = 0;
+        joined = 0;
+    }
+
+    private boolean isForKernel() {
+        return joined >= IN_ORDER && end - begin >= IN_ORDER_BYTES && file.kernelReadAhead() >= KERNEL_SUFFICES_BYTES;
     }
 
     /**
