@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "One line a batch, or with --json one JSON object a line: batch (counted from the start of --epoch, skipped"
                 + " ones included), epoch, samples (their indices in the store), count, valid (how many of them carry"
                 + " weight), fields (name, dtype, shape, sha256).",
-            "", "The batches are the same for any --workers, --prefetch and --read.",
+            "", "The batches are the same for any --workers, --prefetch, --read and --read-ahead.",
             "", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest"})
 final class BatchesCommand implements Callable<Integer> {
 

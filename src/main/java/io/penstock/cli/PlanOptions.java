@@ -116,6 +116,11 @@ final class PlanOptions {
     /** What the file says, once it was read. */
     private LoaderSettings settings;
 
+    @Option(names = "--read-ahead", paramLabel = "BYTES",
+            description = "How much of the batches to come is asked for while a file is not in the page cache; 0: nothing."
+                    + " Default: enough to keep the device busy, up to 8 MiB.")
+    private Long readAhead;
+
     @Option(names = "--verify",
             description = "Check blocks by their checksums as they are first read, where a file has some beside it.")
     private boolean verify;
@@ -183,6 +188,10 @@ final class PlanOptions {
             builder.tokenBudget(budget(), lengths(source));
         }
         prefetch().ifPresent(builder::prefetch);
+        if (readAhead != null) {
+            check("--read-ahead", readAhead, 0);
+            builder.readAhead(readAhead);
+        }
         return builder;
     }
 
