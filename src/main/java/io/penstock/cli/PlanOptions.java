@@ -117,8 +117,8 @@ final class PlanOptions {
     private LoaderSettings settings;
 
     @Option(names = "--read-ahead", paramLabel = "BYTES",
-            description = "How much of the batches to come is asked for while a file is not in the page cache; 0: nothing."
-                    + " Default: enough to keep the device busy, up to 8 MiB.")
+            description = "How much of the batches to come the OS is asked for while a file is not in the page cache;"
+                    + " 0: nothing. Default: enough to keep the device busy, up to 8 MiB.")
     private Long readAhead;
 
     @Option(names = "--verify",

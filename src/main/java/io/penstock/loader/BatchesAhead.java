@@ -45,7 +45,8 @@ final class BatchesAhead {
     }
 
     /**
-     * Called with each batch that is claimed, before it is filled.
+     * Called with each batch that is claimed, before it is filled. Fails never: what is wrong with a batch is for the
+     * worker that fills it to say.
      *
      * @param number the batch's number in the run
      * @param now what the clock says
@@ -55,30 +56,29 @@ final class BatchesAhead {
             return;
         }
         rests = false;
-        for (int step = 0; step < STEPS && !rests; step++) {
-            long first = run.claimAhead(number, number + lead, atOnce);
-            if (first < 0) {
-                return;
+        try {
+            for (int step = 0; step < STEPS && !rests; step++) {
+                long first = run.claimAhead(number, number + lead, atOnce);
+                if (first < 0) {
+                    return;
+                }
+                ask(run, first, now);
             }
-            long bytes = samples.bytes();
-            long ranges = samples.ranges();
-            long batches = ask(run, first);
-            adapt(batches, samples.bytes() - bytes, samples.ranges() - ranges, now);
+        } catch (RuntimeException | InternalError _) {
+            // A batch that cannot be planned, or a page of an index that is gone.
         }
     }
 
-    private long ask(Run run, long first) {
+    private void ask(Run run, long first, long now) {
+        long bytes = samples.bytes();
+        long ranges = samples.ranges();
         long n = first;
-        try {
-            for (; n < first + atOnce && run.has(n); n++) {
-                run.batches.plan(n, plan);
-                samples.add(plan.samples(), plan.count());
-            }
-        } catch (IllegalStateException _) {
-            // A batch that cannot be planned: the worker that claims it will say so.
+        for (; n < first + atOnce && run.has(n); n++) {
+            run.batches.plan(n, plan);
+            samples.add(plan.samples(), plan.count());
         }
         samples.flush();
-        return n - first;
+        adapt(n - first, samples.bytes() - bytes, samples.ranges() - ranges, now);
     }
 
     private void adapt(long batches, long bytes, long ranges, long now) {

@@ -94,7 +94,7 @@ public final class ReadAhead {
     }
 
     /**
-     * What was asked for so far.
+     * What was asked for so far, or left to the kernel.
      *
      * @return bytes, whole pages; 0 if all files are in the page cache
      */
