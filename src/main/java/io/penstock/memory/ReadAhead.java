@@ -12,7 +12,7 @@ package io.penstock.memory;
  */
 public final class ReadAhead {
 
-    /** The OS cuts a request short that is longer than the device's read-ahead or its largest read: 128 KiB at least. */
+    /** The OS cuts a request short that is longer than the device's read-ahead and its largest read: mostly 128 KiB. */
     private static final long CALL_BYTES = 128 << 10;
 
     /** What is read in order: so many neighbours, and so many bytes of them. */
