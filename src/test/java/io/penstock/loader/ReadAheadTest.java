@@ -83,7 +83,7 @@ class ReadAheadTest {
         return pages;
     }
 
-    /** The loader has 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. */
+    /** Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. */
     private void assertReadAhead(long bytes, int batchesAhead) throws Exception {
         Path path = cold(FILE_BYTES);
         try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT); MappedFile file = MappedFile.open(path)) {
