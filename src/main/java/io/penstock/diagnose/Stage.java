@@ -16,7 +16,7 @@ public enum Stage {
     TRANSFORM,
     /** Copying samples into the slot. */
     COLLATE,
-    /** Made, and waiting for the batches before it to be taken. */
+    /** Made, and waiting for the batches before it, or a device slot: backpressure, not work. */
     ORDER,
     /** Enqueueing the copy to the device. */
     SUBMIT,

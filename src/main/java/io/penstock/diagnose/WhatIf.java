@@ -269,7 +269,7 @@ public final class WhatIf {
             if (nanos() > counted) {
                 return limits.storageNanos > limits.coreNanos ? "storage" : "cores";
             }
-            if (waited < 0.05 * counted) {
+            if (setting.reading == Reading.NONE && copied <= 0.9 * counted || waited < 0.05 * counted) {
                 return "trainer";
             }
             if (copied > 0.9 * counted) {

@@ -317,8 +317,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What the batches are for. A pass over validation data then is no part of a training step. Default
-     * {@link Role#TRAIN}.
+     * What the batches are for. Default {@link Role#TRAIN}.
      *
      * @param role the role
      * @return this

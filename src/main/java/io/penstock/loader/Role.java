@@ -1,8 +1,6 @@
 package io.penstock.loader;
 
-/**
- * What a loader's batches are for: so that a pass over validation data is not charged to the training step beside it.
- */
+/** What a loader's batches are for, which its diagnosis is kept apart by. */
 public enum Role {
     /** Batches that are trained on. */
     TRAIN,

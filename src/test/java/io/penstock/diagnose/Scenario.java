@@ -10,6 +10,7 @@ import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Role;
 import io.penstock.memory.ReadMode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToLongFunction;
 import java.util.function.LongUnaryOperator;
@@ -66,7 +67,7 @@ final class Scenario {
     private List<BatchAccount> accounts() {
         long origin = 1_000_000_000L;
         long[] free = new long[workers];
-        java.util.Arrays.fill(free, start);
+        Arrays.fill(free, start);
         long[] hostFree = new long[batches];
         long[] closed = new long[batches];
         long[] made = new long[batches];

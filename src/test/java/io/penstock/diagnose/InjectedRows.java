@@ -1,0 +1,102 @@
+package io.penstock.diagnose;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.decode.Decoder;
+import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Rows whose reading takes as long as is wanted.
+ *
+ * @param decodeNanos asleep in the decoder, by the number of the row that its session decodes; null without a decoder
+ * @param locateNanos awake in finding a row, which is within collating
+ */
+record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNanos, LongUnaryOperator locateNanos)
+        implements Dataset {
+
+    static final int WIDTH = 64;
+
+    InjectedRows(long size, LongUnaryOperator decodeNanos, LongUnaryOperator locateNanos) {
+        this(size, Arena.ofAuto().allocate(size * WIDTH), decodeNanos, locateNanos);
+        for (long row = 0; row < size; row++) {
+            bytes.set(ValueLayout.JAVA_LONG, row * WIDTH, row);
+        }
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return List.of(new TensorSpec("row", DType.U8, WIDTH));
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        if (locateNanos != null) {
+            long end = System.nanoTime() + locateNanos.applyAsLong(sample);
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+        }
+        into.set(bytes, sample * WIDTH, WIDTH);
+    }
+
+    @Override
+    public Decoder decoder(int field) {
+        return decodeNanos == null ? null : new Slow();
+    }
+
+    @Override
+    public long maxLength(int field) {
+        return WIDTH;
+    }
+
+    @Override
+    public String fingerprint() {
+        return "injected:" + size;
+    }
+
+    /** Sleeps, then copies. */
+    private final class Slow implements Decoder {
+        @Override
+        public TensorSpec field(Column column) {
+            return fields().getFirst();
+        }
+
+        @Override
+        public Session open() {
+            return new Session() {
+                @Override
+                public long byteSize(MemorySegment stored, long storedBytes) {
+                    return WIDTH;
+                }
+
+                @Override
+                public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                        long bytes) {
+                    long row = stored.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
+                    sleep(decodeNanos.applyAsLong(row));
+                    MemorySegment.copy(stored, 0, target, targetOffset, bytes);
+                }
+
+                @Override
+                public void close() {
+                    // Holds nothing.
+                }
+            };
+        }
+    }
+
+    static void sleep(long nanos) {
+        long end = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+}
