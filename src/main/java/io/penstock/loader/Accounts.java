@@ -9,6 +9,7 @@ import io.penstock.loader.BatchAccount.Usage;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -18,6 +19,9 @@ import java.util.List;
  * the copy thread, the thread that takes and closes it. A row is {@linkplain Table#open opened} before it is written
  * and told by its batch's number when it is whole; whoever reads it looks at that number before and after, and leaves
  * the row out if it changed meanwhile. So writers never wait, and cost some stores.
+ *
+ * <p>While steps take less than {@value #QUICK_NANOS} ns, an account of each would cost some percent of them: then only
+ * {@value #BURST} batches in a row of each {@value #PERIOD} have one, which keeps neighbours together.
  */
 public final class Accounts {
 
@@ -27,6 +31,9 @@ public final class Accounts {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int FIRST_FLAG = 1;
     private static final int PROBE_ROUNDS = 8;
+    static final long QUICK_NANOS = 20_000;
+    static final int PERIOD = 512;
+    static final int BURST = 32;
 
     /** Rows of one kind. */
     private static final class Table {
@@ -43,13 +50,8 @@ public final class Accounts {
             }
         }
 
-        /** Where a batch's row begins. */
-        int row(long sequence) {
-            return (int) (sequence & (STEPS - 1)) * columns;
-        }
-
-        int open(long sequence) {
-            int row = row(sequence);
+        int open(int index) {
+            int row = index * columns;
             ELEMENT.setOpaque(values, row + NUMBER, NOT_MEASURED);
             VarHandle.storeStoreFence();
             return row;
@@ -59,8 +61,9 @@ public final class Accounts {
             ELEMENT.setRelease(values, row + NUMBER, sequence);
         }
 
-        boolean holds(long sequence) {
-            return (long) ELEMENT.getAcquire(values, row(sequence) + NUMBER) == sequence;
+        /** The batch that a row is of; {@link #NOT_MEASURED} while it is written. */
+        long number(int index) {
+            return (long) ELEMENT.getAcquire(values, index * columns + NUMBER);
         }
     }
 
@@ -96,17 +99,40 @@ public final class Accounts {
     private static final int COMPUTE = 6;
     private final Table taking = new Table(8);
 
-    private final long[] newest = {NOT_MEASURED};
+    /** Written for every batch by the thread that takes it. */
+    private final long[] newest = new long[CacheLine.SLOTS];
+    /** Read for every batch by all, and seldom written: whether steps are quick. */
+    private final long[] quick = new long[CacheLine.SLOTS];
+    /** Of the thread that takes batches. */
+    private long lastKept;
+    private long lastRequested;
+    private int quickSteps;
 
     Accounts(boolean copies) {
         copying = copies ? new Table(4) : null;
+        newest[CacheLine.MIDDLE] = NOT_MEASURED;
+    }
+
+    private boolean isQuick() {
+        return (long) ELEMENT.getOpaque(quick, CacheLine.MIDDLE) != 0;
+    }
+
+    /** Whether a batch has an account. Whoever asks about a batch while the pace changes may hear different things. */
+    boolean keeps(long sequence) {
+        return !isQuick() || sequence % PERIOD < BURST;
+    }
+
+    /** Where the rows of a batch are. */
+    private int index(long sequence) {
+        long kept = isQuick() ? sequence / PERIOD * BURST + sequence % PERIOD : sequence;
+        return (int) (kept & (STEPS - 1));
     }
 
     // ---- workers
 
     /** The row of a batch that a worker made; {@link #usage} may follow, and {@link #made} ends it. */
     int making(long sequence, long claimed, long slot, long planned, long made) {
-        int row = making.open(sequence);
+        int row = making.open(index(sequence));
         long[] values = making.values;
         values[row + CLAIMED] = claimed;
         values[row + SLOT] = slot;
@@ -144,7 +170,7 @@ public final class Accounts {
     // ---- the copy thread
 
     void submitted(long sequence, long begin, long end) {
-        int row = copying.open(sequence);
+        int row = copying.open(index(sequence));
         copying.values[row + SUBMIT] = begin;
         copying.values[row + SUBMITTED] = end;
         copying.values[row + ARRIVED] = NOT_MEASURED;
@@ -152,8 +178,10 @@ public final class Accounts {
     }
 
     void arrived(long sequence, long at) {
-        int row = copying.row(sequence);
-        ELEMENT.setOpaque(copying.values, row + ARRIVED, at);
+        int index = index(sequence);
+        if (copying.number(index) == sequence) {
+            ELEMENT.setOpaque(copying.values, index * copying.columns + ARRIVED, at);
+        }
     }
 
     // ---- the trainer's thread
@@ -165,7 +193,7 @@ public final class Accounts {
      * @param free how many slots had nothing in them
      */
     void taken(long sequence, long requested, long taken, int ready, int free) {
-        int row = taking.open(sequence);
+        int row = taking.open(index(sequence));
         long[] values = taking.values;
         values[row + REQUESTED] = requested;
         values[row + TAKEN] = taken;
@@ -174,12 +202,40 @@ public final class Accounts {
         values[row + FREE] = free;
         values[row + COMPUTE] = NOT_MEASURED;
         taking.close(row, sequence);
-        ELEMENT.setRelease(newest, 0, sequence);
+        passed(sequence, taken - requested);
+        pace(sequence, requested);
+    }
+
+    /** A batch was taken that has no account, or has it now. */
+    void passed(long sequence, long waitNanos) {
+        ELEMENT.setRelease(newest, CacheLine.MIDDLE, sequence);
+        if (waitNanos >= QUICK_NANOS && isQuick()) {
+            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, 0L);
+            quickSteps = 0;
+        }
+    }
+
+    /** Quick once many steps in a row were; no more with the first, of neighbours, that is not. */
+    private void pace(long sequence, long requested) {
+        boolean neighbours = sequence == lastKept + 1;
+        boolean isQuickStep = requested - lastRequested < QUICK_NANOS;
+        lastKept = sequence;
+        lastRequested = requested;
+        if (!neighbours) {
+            return;
+        }
+        quickSteps = isQuickStep ? quickSteps + 1 : 0;
+        if (isQuickStep != isQuick() && (quickSteps == 0 || quickSteps >= PERIOD)) {
+            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, isQuickStep ? 1L : 0L);
+        }
     }
 
     /** A batch was given back, by whatever thread has it. */
     void closed(long sequence, long at) {
-        ELEMENT.setOpaque(taking.values, taking.row(sequence) + CLOSED, at);
+        int index = index(sequence);
+        if (taking.number(index) == sequence) {
+            ELEMENT.setOpaque(taking.values, index * taking.columns + CLOSED, at);
+        }
     }
 
     /**
@@ -190,9 +246,11 @@ public final class Accounts {
      * @param nanos time spent
      */
     public void computed(long sequence, long nanos) {
-        int row = taking.row(sequence) + COMPUTE;
-        long[] values = taking.values;
-        ELEMENT.setOpaque(values, row, Math.max(0, values[row]) + nanos);
+        int index = index(sequence);
+        if (taking.number(index) == sequence) {
+            int at = index * taking.columns + COMPUTE;
+            ELEMENT.setOpaque(taking.values, at, Math.max(0, taking.values[at]) + nanos);
+        }
     }
 
     /**
@@ -227,7 +285,7 @@ public final class Accounts {
      * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
      */
     public long newest() {
-        return (long) ELEMENT.getAcquire(newest, 0);
+        return (long) ELEMENT.getAcquire(newest, CacheLine.MIDDLE);
     }
 
     /**
@@ -237,25 +295,24 @@ public final class Accounts {
      * @return in order; the latest some thousand at most
      */
     public List<BatchAccount> since(long from) {
-        long last = newest();
         List<BatchAccount> accounts = new ArrayList<>();
-        for (long sequence = Math.max(from, last - STEPS + 1); sequence <= last; sequence++) {
-            if (sequence >= 0) {
-                BatchAccount account = account(sequence);
-                if (account != null) {
-                    accounts.add(account);
-                }
+        for (int index = 0; index < STEPS; index++) {
+            long sequence = taking.number(index);
+            BatchAccount account = sequence < Math.max(0, from) ? null : account(index, sequence);
+            if (account != null) {
+                accounts.add(account);
             }
         }
+        accounts.sort(Comparator.comparingLong(BatchAccount::sequence));
         return accounts;
     }
 
-    private BatchAccount account(long sequence) {
-        if (!isWhole(sequence)) {
+    private BatchAccount account(int index, long sequence) {
+        if (!isWhole(index, sequence)) {
             return null;
         }
-        int m = making.row(sequence);
-        int t = taking.row(sequence);
+        int m = index * making.columns;
+        int t = index * taking.columns;
         long[] made = making.values;
         long[] took = taking.values;
         Usage usage = made[m + CPU] == NOT_MEASURED ? null : new Usage(made[m + CPU], made[m + DISK],
@@ -265,21 +322,22 @@ public final class Accounts {
                 new Making((int) (made[m + WORKER_AND_SAMPLES] >> Integer.SIZE), made[m + CLAIMED], made[m + SLOT],
                         made[m + PLANNED], made[m + MADE], made[m + READ], made[m + DECODE], made[m + TRANSFORM],
                         usage),
-                copied(sequence), new Taking(took[t + REQUESTED], took[t + TAKEN], took[t + CLOSED], NOT_MEASURED,
+                copied(index), new Taking(took[t + REQUESTED], took[t + TAKEN], took[t + CLOSED], NOT_MEASURED,
                         took[t + COMPUTE], (int) took[t + READY], (int) took[t + FREE]));
         VarHandle.loadLoadFence();
-        return isWhole(sequence) && account.taking().closedAt() != NOT_MEASURED ? account : null;
+        return isWhole(index, sequence) && account.taking().closedAt() != NOT_MEASURED ? account : null;
     }
 
-    private boolean isWhole(long sequence) {
-        return making.holds(sequence) && taking.holds(sequence) && (copying == null || copying.holds(sequence));
+    private boolean isWhole(int index, long sequence) {
+        return making.number(index) == sequence && taking.number(index) == sequence
+                && (copying == null || copying.number(index) == sequence);
     }
 
-    private Copying copied(long sequence) {
+    private Copying copied(int index) {
         if (copying == null) {
             return null;
         }
-        int row = copying.row(sequence);
+        int row = index * copying.columns;
         return new Copying(copying.values[row + SUBMIT], copying.values[row + SUBMITTED],
                 copying.values[row + ARRIVED], NOT_MEASURED);
     }

@@ -180,7 +180,7 @@ final class CopyDelivery implements Delivery {
     }
 
     private void arrived(long sequence) {
-        if (accounts != null) {
+        if (accounts != null && accounts.keeps(sequence)) {
             accounts.arrived(sequence, System.nanoTime());
         }
     }
@@ -230,7 +230,7 @@ final class CopyDelivery implements Delivery {
         order[(int) (nextSequence % order.length)] = index;
         to.set(State.READY);
         long end = System.nanoTime();
-        if (accounts != null) {
+        if (accounts != null && accounts.keeps(nextSequence)) {
             accounts.submitted(nextSequence, begin, end);
         }
         nextSequence++;
@@ -379,7 +379,7 @@ final class CopyDelivery implements Delivery {
     @Override
     public void release(Batch batch) {
         DeviceSlot slot = slotOf(batch);
-        if (accounts != null) {
+        if (accounts != null && accounts.keeps(batch.sequence())) {
             accounts.closed(batch.sequence(), System.nanoTime());
         }
         try {

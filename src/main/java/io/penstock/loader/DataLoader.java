@@ -226,10 +226,13 @@ public final class DataLoader implements AutoCloseable {
             advance();
             throw passedOver;
         } finally {
-            long end = begin == NO_WAIT && accounts == null ? NO_WAIT : System.nanoTime();
+            boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
+            long end = begin == NO_WAIT && !accounted ? NO_WAIT : System.nanoTime();
             if (batch == null) {
                 leases.ended(false);
-            } else if (accounts != null) {
+            } else if (accounts != null && !accounted) {
+                accounts.passed(batch.sequence(), end - begin);
+            } else if (accounted) {
                 account(batch.sequence(), begin == NO_WAIT ? end : begin, end);
             }
             if (begin != NO_WAIT) {

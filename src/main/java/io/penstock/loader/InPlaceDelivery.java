@@ -123,7 +123,7 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
-        if (accounts != null) {
+        if (accounts != null && accounts.keeps(batch.sequence())) {
             accounts.closed(batch.sequence(), System.nanoTime());
         }
         try {

@@ -120,7 +120,7 @@ final class Worker {
             run.batches.plan(sequence - run.base, slot.plan);
             planned = System.nanoTime();
             if (account != null) {
-                account.begin();
+                account.begin(sequence);
             }
             collate(slot);
         } catch (Throwable t) {

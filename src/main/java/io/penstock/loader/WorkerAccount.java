@@ -11,12 +11,13 @@ final class WorkerAccount {
 
     /** From this on, a batch takes a hundred times as long as asking. */
     static final long ASK_NANOS = 100_000;
-    static final int ASK_EVERY = 128;
+    static final int ASK_EVERY = 16;
 
     private final Accounts accounts;
     private final int worker;
     private final StageClock stages;
     private final ThreadUsage usage = new ThreadUsage();
+    private boolean keeps;
     private boolean asked;
     private int notAsked = ASK_EVERY;
     private long lastNanos;
@@ -39,9 +40,10 @@ final class WorkerAccount {
     }
 
     /** Samples are about to be read. */
-    void begin() {
+    void begin(long sequence) {
+        keeps = accounts.keeps(sequence);
         stages.reset();
-        asked = ThreadUsage.AVAILABLE && (lastNanos >= ASK_NANOS || ++notAsked >= ASK_EVERY);
+        asked = keeps && ThreadUsage.AVAILABLE && (lastNanos >= ASK_NANOS || ++notAsked >= ASK_EVERY);
         if (asked) {
             notAsked = 0;
             usage.read();
@@ -55,6 +57,9 @@ final class WorkerAccount {
 
     /** The batch is whole, and not yet published. */
     void made(Run run, long sequence, HostSlot slot, long claimed, long free, long planned, long made) {
+        if (!keeps) {
+            return;
+        }
         int row = accounts.making(sequence, claimed, free, planned, made);
         accounts.stages(row, stages.readNanos(), stages.decodeNanos(), stages.transformNanos());
         if (asked) {
