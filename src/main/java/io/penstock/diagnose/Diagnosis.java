@@ -7,6 +7,7 @@ import io.penstock.loader.Accounts;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.memory.ThreadUsage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -50,6 +51,7 @@ public final class Diagnosis implements AutoCloseable {
 
     private static final int PROBE_BYTES = 8 << 20;
     private static final int PROBE_ROUNDS = 5;
+    private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
 
@@ -155,8 +157,29 @@ public final class Diagnosis implements AutoCloseable {
      */
     public Summary summary() {
         Recording recording = recording();
-        return new Summarizer(recording).summary(fingerprint(recording), accounts == null ? 0
-                : Accounts.nanosPerBatch(), headroom);
+        return new Summarizer(recording).summary(fingerprint(recording), overheadNanos(recording), headroom);
+    }
+
+    /** What accounts cost here, spread over the steps that have none. */
+    private static double overheadNanos(Recording recording) {
+        List<BatchAccount> all = recording.accounts();
+        if (all.isEmpty()) {
+            return 0;
+        }
+        double asked = all.stream().filter(account -> account.making().usage() != null).count();
+        double steps = all.getLast().sequence() - all.getFirst().sequence() + 1;
+        return (all.size() * Accounts.nanosPerBatch() + 2 * asked * askingNanos()) / steps;
+    }
+
+    private static double askingNanos() {
+        try (var usage = new ThreadUsage()) {
+            usage.read();
+            long begin = System.nanoTime();
+            for (int i = 0; i < ASKING_ROUNDS; i++) {
+                usage.read();
+            }
+            return (double) (System.nanoTime() - begin) / ASKING_ROUNDS;
+        }
     }
 
     private Fingerprint fingerprint(Recording recording) {

@@ -32,6 +32,9 @@ public final class Accounts {
     private static final int FIRST_FLAG = 1;
     private static final int PROBE_ROUNDS = 8;
     static final long QUICK_NANOS = 20_000;
+    private static final long MOST_PACE_NANOS = 8 * QUICK_NANOS;
+    /** The pace is a mean over the latest steps, to the power of two, or so. */
+    private static final int PACE_SHIFT = 6;
     static final int PERIOD = 512;
     static final int BURST = 32;
 
@@ -99,18 +102,21 @@ public final class Accounts {
     private static final int COMPUTE = 6;
     private final Table taking = new Table(8);
 
-    /** Written for every batch by the thread that takes it. */
-    private final long[] newest = new long[CacheLine.SLOTS];
+    /** Of the thread that takes batches, which writes them for every batch: on a cache line of their own. */
+    private final long[] taker = new long[CacheLine.SLOTS];
+    private static final int NEWEST = CacheLine.MIDDLE;
+    private static final int LAST_KEPT = CacheLine.MIDDLE + 1;
+    private static final int LAST_REQUESTED = CacheLine.MIDDLE + 2;
+    /** What a step takes of late, in nanoseconds. */
+    private static final int PACE = CacheLine.MIDDLE + 3;
     /** Read for every batch by all, and seldom written: whether steps are quick. */
     private final long[] quick = new long[CacheLine.SLOTS];
-    /** Of the thread that takes batches. */
-    private long lastKept;
-    private long lastRequested;
-    private int quickSteps;
 
     Accounts(boolean copies) {
         copying = copies ? new Table(4) : null;
-        newest[CacheLine.MIDDLE] = NOT_MEASURED;
+        taker[NEWEST] = NOT_MEASURED;
+        taker[LAST_KEPT] = NOT_MEASURED;
+        taker[PACE] = MOST_PACE_NANOS;
     }
 
     private boolean isQuick() {
@@ -202,31 +208,28 @@ public final class Accounts {
         values[row + FREE] = free;
         values[row + COMPUTE] = NOT_MEASURED;
         taking.close(row, sequence);
-        passed(sequence, taken - requested);
-        pace(sequence, requested);
+        ELEMENT.setRelease(taker, NEWEST, sequence);
+        if (sequence == taker[LAST_KEPT] + 1) {
+            pace(requested - taker[LAST_REQUESTED]);
+        }
+        taker[LAST_KEPT] = sequence;
+        taker[LAST_REQUESTED] = requested;
     }
 
-    /** A batch was taken that has no account, or has it now. */
+    /** A batch was taken that has no account. */
     void passed(long sequence, long waitNanos) {
-        ELEMENT.setRelease(newest, CacheLine.MIDDLE, sequence);
-        if (waitNanos >= QUICK_NANOS && isQuick()) {
-            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, 0L);
-            quickSteps = 0;
-        }
+        ELEMENT.setRelease(taker, NEWEST, sequence);
+        pace(waitNanos);
     }
 
-    /** Quick once many steps in a row were; no more with the first, of neighbours, that is not. */
-    private void pace(long sequence, long requested) {
-        boolean neighbours = sequence == lastKept + 1;
-        boolean isQuickStep = requested - lastRequested < QUICK_NANOS;
-        lastKept = sequence;
-        lastRequested = requested;
-        if (!neighbours) {
-            return;
-        }
-        quickSteps = isQuickStep ? quickSteps + 1 : 0;
-        if (isQuickStep != isQuick() && (quickSteps == 0 || quickSteps >= PERIOD)) {
-            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, isQuickStep ? 1L : 0L);
+    /** One slow step among many quick ones changes nothing. */
+    private void pace(long nanos) {
+        long pace = taker[PACE];
+        pace += Math.min(nanos, MOST_PACE_NANOS) - pace >> PACE_SHIFT;
+        taker[PACE] = pace;
+        boolean isQuick = isQuick();
+        if (isQuick ? pace > 2 * QUICK_NANOS : pace < QUICK_NANOS) {
+            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, isQuick ? 0L : 1L);
         }
     }
 
@@ -285,7 +288,7 @@ public final class Accounts {
      * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
      */
     public long newest() {
-        return (long) ELEMENT.getAcquire(newest, CacheLine.MIDDLE);
+        return (long) ELEMENT.getAcquire(taker, NEWEST);
     }
 
     /**
