@@ -10,6 +10,9 @@ public final class StageClock {
     private long decodeNanos;
     private long transformNanos;
 
+    StageClock() {
+    }
+
     /** Begins anew. */
     public void reset() {
         readNanos = 0;

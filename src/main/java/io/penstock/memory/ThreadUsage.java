@@ -54,6 +54,11 @@ public final class ThreadUsage implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment usage = arena.allocate(RUSAGE);
 
+    /** Asks nothing yet. */
+    public ThreadUsage() {
+        // What it needs is allocated above.
+    }
+
     private static long offset(String field) {
         return RUSAGE.byteOffset(PathElement.groupElement(field));
     }
