@@ -1,0 +1,335 @@
+package io.penstock.diagnose.data;
+
+import io.penstock.collate.BatchMap;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Looks at some of the batches as workers have made them, and keeps what is in them, epoch by epoch. It sits behind the
+ * collator, where the batch is in host memory whatever device it is for:
+ *
+ * {@snippet :
+ * var statistics = DataStatistics.builder().baseline(DataProfile.read(file)).build();
+ * try (DataLoader loader = DataLoader.of(dataset).collator(new Stack().then(statistics)).batchSize(32).open()) {
+ *     // … train …
+ *     statistics.findings().forEach(System.out::println);
+ * }
+ * }
+ *
+ * <p><b>Which batches.</b> One of every 64, or as set: the first of an epoch, and from each 64 after them one that
+ * epoch and place decide. In it up to 4096 values of each field, spread evenly over the rows that have weight. So what
+ * is looked at is a function of the plan alone, and does not depend on workers; batches that were made ahead and never
+ * taken count too. On average that is 64 values a batch, a tenth of a microsecond or so; {@link #cost} says what it
+ * was.
+ *
+ * <p><b>Findings.</b> Each epoch is compared, once it has ended, with the baseline, or with the first epoch if there is
+ * none. It takes {@value DataDrift#LEAST_REPLICATES} batches that were looked at: of short epochs, look at every batch.
+ * Where the order is not shuffled, ends of a run within an epoch are not compared: they are other data.
+ *
+ * <p>Memory is bounded: a field of ids takes about a MiB, others less. Nothing is allocated from the second epoch on,
+ * but for findings and while an epoch is compared. What goes wrong in here stops the watch and not the training: it is
+ * logged, and said by {@link #findings}. Thread-safe.
+ */
+public final class DataStatistics implements BatchMap {
+
+    private static final System.Logger LOG = System.getLogger(DataStatistics.class.getName());
+
+    private final int every;
+    private final int maxValues;
+    private final DriftLimits limits;
+    private final Map<String, FieldKind> kinds;
+    private final Consumer<DataFinding> onFinding;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<DataFinding> found = new ArrayList<>();
+    private volatile RuntimeException failure;
+
+    /** Null before the first batch. */
+    private SlabLayout layout;
+    private FieldReader[] readers;
+    private DataProfile reference;
+    private boolean referenceIsGiven;
+    /** Epochs that gave way to others. */
+    private DataProfile past;
+    /** The last two epochs: workers may still be at the end of one while others begin the next. */
+    private Epoch older;
+    private Epoch newer;
+    private long batches;
+    private long values;
+    private long costNanos;
+
+    /** What was seen of one epoch. */
+    private static final class Epoch {
+        private final DataProfile profile;
+        private long number = -1;
+        private boolean compared;
+
+        Epoch(DataProfile profile) {
+            this.profile = profile;
+        }
+
+        void begin(long epoch) {
+            profile.clear();
+            number = epoch;
+            compared = false;
+        }
+    }
+
+    /**
+     * What watching took so far.
+     *
+     * @param batches batches that were looked at
+     * @param values values in them that were read
+     * @param nanos time of the workers, waiting for each other included
+     */
+    public record Cost(long batches, long values, long nanos) {
+    }
+
+    DataStatistics(DataStatisticsBuilder settings) {
+        this.every = settings.every;
+        this.maxValues = settings.maxValues;
+        this.limits = settings.limits;
+        this.kinds = Map.copyOf(settings.kinds);
+        this.onFinding = settings.onFinding;
+        this.reference = settings.baseline;
+        this.referenceIsGiven = settings.baseline != null;
+    }
+
+    /**
+     * Begins the settings of a watch.
+     *
+     * @return the settings, all at their defaults
+     */
+    public static DataStatisticsBuilder builder() {
+        return new DataStatisticsBuilder();
+    }
+
+    /** Looks at the batch, if it is one to be looked at; changes nothing. */
+    @Override
+    public void apply(BatchPlan plan, Slab batch) {
+        if (failure == null && isWatched(plan.epoch(), plan.indexInEpoch())) {
+            look(plan, batch);
+        }
+    }
+
+    boolean isWatched(long epoch, long index) {
+        long block = index / every;
+        return index % every
+                == (block == 0 ? 0 : Long.remainderUnsigned(Buckets.mix(Buckets.mix(epoch) + block), every));
+    }
+
+    private void look(BatchPlan plan, Slab batch) {
+        long begin = System.nanoTime();
+        List<DataFinding> fresh = List.of();
+        lock.lock();
+        try {
+            if (layout == null) {
+                begin(batch.table().layout());
+            } else if (layout != batch.table().layout() && !layout.equals(batch.table().layout())) {
+                throw new DataShapeException("a batch of another loader: found " + batch.table().layout().fields()
+                        + ", expected " + layout.fields());
+            }
+            Epoch epoch = epoch(plan.epoch());
+            record(plan, batch, epoch.profile);
+            if (newer.profile.batches() > 1) {
+                fresh = compareOlder();
+            }
+            costNanos += System.nanoTime() - begin;
+        } catch (RuntimeException e) {
+            failure = e;
+            LOG.log(System.Logger.Level.ERROR, "the watch on the data has stopped: " + e.getMessage(),
+                    e instanceof DataShapeException ? null : e);
+        } finally {
+            lock.unlock();
+        }
+        if (!fresh.isEmpty()) {
+            tell(fresh);
+        }
+    }
+
+    private void begin(SlabLayout ofBatches) {
+        List<TensorSpec> fields = ofBatches.fields();
+        for (String name : kinds.keySet()) {
+            ofBatches.indexOf(name);
+        }
+        readers = new FieldReader[fields.size()];
+        List<FieldProfile> empty = new ArrayList<>();
+        for (int f = 0; f < readers.length; f++) {
+            TensorSpec field = fields.get(f);
+            readers[f] = new FieldReader(ofBatches, f, kinds.getOrDefault(field.name(), FieldKind.of(field)));
+            empty.add(readers[f].profile(ofBatches));
+        }
+        past = new DataProfile(empty);
+        if (referenceIsGiven) {
+            reference.checkSameShape(past);
+        }
+        older = new Epoch(past.empty());
+        newer = new Epoch(past.empty());
+        layout = ofBatches;
+    }
+
+    private Epoch epoch(long number) {
+        if (number == newer.number) {
+            return newer;
+        }
+        if (number == older.number) {
+            return older;
+        }
+        compareOlder();
+        past.add(older.profile);
+        Epoch next = older;
+        older = newer;
+        newer = next;
+        newer.begin(number);
+        return newer;
+    }
+
+    private void record(BatchPlan plan, Slab batch, DataProfile into) {
+        int replicate = (int) (plan.indexInEpoch() / every % DataProfile.REPLICATES);
+        batches++;
+        into.batches[replicate]++;
+        into.samples[replicate] += plan.count();
+        into.replaced[replicate] += plan.replaced();
+        for (int f = 0; f < readers.length; f++) {
+            values += readers[f].read(plan, batch, maxValues, replicate, into.fields().get(f));
+        }
+    }
+
+    /** Compares the epoch that has ended, once; gives what was not found before. */
+    private List<DataFinding> compareOlder() {
+        if (older == null || older.number < 0 || older.compared) {
+            return List.of();
+        }
+        older.compared = true;
+        if (reference == null) {
+            reference = older.profile.copy();
+            return List.of();
+        }
+        List<DataFinding> fresh = new ArrayList<>();
+        for (DataFinding finding : DataDrift.compareShared(reference, older.profile, limits, older.number)) {
+            int known = 0;
+            while (known < found.size() && !found.get(known).isAbout(finding)) {
+                known++;
+            }
+            if (known < found.size()) {
+                found.set(known, finding.since(found.get(known).epoch()));
+            } else {
+                found.add(finding);
+                fresh.add(finding);
+            }
+        }
+        return fresh;
+    }
+
+    private void tell(List<DataFinding> fresh) {
+        for (DataFinding finding : fresh) {
+            LOG.log(System.Logger.Level.WARNING, "the data has changed: {0}", finding);
+            try {
+                onFinding.accept(finding);
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.ERROR, "the callback on changed data: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    /**
+     * What has changed, of the epochs that have ended: each once, with the first epoch that it was found in and the
+     * numbers of the last. May be called by any thread.
+     *
+     * @return the findings; empty if all is as it was
+     * @throws IllegalStateException if the watch has stopped, because of an error or a baseline of other fields
+     */
+    public List<DataFinding> findings() {
+        checkWatching();
+        List<DataFinding> fresh;
+        List<DataFinding> all;
+        lock.lock();
+        try {
+            fresh = compareOlder();
+            all = List.copyOf(found);
+        } finally {
+            lock.unlock();
+        }
+        tell(fresh);
+        return all;
+    }
+
+    /**
+     * How many changes were found so far, without comparing anything now.
+     *
+     * @return the size of {@link #findings}, but for an epoch that has only just ended
+     */
+    public int changes() {
+        lock.lock();
+        try {
+            return found.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * How the epoch under way differs from the reference so far: for the end of a run. Not among {@link #findings}.
+     *
+     * @return the findings; empty if all is as it was, or there is too little to say
+     * @throws IllegalStateException if the watch has stopped
+     */
+    public List<DataFinding> findingsSoFar() {
+        checkWatching();
+        lock.lock();
+        try {
+            DataProfile with = reference != null ? reference : older == null ? null : older.profile;
+            return with == null || newer == null || newer.number < 0 ? List.of()
+                    : DataDrift.compareShared(with, newer.profile, limits, newer.number);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void checkWatching() {
+        if (failure != null) {
+            throw new IllegalStateException("the watch on the data has stopped: " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * All that was seen so far, of all epochs: to be saved as a baseline, or merged with that of other ranks.
+     *
+     * @return a snapshot; empty if no batch was looked at yet
+     */
+    public Optional<DataProfile> profile() {
+        lock.lock();
+        try {
+            if (layout == null) {
+                return Optional.empty();
+            }
+            DataProfile all = past.copy();
+            all.add(older.profile);
+            all.add(newer.profile);
+            return Optional.of(all);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * What watching took so far.
+     *
+     * @return running totals
+     */
+    public Cost cost() {
+        lock.lock();
+        try {
+            return new Cost(batches, values, costNanos);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.penstock.diagnose.data;
+
+/**
+ * A ratio of two sums over the replicates, with the standard error that the replicates' spread gives: the linearised
+ * estimator of ratios in cluster samples (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.3), the
+ * finite-population correction left out.
+ *
+ * @param value the ratio of the sums; {@code NaN} if the lower one is 0
+ * @param error its standard error
+ * @param replicates how many have any part in it
+ */
+record Ratio(double value, double error, int replicates) {
+
+    /** What one replicate adds to the sums. */
+    private interface Part {
+        double of(int replicate);
+    }
+
+    static Ratio of(long[] upper, long[] lower) {
+        return of(replicate -> upper[replicate], replicate -> lower[replicate]);
+    }
+
+    static Ratio mean(Moments moments, int channel) {
+        return of(r -> moments.mean(r, channel) * moments.count(r, channel), r -> moments.count(r, channel));
+    }
+
+    static Ratio variance(Moments moments, int channel) {
+        double mean = mean(moments, channel).value;
+        return of(r -> moments.squares(r, channel)
+                + moments.count(r, channel) * square(moments.mean(r, channel) - mean),
+                r -> moments.count(r, channel));
+    }
+
+    private static Ratio of(Part upper, Part lower) {
+        double upperSum = 0;
+        double lowerSum = 0;
+        int replicates = 0;
+        for (int r = 0; r < DataProfile.REPLICATES; r++) {
+            upperSum += upper.of(r);
+            lowerSum += lower.of(r);
+            replicates += lower.of(r) > 0 ? 1 : 0;
+        }
+        double value = upperSum / lowerSum;
+        double residuals = 0;
+        for (int r = 0; r < DataProfile.REPLICATES; r++) {
+            residuals += square(upper.of(r) - value * lower.of(r));
+        }
+        double error = Math.sqrt(residuals * replicates / Math.max(1, replicates - 1)) / lowerSum;
+        return new Ratio(value, error, replicates);
+    }
+
+    /**
+     * How far this ratio is from another, in standard deviations of a normal distribution of the same tail: Welch's
+     * test, its t turned into z.
+     */
+    double zFrom(Ratio other) {
+        double difference = value - other.value;
+        double ours = error * error;
+        double theirs = other.error * other.error;
+        double variance = ours + theirs;
+        if (difference == 0 || !(variance > 0)) {
+            return difference == 0 ? 0 : Math.copySign(Double.POSITIVE_INFINITY, difference);
+        }
+        double freedom = variance * variance
+                / (ours * ours / (replicates - 1) + theirs * theirs / (other.replicates - 1));
+        return Math.copySign(Significance.ofStudent(Math.abs(difference) / Math.sqrt(variance), freedom), difference);
+    }
+
+    private static double square(double x) {
+        return x * x;
+    }
+}

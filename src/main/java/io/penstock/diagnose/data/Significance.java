@@ -1,0 +1,31 @@
+package io.penstock.diagnose.data;
+
+/** Turns test statistics into standard deviations of a normal distribution that leave the same tail. */
+final class Significance {
+
+    private Significance() {
+    }
+
+    /**
+     * Student's t: Wallace, "Bounds on normal approximations to Student's and the chi-square distributions" (1959).
+     *
+     * @param t at least 0
+     * @param freedom degrees of freedom, at least 1
+     */
+    static double ofStudent(double t, double freedom) {
+        return (8 * freedom + 1) / (8 * freedom + 3) * Math.sqrt(freedom * Math.log1p(t * t / freedom));
+    }
+
+    /**
+     * A ratio of variances: Paulson, "An approximate normalization of the analysis of variance distribution" (1942).
+     *
+     * @param f at least 0
+     * @param upper degrees of freedom above the line
+     * @param lower degrees of freedom below it
+     */
+    static double ofFisher(double f, double upper, double lower) {
+        double root = Math.cbrt(f);
+        return ((1 - 2 / (9 * lower)) * root - (1 - 2 / (9 * upper)))
+                / Math.sqrt(2 / (9 * lower) * root * root + 2 / (9 * upper));
+    }
+}
