@@ -1,0 +1,188 @@
+package io.penstock.cli;
+
+import io.penstock.diagnose.data.DataFinding;
+import io.penstock.diagnose.data.DataProfile;
+import io.penstock.diagnose.data.DataStatistics;
+import io.penstock.diagnose.data.FieldKind;
+import io.penstock.diagnose.data.FieldProfile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/**
+ * What was in the batches and what has changed, for people and for programs.
+ *
+ * @param seen what was seen
+ * @param cost what looking took
+ * @param taken batches that were read
+ * @param nanos from before the first one
+ * @param baseline what it was compared with; null if with nothing
+ * @param baselines its files
+ * @param sinceBaseline what differs from it
+ * @param epochs how many were read
+ * @param overEpochs what differs from the first of them
+ * @param save where it was saved; null if it was not
+ */
+record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long nanos, DataProfile baseline,
+        List<Path> baselines, List<DataFinding> sinceBaseline, long epochs, List<DataFinding> overEpochs, Path save) {
+
+    private static final int FREQUENT = 5;
+
+    boolean hasDrift() {
+        return !sinceBaseline.isEmpty() || !overEpochs.isEmpty();
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder();
+        text.append(String.format(Locale.ROOT, "looked   at %s of %s: %s, %s in %s%n%n",
+                Quantity.of(seen.batches(), ""), Quantity.count(taken, "batch", "batches"),
+                Quantity.count(seen.samples(), "sample"), Quantity.count(cost.values(), "value"),
+                Quantity.millis(cost.nanos())));
+        for (FieldProfile field : seen.fields()) {
+            append(text, field);
+        }
+        if (seen.badShare() > 0) {
+            text.append("Bad samples: ").append(Quantity.percent(seen.badShare())).append(".\n");
+        }
+        text.append('\n');
+        if (baseline != null) {
+            append(text, "since " + names() + " (" + Quantity.count(baseline.samples(), "sample") + ")",
+                    sinceBaseline);
+        }
+        if (epochs > 1) {
+            append(text, "over " + epochs + " epochs", overEpochs);
+        }
+        return text.append(save == null ? "" : "Saved to " + save + ".\n").toString();
+    }
+
+    private String names() {
+        return baselines.stream().map(Path::toString).collect(Collectors.joining(", "));
+    }
+
+    private static void append(StringBuilder text, String since, List<DataFinding> findings) {
+        text.append(findings.isEmpty() ? "Nothing has changed " : "CHANGED ").append(since)
+                .append(findings.isEmpty() ? ".\n" : ":\n");
+        findings.forEach(finding -> text.append("  ").append(finding).append('\n'));
+    }
+
+    private static void append(StringBuilder text, FieldProfile field) {
+        text.append(field.name()).append("  ").append(field.shape()).append(": ")
+                .append(Quantity.count(field.values(), "value"));
+        if (field.values() > 0) {
+            text.append(" from ").append(number(field.min())).append(" to ").append(number(field.max()));
+        }
+        if (field.kind() != FieldKind.IDS) {
+            text.append("; mean ").append(channels(field, field::mean)).append(", deviation ")
+                    .append(channels(field, field::deviation));
+        } else if (field.values() > 0) {
+            text.append("; most often ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
+                    + String.format(Locale.ROOT, " %.2g %%", 100 * share(field, bucket)))
+                    .collect(Collectors.joining(", ")));
+        }
+        if (!Double.isNaN(field.paddingShare())) {
+            text.append("; padding ").append(Quantity.percent(field.paddingShare()));
+        }
+        if (field.constantShare() > 0) {
+            text.append("; rows of one value ").append(Quantity.percent(field.constantShare()));
+        }
+        if (field.nonFinite() > 0) {
+            text.append("; ").append(Quantity.count(field.nonFinite(), "value")).append(" that are no numbers");
+        }
+        text.append('\n');
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e15 ? Long.toString((long) value)
+                : String.format(Locale.ROOT, "%.4g", value);
+    }
+
+    private interface OfChannel {
+        double of(int channel);
+    }
+
+    private static String channels(FieldProfile field, OfChannel which) {
+        return IntStream.range(0, field.channels()).mapToObj(channel ->
+                String.format(Locale.ROOT, "%.4g", which.of(channel))).collect(Collectors.joining(" "));
+    }
+
+    private static List<Integer> frequent(FieldProfile field) {
+        long[] histogram = field.histogram();
+        return IntStream.range(0, histogram.length).boxed().filter(bucket -> histogram[bucket] > 0)
+                .sorted(Comparator.comparingLong((Integer bucket) -> -histogram[bucket])).limit(FREQUENT).toList();
+    }
+
+    private static double share(FieldProfile field, int bucket) {
+        long[] histogram = field.histogram();
+        return (double) histogram[bucket] / LongStream.of(histogram).sum();
+    }
+
+    Map<String, Object> fields(Map<String, Object> plan) {
+        Map<String, Object> json = new LinkedHashMap<>(plan);
+        json.put("batches_read", taken);
+        json.put("batches_looked_at", seen.batches());
+        json.put("samples_looked_at", seen.samples());
+        json.put("values_looked_at", cost.values());
+        json.put("look_ms", cost.nanos() / 1e6);
+        json.put("seconds", nanos / 1e9);
+        json.put("bad_share", finite(seen.badShare()));
+        json.put("fields", seen.fields().stream().map(StatsReport::json).toList());
+        json.put("baseline", baseline == null ? null : baselines.stream().map(Path::toString).toList());
+        json.put("changed_since_baseline", sinceBaseline.stream().map(StatsReport::json).toList());
+        json.put("changed_over_epochs", overEpochs.stream().map(StatsReport::json).toList());
+        json.put("drift", hasDrift());
+        return json;
+    }
+
+    private static Map<String, Object> json(FieldProfile field) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("name", field.name());
+        json.put("shape", field.shape());
+        json.put("kind", field.kind().name().toLowerCase(Locale.ROOT));
+        json.put("rows", field.rows());
+        json.put("values", field.values());
+        json.put("min", finite(field.min()));
+        json.put("max", finite(field.max()));
+        json.put("padding_share", finite(field.paddingShare()));
+        json.put("constant_share", finite(field.constantShare()));
+        json.put("non_finite", field.nonFinite());
+        if (field.kind() != FieldKind.IDS) {
+            List<Double> means = new ArrayList<>();
+            List<Double> deviations = new ArrayList<>();
+            for (int channel = 0; channel < field.channels(); channel++) {
+                means.add(finite(field.mean(channel)));
+                deviations.add(finite(field.deviation(channel)));
+            }
+            json.put("means", means);
+            json.put("deviations", deviations);
+        } else {
+            Map<String, Object> often = new LinkedHashMap<>();
+            frequent(field).forEach(bucket -> often.put(field.bucketName(bucket), share(field, bucket)));
+            json.put("most_often", often);
+        }
+        return json;
+    }
+
+    private static Map<String, Object> json(DataFinding finding) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("field", finding.field());
+        json.put("channel", finding.channel() < 0 ? null : finding.channel());
+        json.put("measure", finding.measure().name().toLowerCase(Locale.ROOT));
+        json.put("before", finding.before());
+        json.put("now", finding.now());
+        json.put("sigmas", finite(finding.sigmas()));
+        json.put("epoch", finding.epoch() < 0 ? null : finding.epoch());
+        json.put("text", finding.toString());
+        return json;
+    }
+
+    private static Double finite(double value) {
+        return Double.isFinite(value) ? value : null;
+    }
+}
