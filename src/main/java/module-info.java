@@ -1,15 +1,17 @@
 /**
  * Penstock: a data-loading engine for training on GPUs from the JVM.
  *
- * <p>The engine's packages depend on the JDK alone; the libraries that {@code static} names serve the command line and
- * the tokenizer, and may be absent.
+ * <p>The engine's packages depend on the JDK alone; the libraries that {@code static} names serve the command line,
+ * the tokenizer and other edges, and may be absent.
  */
 module io.penstock {
     requires jdk.management;
     requires static java.desktop;
+    requires static jdk.httpserver;
     requires static com.github.luben.zstd_jni;
     requires static info.picocli;
     requires static jtokkit;
+    requires static micrometer.core;
 
     exports io.penstock.codec;
     exports io.penstock.collate;
@@ -18,8 +20,12 @@ module io.penstock {
     exports io.penstock.decode;
     exports io.penstock.device;
     exports io.penstock.diagnose;
+    exports io.penstock.diagnose.alert;
     exports io.penstock.diagnose.compare;
+    exports io.penstock.diagnose.data;
     exports io.penstock.diagnose.html;
+    exports io.penstock.diagnose.metrics;
+    exports io.penstock.diagnose.micrometer;
     exports io.penstock.diagnose.trace;
     exports io.penstock.dlpack;
     exports io.penstock.image;

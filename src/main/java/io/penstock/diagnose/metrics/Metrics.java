@@ -1,0 +1,205 @@
+package io.penstock.diagnose.metrics;
+
+import io.penstock.diagnose.data.DataStatistics;
+import io.penstock.diagnose.metrics.Metric.Kind;
+import io.penstock.diagnose.metrics.Metric.Unit;
+import io.penstock.loader.Accounts;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.LoaderMemory;
+import io.penstock.loader.LoaderReport;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The metrics of one or more sources, in a fixed order: what all exporters read. The sources stay readable after they
+ * are closed, with the totals that they had.
+ *
+ * {@snippet :
+ * Metrics metrics = Metrics.of("train", loader).and(Metrics.of("train", statistics));
+ * try (var endpoint = PrometheusEndpoint.open(metrics, 9464)) {
+ *     // … train …
+ * }
+ * }
+ *
+ * @param all the metrics; no two have the same name and labels
+ */
+public record Metrics(List<Metric> all) {
+
+    private static final double NANOS = 1e-9;
+
+    /**
+     * Checks and copies.
+     *
+     * @throws IllegalArgumentException if two metrics have the same name and labels, or the same name and not the same
+     *     kind, unit and help
+     */
+    public Metrics {
+        all = List.copyOf(all);
+        Set<Object> seen = new HashSet<>();
+        Map<String, Metric> families = new HashMap<>();
+        for (Metric metric : all) {
+            if (!seen.add(Map.entry(metric.prometheusName(), metric.labels()))) {
+                throw new IllegalArgumentException("two metrics " + metric.prometheusName() + metric.labels());
+            }
+            Metric first = families.putIfAbsent(metric.prometheusName(), metric);
+            if (first != null && (first.kind() != metric.kind() || !first.help().equals(metric.help()))) {
+                throw new IllegalArgumentException("metrics " + metric.prometheusName() + " of two meanings");
+            }
+        }
+    }
+
+    /**
+     * The metrics of a loader; of its latest steps too, if it keeps {@linkplain DataLoader#accounts accounts}.
+     *
+     * @param name tells it from other loaders, as the label {@code loader}: {@code train}, {@code validation}
+     * @param loader the loader
+     * @return views of its running totals
+     */
+    public static Metrics of(String name, DataLoader loader) {
+        List<Metric> list = new ArrayList<>();
+        Of<LoaderReport> totals = new Of<>(list, loader::report);
+        totals.counter("batches", Unit.NONE, "Batches that the trainer was given.", LoaderReport::batches);
+        totals.counter("samples", Unit.NONE, "Samples in the batches that the trainer was given.",
+                LoaderReport::samples);
+        totals.counter("made", Unit.BYTES, "Bytes that workers wrote into slots, batches ahead included.",
+                LoaderReport::bytes);
+        totals.counter("wait", Unit.SECONDS, "Time that the trainer waited for batches.",
+                report -> report.consumerWaitNanos() * NANOS);
+        totals.counter("help", Unit.SECONDS, "Of the wait, time in which the trainer's thread filled slots itself.",
+                report -> report.helpNanos() * NANOS);
+        String stage = "Working time of threads, by stage, summed over the threads.";
+        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "plan"), report -> report.planNanos() * NANOS);
+        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "collate"),
+                report -> report.collateNanos() * NANOS);
+        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "submit"),
+                report -> report.submitNanos() * NANOS);
+        totals.counter("slot_wait", Unit.SECONDS,
+                "Time that workers waited for a free slot, because the trainer is slower: backpressure.",
+                report -> report.slotWaitNanos() * NANOS);
+        totals.counter("bad_samples", Unit.NONE, "Samples that could not be read, and were replaced or skipped.",
+                LoaderReport::badSamples);
+        totals.counter("verified", Unit.BYTES, "Bytes that were checked against checksums.",
+                LoaderReport::verifiedBytes);
+        Of<LoaderMemory> memory = new Of<>(list, loader::memory);
+        memory.gauge("host_slots", Unit.NONE, "Slots of the host ring.", LoaderMemory::hostSlots);
+        memory.gauge("device_slots", Unit.NONE, "Slots on the device; 0 if batches are lent in place.",
+                LoaderMemory::deviceSlots);
+        memory.gauge("host_memory", Unit.BYTES, "Pinned host memory of all slots.", LoaderMemory::hostBytes);
+        memory.gauge("device_memory", Unit.BYTES, "Device memory of all slots.", LoaderMemory::deviceBytes);
+        loader.accounts().ifPresent(accounts -> addRecent(list, accounts));
+        return new Metrics(list).labelled("loader", name);
+    }
+
+    private static void addRecent(List<Metric> list, Accounts accounts) {
+        Of<RecentSteps> recent = new Of<>(list, new RecentSource(accounts));
+        recent.gauge("recent_steps", Unit.NONE, "Latest steps that the metrics named recent are of.",
+                RecentSteps::steps);
+        recent.gauge("recent_utilisation", Unit.RATIO, "Share of these steps that was not spent waiting.",
+                RecentSteps::utilisation);
+        for (double quantile : new double[] {0.5, 0.95, 0.99}) {
+            Map<String, String> label = Map.of("quantile", Double.toString(quantile));
+            recent.gauge("recent_step", Unit.SECONDS, "Length of a step.", label, r -> r.stepSeconds(quantile));
+            recent.gauge("recent_wait", Unit.SECONDS, "The trainer's wait in a step.", label,
+                    r -> r.waitSeconds(quantile));
+        }
+        recent.gauge("recent_ready_batches", Unit.NONE, "Batches that stood made when the trainer asked; mean.",
+                RecentSteps::readyBatches);
+        recent.gauge("recent_free_slots", Unit.NONE, "Host slots with nothing in them when the trainer asked; mean.",
+                RecentSteps::freeSlots);
+    }
+
+    /** Looks at the accounts once for all metrics of a scrape. */
+    private static final class RecentSource implements Supplier<RecentSteps> {
+
+        private static final long FRESH_NANOS = 200_000_000;
+        private final Accounts accounts;
+        private volatile RecentSteps latest;
+
+        RecentSource(Accounts accounts) {
+            this.accounts = accounts;
+        }
+
+        @Override
+        public RecentSteps get() {
+            long now = System.nanoTime();
+            RecentSteps known = latest;
+            if (known == null || now - known.atNanos() > FRESH_NANOS) {
+                known = RecentSteps.of(accounts, now);
+                latest = known;
+            }
+            return known;
+        }
+    }
+
+    /**
+     * The metrics of a watch on data.
+     *
+     * @param name tells it from others, as the label {@code loader}
+     * @param statistics the watch
+     * @return views of it
+     */
+    public static Metrics of(String name, DataStatistics statistics) {
+        List<Metric> list = new ArrayList<>();
+        Of<DataStatistics> watch = new Of<>(list, () -> statistics);
+        watch.counter("data_batches", Unit.NONE, "Batches whose data was looked at.", s -> s.cost().batches());
+        watch.counter("data_watch", Unit.SECONDS, "Time of workers spent on looking at data.",
+                s -> s.cost().nanos() * NANOS);
+        watch.counter("data_changes", Unit.NONE, "Changes of the data that were found.", s -> s.changes());
+        return new Metrics(list).labelled("loader", name);
+    }
+
+    /**
+     * These metrics and others.
+     *
+     * @param others of another source
+     * @return both
+     * @throws IllegalArgumentException if they have a metric in common: give the sources different names
+     */
+    public Metrics and(Metrics others) {
+        List<Metric> both = new ArrayList<>(all);
+        both.addAll(others.all);
+        return new Metrics(both);
+    }
+
+    private Metrics labelled(String key, String value) {
+        return new Metrics(all.stream().map(metric -> metric.labelled(key, value)).toList());
+    }
+
+    /**
+     * Metrics that are read from one value each time.
+     *
+     * @param list where they are put
+     * @param source gives the value
+     */
+    private record Of<T>(List<Metric> list, Supplier<T> source) {
+
+        void counter(String name, Unit unit, String help, ToDoubleFunction<T> value) {
+            counter(name, unit, help, Map.of(), value);
+        }
+
+        void counter(String name, Unit unit, String help, Map<String, String> labels, ToDoubleFunction<T> value) {
+            add(name, Kind.COUNTER, unit, help, labels, value);
+        }
+
+        void gauge(String name, Unit unit, String help, ToDoubleFunction<T> value) {
+            gauge(name, unit, help, Map.of(), value);
+        }
+
+        void gauge(String name, Unit unit, String help, Map<String, String> labels, ToDoubleFunction<T> value) {
+            add(name, Kind.GAUGE, unit, help, labels, value);
+        }
+
+        private void add(String name, Kind kind, Unit unit, String help, Map<String, String> labels,
+                ToDoubleFunction<T> value) {
+            DoubleSupplier read = () -> value.applyAsDouble(source.get());
+            list.add(new Metric(name, kind, unit, help, labels, read));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package io.penstock.diagnose.metrics;
+
+import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import javax.management.Attribute;
+import javax.management.AttributeList;
+import javax.management.AttributeNotFoundException;
+import javax.management.DynamicMBean;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * Shows metrics in JMX: one attribute each, read-only, {@code long} for counts and bytes and {@code double} for the
+ * rest, so that JConsole and other clients need no class of ours. {@code penstock_stage_seconds_total{stage="plan"}} is
+ * {@code StageSecondsTotalPlan}.
+ */
+public final class MetricsBean implements AutoCloseable {
+
+    private static final String LOADER = "loader";
+
+    private final ObjectName name;
+    private final MBeanServer server;
+
+    private MetricsBean(ObjectName name, MBeanServer server) {
+        this.name = name;
+        this.server = server;
+    }
+
+    /**
+     * Registers metrics with the platform's server, as {@code io.penstock:type=Metrics,name=…}.
+     *
+     * @param name tells them from others
+     * @param metrics the metrics
+     * @return what unregisters them, to be closed by the caller
+     * @throws IllegalArgumentException if the name is taken, or two metrics would be one attribute: register the
+     *     sources one by one
+     */
+    public static MetricsBean register(String name, Metrics metrics) {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        try {
+            ObjectName object = new ObjectName("io.penstock:type=Metrics,name=" + ObjectName.quote(name));
+            server.registerMBean(new Bean(metrics), object);
+            return new MetricsBean(object, server);
+        } catch (JMException e) {
+            throw new IllegalArgumentException("JMX name '" + name + "': " + e.getMessage(), e);
+        }
+    }
+
+    /** Takes the metrics out again. Calling it again does nothing. */
+    @Override
+    public void close() {
+        try {
+            server.unregisterMBean(name);
+        } catch (InstanceNotFoundException _) {
+            // Closed before, or unregistered by somebody else: it is gone.
+        } catch (JMException e) {
+            throw new IllegalStateException(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static String attribute(Metric metric) {
+        StringBuilder name = new StringBuilder();
+        for (String word : metric.prometheusName().substring("penstock_".length()).split("_")) {
+            capitalise(name, word);
+        }
+        metric.labels().forEach((key, value) -> {
+            if (!key.equals(LOADER)) {
+                capitalise(name, value);
+            }
+        });
+        return name.toString();
+    }
+
+    private static void capitalise(StringBuilder name, String word) {
+        name.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());
+    }
+
+    /** What JMX asks. */
+    private static final class Bean implements DynamicMBean {
+
+        private final Map<String, Metric> attributes = new LinkedHashMap<>();
+
+        Bean(Metrics metrics) {
+            for (Metric metric : metrics.all()) {
+                if (attributes.put(attribute(metric), metric) != null) {
+                    throw new IllegalArgumentException("two metrics are the attribute " + attribute(metric));
+                }
+            }
+        }
+
+        @Override
+        public Object getAttribute(String attribute) throws AttributeNotFoundException {
+            Metric metric = attributes.get(attribute);
+            if (metric == null) {
+                throw new AttributeNotFoundException(attribute);
+            }
+            double value = metric.value().getAsDouble();
+            return metric.isWhole() ? (Object) (long) value : (Object) value;
+        }
+
+        @Override
+        public AttributeList getAttributes(String[] names) {
+            AttributeList list = new AttributeList();
+            for (String name : names) {
+                try {
+                    list.add(new Attribute(name, getAttribute(name)));
+                } catch (AttributeNotFoundException _) {
+                    // As the interface has it: what cannot be read is left out.
+                }
+            }
+            return list;
+        }
+
+        @Override
+        public void setAttribute(Attribute attribute) throws AttributeNotFoundException {
+            throw new AttributeNotFoundException(attribute.getName() + " can only be read");
+        }
+
+        @Override
+        public AttributeList setAttributes(AttributeList list) {
+            return new AttributeList();
+        }
+
+        @Override
+        public Object invoke(String action, Object[] arguments, String[] signature) {
+            throw new UnsupportedOperationException("no operation " + action);
+        }
+
+        @Override
+        public MBeanInfo getMBeanInfo() {
+            MBeanAttributeInfo[] infos = attributes.entrySet().stream().map(entry -> new MBeanAttributeInfo(
+                    entry.getKey(), entry.getValue().isWhole() ? "long" : "double", entry.getValue().help(), true,
+                    false, false)).toArray(MBeanAttributeInfo[]::new);
+            return new MBeanInfo(MetricsBean.class.getName(), "Metrics of Penstock", infos, null, null, null);
+        }
+    }
+}

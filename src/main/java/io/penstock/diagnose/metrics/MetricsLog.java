@@ -1,0 +1,153 @@
+package io.penstock.diagnose.metrics;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Writes one line of metrics to the log, every so many seconds, or whenever a trainer asks: by {@link System.Logger} of
+ * the name {@code io.penstock.metrics}, at level INFO. What only grows is written as its rate since the line before, in
+ * which seconds a second are a share. What is still 0, or not known, is left out:
+ *
+ * <pre>{@code
+ *   10.0 s, train: batches=39.4/s samples=1260/s made=83.2MB/s wait=3.1% stage.collate=41.0% … host_slots=5
+ * }</pre>
+ */
+public final class MetricsLog implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger("io.penstock.metrics");
+    private static final String LOADER = "loader";
+
+    private final Metrics metrics;
+    private final double[] before;
+    private long beforeNanos;
+    private volatile boolean closed;
+    private Thread thread;
+
+    private MetricsLog(Metrics metrics) {
+        this.metrics = metrics;
+        this.before = new double[metrics.all().size()];
+        line(System.nanoTime());
+    }
+
+    /**
+     * A log that writes when it is asked to: every so many steps, for example.
+     *
+     * @param metrics what to write
+     * @return the log; {@link #write} writes a line
+     */
+    public static MetricsLog of(Metrics metrics) {
+        return new MetricsLog(metrics);
+    }
+
+    /**
+     * Begins to write a line every so often, on a daemon thread of its own.
+     *
+     * @param interval from line to line, at least a millisecond
+     * @param metrics what to write
+     * @return what ends it, to be closed by the caller
+     * @throws IllegalArgumentException if the interval is shorter
+     */
+    public static MetricsLog every(Duration interval, Metrics metrics) {
+        if (interval.toMillis() < 1) {
+            throw new IllegalArgumentException("interval " + interval + ", expected at least 1 ms");
+        }
+        MetricsLog log = new MetricsLog(metrics);
+        log.thread = Thread.ofPlatform().daemon().name("penstock-metrics-log").start(
+                () -> log.run(interval.toNanos()));
+        return log;
+    }
+
+    private void run(long intervalNanos) {
+        long next = System.nanoTime() + intervalNanos;
+        while (!closed) {
+            long left = next - System.nanoTime();
+            if (left > 0) {
+                LockSupport.parkNanos(left);
+            } else {
+                next += intervalNanos;
+                writeCarefully();
+            }
+        }
+    }
+
+    private void writeCarefully() {
+        try {
+            write();
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "metrics cannot be read", e);
+        }
+    }
+
+    /** Writes a line now. */
+    public void write() {
+        String line = line(System.nanoTime());
+        LOG.log(System.Logger.Level.INFO, () -> line);
+    }
+
+    /** The line of what happened since the last one. */
+    synchronized String line(long now) {
+        double seconds = Math.max(1, now - beforeNanos) / (double) TimeUnit.SECONDS.toNanos(1);
+        beforeNanos = now;
+        StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%.1f s", seconds));
+        String loader = null;
+        for (int i = 0; i < before.length; i++) {
+            Metric metric = metrics.all().get(i);
+            String of = metric.labels().getOrDefault(LOADER, "");
+            if (!of.equals(loader)) {
+                line.append(of.isEmpty() ? ":" : ", " + of + ":");
+                loader = of;
+            }
+            double value = metric.value().getAsDouble();
+            if (value == 0 && before[i] == 0 || Double.isNaN(value)) {
+                continue;
+            }
+            line.append(' ').append(key(metric)).append('=').append(metric.kind() == Metric.Kind.COUNTER
+                    ? rate((value - before[i]) / seconds, metric.unit()) : gauge(value, metric.unit()));
+            before[i] = value;
+        }
+        return line.toString();
+    }
+
+    private static String key(Metric metric) {
+        StringJoiner key = new StringJoiner(".");
+        key.add(metric.name());
+        for (Map.Entry<String, String> label : metric.labels().entrySet()) {
+            if (!label.getKey().equals(LOADER)) {
+                key.add(label.getValue());
+            }
+        }
+        return key.toString();
+    }
+
+    private static String rate(double perSecond, Metric.Unit unit) {
+        return unit == Metric.Unit.SECONDS ? String.format(Locale.ROOT, "%.1f%%", 100 * perSecond)
+                : gauge(perSecond, unit) + "/s";
+    }
+
+    private static String gauge(double value, Metric.Unit unit) {
+        return switch (unit) {
+            case NONE -> value == Math.rint(value) || value >= 1000 ? String.format(Locale.ROOT, "%.0f", value)
+                    : String.format(Locale.ROOT, "%.3g", value);
+            case BYTES -> String.format(Locale.ROOT, "%.1fMB", value / 1e6);
+            case SECONDS -> String.format(Locale.ROOT, "%.3gs", value);
+            case RATIO -> String.format(Locale.ROOT, "%.1f%%", 100 * value);
+        };
+    }
+
+    /** Writes a last line, if lines were written at intervals, and ends that. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+            writeCarefully();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.penstock.diagnose.metrics;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/**
+ * Answers {@code GET /metrics} with the metrics as text, by the JDK's own HTTP server: for Prometheus to scrape. There
+ * is none unless it is opened, and only programs on this machine reach it unless another address is named. It answers
+ * without authentication or encryption: what is named beyond loopback should be a network that is trusted.
+ *
+ * <p>Needs the module {@code jdk.httpserver}. One daemon thread answers; a scrape reads totals and stops nobody.
+ */
+public final class PrometheusEndpoint implements AutoCloseable {
+
+    private static final String PATH = "/metrics";
+    private static final System.Logger LOG = System.getLogger(PrometheusEndpoint.class.getName());
+
+    private final HttpServer server;
+    private final ExecutorService executor;
+
+    private PrometheusEndpoint(Metrics metrics, InetSocketAddress address) throws IOException {
+        server = HttpServer.create(address, 0);
+        executor = Executors.newSingleThreadExecutor(
+                Thread.ofPlatform().daemon().name("penstock-metrics").factory());
+        server.setExecutor(executor);
+        server.createContext("/", exchange -> answer(exchange, metrics));
+        server.start();
+        LOG.log(System.Logger.Level.INFO, "metrics at http://{0}:{1}{2}", server.getAddress().getHostString(),
+                Integer.toString(server.getAddress().getPort()), PATH);
+    }
+
+    /**
+     * Answers on the loopback address.
+     *
+     * @param metrics what to answer with
+     * @param port the port, or 0 for any that is free
+     * @return the endpoint, to be closed by the caller
+     * @throws IOException if the port is taken
+     */
+    public static PrometheusEndpoint open(Metrics metrics, int port) throws IOException {
+        return new PrometheusEndpoint(metrics, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    }
+
+    /**
+     * Answers on another address, which other machines may reach.
+     *
+     * @param metrics what to answer with
+     * @param address where
+     * @return the endpoint, to be closed by the caller
+     * @throws IOException if the address cannot be used
+     */
+    public static PrometheusEndpoint open(Metrics metrics, InetSocketAddress address) throws IOException {
+        return new PrometheusEndpoint(metrics, address);
+    }
+
+    /**
+     * Where it answers.
+     *
+     * @return address and port
+     */
+    public InetSocketAddress address() {
+        return server.getAddress();
+    }
+
+    private static void answer(HttpExchange exchange, Metrics metrics) throws IOException {
+        try (exchange) {
+            String method = exchange.getRequestMethod();
+            if (!exchange.getRequestURI().getPath().equals(PATH)) {
+                exchange.sendResponseHeaders(404, -1);
+            } else if (!method.equals("GET") && !method.equals("HEAD")) {
+                exchange.getResponseHeaders().set("Allow", "GET, HEAD");
+                exchange.sendResponseHeaders(405, -1);
+            } else {
+                byte[] text = PrometheusText.write(metrics).getBytes(StandardCharsets.UTF_8);
+                exchange.getResponseHeaders().set("Content-Type", PrometheusText.CONTENT_TYPE);
+                boolean head = method.equals("HEAD");
+                exchange.sendResponseHeaders(200, head ? -1 : text.length);
+                if (!head) {
+                    exchange.getResponseBody().write(text);
+                }
+            }
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, "metrics cannot be read", e);
+            throw e;
+        }
+    }
+
+    /** Stops answering. Calling it again does nothing. */
+    @Override
+    public void close() {
+        server.stop(0);
+        executor.shutdownNow();
+    }
+}

@@ -1,0 +1,71 @@
+package io.penstock.diagnose.metrics;
+
+import io.penstock.loader.Accounts;
+import io.penstock.loader.BatchAccount;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The trainer's latest steps, from the accounts of their batches. A step goes from the request for its batch to the
+ * request for the next one; the last of an epoch has none that it ends with, and is left out.
+ *
+ * @param atNanos when they were looked at
+ * @param steps how many there are
+ * @param stepNanos sorted
+ * @param waitNanos of these steps, sorted
+ * @param readyBatches the mean number that stood made when the trainer asked; NaN if nobody looked
+ * @param freeSlots the mean number of host slots with nothing in them; NaN if nobody looked
+ */
+record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches,
+        double freeSlots) {
+
+    /** How many steps back one looks. */
+    private static final int MOST = 1000;
+
+    static RecentSteps of(Accounts accounts, long now) {
+        List<BatchAccount> latest = accounts.since(Math.max(0, accounts.newest() - MOST));
+        long[] stepNanos = new long[latest.size()];
+        long[] waitNanos = new long[latest.size()];
+        int steps = 0;
+        double ready = 0;
+        double free = 0;
+        int looked = 0;
+        for (int i = 0; i + 1 < latest.size(); i++) {
+            BatchAccount.Taking taking = latest.get(i).taking();
+            BatchAccount next = latest.get(i + 1);
+            if (next.sequence() == latest.get(i).sequence() + 1 && !next.first()) {
+                stepNanos[steps] = next.taking().requestedAt() - taking.requestedAt();
+                waitNanos[steps++] = taking.waitNanos();
+            }
+            if (taking.readyBatches() >= 0 && taking.freeSlots() >= 0) {
+                ready += taking.readyBatches();
+                free += taking.freeSlots();
+                looked++;
+            }
+        }
+        long[] sortedSteps = Arrays.copyOf(stepNanos, steps);
+        long[] sortedWaits = Arrays.copyOf(waitNanos, steps);
+        Arrays.sort(sortedSteps);
+        Arrays.sort(sortedWaits);
+        return new RecentSteps(now, steps, sortedSteps, sortedWaits, ready / looked, free / looked);
+    }
+
+    double stepSeconds(double quantile) {
+        return seconds(stepNanos, quantile);
+    }
+
+    double waitSeconds(double quantile) {
+        return seconds(waitNanos, quantile);
+    }
+
+    /** The value that so large a part of the steps does not exceed: the nearest rank. */
+    private static double seconds(long[] sorted, double quantile) {
+        return sorted.length == 0 ? Double.NaN
+                : sorted[Math.clamp((int) Math.ceil(quantile * sorted.length) - 1, 0, sorted.length - 1)] * 1e-9;
+    }
+
+    /** The share of these steps that was not spent waiting; NaN if there are none. */
+    double utilisation() {
+        return 1 - (double) Arrays.stream(waitNanos).sum() / Arrays.stream(stepNanos).sum();
+    }
+}
