@@ -110,11 +110,12 @@ public final class DataLoader implements AutoCloseable {
             boolean helps = settings.trainerHelps(copies);
             this.accounts = settings.accounts ? new Accounts(copies) : null;
             this.own = inline || helps
-                    ? opened.add(worker(settings, settings.workers, totals.trainer(), null), Worker::close) : null;
+                    ? opened.add(worker(settings, settings.workers, totals.trainer(), helps, null), Worker::close)
+                    : null;
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < settings.workers; w++) {
                 boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-                workers.add(opened.add(worker(settings, w, totals.worker(),
+                workers.add(opened.add(worker(settings, w, totals.worker(), helps,
                         isSpare ? new Standby(totals.trainer()::fillNanos, failure) : null), Worker::close));
             }
             this.delivery = copies
@@ -140,10 +141,11 @@ public final class DataLoader implements AutoCloseable {
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
     }
 
-    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, Standby standby) {
+    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, boolean helps,
+            Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified);
         return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
-                settings.ahead(ring.slot(0).plan.samples().length), standby,
+                settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
                 accounts == null ? null : new WorkerAccount(accounts, number, reader.clock()));
     }
 
@@ -255,10 +257,7 @@ public final class DataLoader implements AutoCloseable {
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            long sequence = run.claim();
-            if (sequence >= 0) {
-                own.fill(run, sequence, System.nanoTime());
-            }
+            own.fillNext(run, System.nanoTime());
             inlineFilled = true;
         }
     }

@@ -70,7 +70,8 @@ final class TrainerHelp {
         }
         for (long next = run.nextToClaim(); ring.slot(next).isFreeFor(next); next = run.nextToClaim()) {
             if (run.claim(next)) {
-                worker.fill(run, next, System.nanoTime());
+                long now = System.nanoTime();
+                worker.fill(run, next, now, now);
                 return true;
             }
             if (!run.isOpenAt(next)) {

@@ -5,13 +5,15 @@ import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
 
 /**
- * Fills slots: claims a sequence, waits for its slot, works out the plan, collates, publishes. All that one worker
- * needs is its own, so that workers share nothing but the ring.
+ * Fills slots: waits until the slot of the next sequence is free, claims it, works out the plan, collates, publishes.
+ * All that one worker needs is its own, so that workers share nothing but the ring.
  */
 final class Worker {
 
     /** No time that the clock says. */
     private static final long NOT_FILLED = Long.MIN_VALUE;
+    /** No sequence. */
+    private static final long NONE = -1;
 
     private final SlotRing ring;
     private final Collator collator;
@@ -22,14 +24,18 @@ final class Worker {
     private final EpochRandom random;
     /** Null if nothing is read ahead. */
     private final BatchesAhead ahead;
+    private final boolean claimsLate;
     private final FreeSlot freeSlot = new FreeSlot();
+    /** Whether the last claim had to wait for its slot. */
+    private boolean waited;
     /** Where this worker stands back for the trainer's thread; null if it never does. */
     private final Standby standby;
     /** Null if no accounts are kept. */
     private final WorkerAccount account;
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, long seed, BatchesAhead ahead, Standby standby, WorkerAccount account) {
+            WorkerClocks clocks, long seed, BatchesAhead ahead, boolean claimsLate, Standby standby,
+            WorkerAccount account) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
@@ -37,32 +43,34 @@ final class Worker {
         this.failure = failure;
         this.clocks = clocks;
         this.random = new EpochRandom(seed);
+        this.claimsLate = claimsLate;
         this.standby = standby;
         this.account = account;
         reader.random(random);
         this.ahead = ahead;
     }
 
-    /** Open when the slot of a sequence is free, or never will be: the run is cancelled, or the loader has failed. */
+    /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
     private final class FreeSlot extends SpinGate {
         private Run run;
-        private HostSlot slot;
-        private long sequence;
+        /** The sequence that this worker has claimed; {@link #NONE} for the one that nobody has. */
+        private long claimed;
 
         FreeSlot() {
             super(WORKER_AWAKE_NANOS);
         }
 
-        void await(Run ofRun, HostSlot toBeFree, long forSequence) {
+        void await(Run ofRun, long forClaimed) {
             run = ofRun;
-            slot = toBeFree;
-            sequence = forSequence;
+            claimed = forClaimed;
             await(false);
         }
 
         @Override
         boolean isOpen() {
-            return slot.isFreeFor(sequence) || run.isCancelled() || failure.isOver();
+            long sequence = claimed == NONE ? run.nextToClaim() : claimed;
+            return ring.slot(sequence).isFreeFor(sequence) || claimed == NONE && !run.isOpenAt(sequence)
+                    || run.isCancelled() || failure.isOver();
         }
     }
 
@@ -81,37 +89,71 @@ final class Worker {
 
     /** Works on a run until nothing is left of it. */
     void work(Run run) {
-        long now = System.nanoTime();
-        for (long sequence = run.claim(); sequence >= 0; sequence = run.claim()) {
-            now = fill(run, sequence, now);
-            if (now == NOT_FILLED) {
-                return;
-            }
+        long now = fillNext(run, System.nanoTime());
+        while (now != NOT_FILLED) {
             if (standby != null) {
                 now = standby.standBack(run, now);
             }
+            now = fillNext(run, now);
         }
     }
 
     /**
-     * Fills one slot. Reads the clock as seldom as it can: a narrow batch is made in a few microseconds.
+     * Fills the next batch of a run.
      *
      * @param begin what the clock says
-     * @return what the clock says at the end, or {@link #NOT_FILLED} if the slot does not become free any more
+     * @return what the clock says at the end, or {@link #NOT_FILLED} if nothing is left, or will be
      */
-    long fill(Run run, long sequence, long begin) {
+    long fillNext(Run run, long begin) {
+        waited = false;
+        long sequence = claimsLate ? claimFree(run) : claimAndWait(run);
+        return sequence == NONE ? NOT_FILLED : fill(run, sequence, begin, waited ? System.nanoTime() : begin);
+    }
+
+    /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
+    private long claimAndWait(Run run) {
+        long sequence = run.claim();
+        if (sequence != NONE && !ring.slot(sequence).isFreeFor(sequence)) {
+            await(run, sequence);
+            return ring.slot(sequence).isFreeFor(sequence) ? sequence : NONE;
+        }
+        return sequence;
+    }
+
+    /**
+     * Beside a trainer's thread that helps: a batch is claimed when its slot is free and not before, so that one which
+     * is claimed is one that a thread works at. Else the trainer's thread would fill all others and wait for the one
+     * whose worker sleeps, lap after lap.
+     */
+    private long claimFree(Run run) {
+        for (long next = run.nextToClaim(); run.isOpenAt(next) && !failure.isOver(); next = run.nextToClaim()) {
+            if (!ring.slot(next).isFreeFor(next)) {
+                await(run, NONE);
+            } else if (run.claim(next)) {
+                return next;
+            }
+        }
+        return NONE;
+    }
+
+    private void await(Run run, long claimed) {
+        freeSlot.await(run, claimed);
+        waited = true;
+    }
+
+    /**
+     * Fills the slot of a sequence that is claimed. Reads the clock as seldom as it can: a narrow batch is made in a
+     * few microseconds.
+     *
+     * @param begin when the wait for the slot began
+     * @param free when it was free: what the clock says
+     * @return what the clock says at the end
+     */
+    long fill(Run run, long sequence, long begin, long free) {
         if (ahead != null) {
-            ahead.claimed(run, sequence - run.base, begin);
+            ahead.claimed(run, sequence - run.base, free);
         }
         HostSlot slot = ring.slot(sequence);
-        long free = begin;
-        if (!slot.isFreeFor(sequence)) {
-            freeSlot.await(run, slot, sequence);
-            if (!slot.isFreeFor(sequence)) {
-                return NOT_FILLED;
-            }
-            free = System.nanoTime();
-        }
         long planned = free;
         if (slot.failure != null) {
             slot.failure = null;
