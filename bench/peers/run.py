@@ -80,7 +80,7 @@ def set_up(options):
         preparing.build_classes(say)
     classes = os.pathsep.join(str(preparing.ROOT / "target" / folder) for folder in ("test-classes", "classes"))
     setup = workloads.Setup(
-        java=options.java or preparing.find_java(), heap=options.heap,
+        java=options.java or preparing.find_java(), jvm_flags=preparing.jvm_flags(), heap=options.heap,
         class_path=options.class_path or classes, python=options.python, installed=frozenset(found),
         folder=preparing.FOLDER, cpus=os.cpu_count())
     preparing.make_data(setup, say)

@@ -151,7 +151,7 @@ def all_aims():
         own("per-batch overhead, empty work, one worker", "empty", "Penstock w1", "microseconds_a_batch", 2, " µs"),
         own("per-batch overhead, empty work, all on one thread", "empty", "Penstock w0", "microseconds_a_batch", 2,
             " µs"),
-        own("heap a batch, empty work, one worker", "empty", "Penstock w1", "heap_bytes_a_batch", 0, " B"),
+        own("heap a batch, empty work, one worker, leases reused", "empty", "Penstock w1, leases reused", "heap_bytes_a_batch", 0, " B"),
         own("time in `next()` beside a step of 5 ms, p50, one worker", "tokens-i64", "Penstock w1", "next_p50_us", 20,
             " µs", "step"),
         own("time in `next()` beside a step of 5 ms, p50, 2 workers", "tokens-i64", two, "next_p50_us", 20, " µs",

@@ -48,6 +48,12 @@ def find_java():
     raise Unusable(f"no JDK {JAVA_RELEASE} found: set JAVA_HOME, or name one with --java")
 
 
+def jvm_flags():
+    """What the launcher passes for speed: the script says it."""
+    found = re.search(r'copy_flags="([^"]+)"', (ROOT / "penstock").read_text())
+    return tuple(found[1].split()) if found and platform.machine() in ("x86_64", "AMD64") else ()
+
+
 def newest(*folders):
     return max((f.stat().st_mtime for folder in folders for f in (ROOT / folder).rglob("*") if f.is_file()), default=0)
 
@@ -125,7 +131,7 @@ def make_archive(setup, say):
                     names.add(name)
                     out.write(file, name)
     cache.unlink(missing_ok=True)
-    command = [setup.java, "--enable-native-access=ALL-UNNAMED", setup.heap,
+    command = [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap,
                f"-XX:AOTCacheOutput={cache}", "-cp", str(jar), "io.penstock.bench.LoaderThroughput", "--serve",
                "--workload", "tokens", "--store", setup.file("tokens.bin"), "--workers", "2"]
     done = subprocess.run(command, input="0.2 0 0\n", capture_output=True, text=True)

@@ -15,6 +15,7 @@ class Setup:
     """Where everything is, and what there is."""
 
     java: str
+    jvm_flags: tuple
     heap: str
     class_path: str
     python: str
@@ -50,7 +51,7 @@ class Workload:
 
     def penstock(self, setup, config, store, workload, *options, flags=(), class_path=None, **more):
         self.add(setup, "penstock", f"Penstock {config}",
-                 [setup.java, "--enable-native-access=ALL-UNNAMED", setup.heap, *flags, "-cp",
+                 [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap, *flags, "-cp",
                   class_path or setup.class_path, MAIN_CLASS, "--serve", "--workload", workload, "--store", store,
                   *options], **more)
 
@@ -160,6 +161,7 @@ def empty(setup):
     made = Workload("empty", "Empty work: batches of 64 samples that nothing is read or written for", "batches")
     for workers in (0, 1, 2):
         made.penstock(setup, f"w{workers}", setup.file("tokens.bin"), "empty", "--workers", workers)
+    made.penstock(setup, "w1, leases reused", setup.file("tokens.bin"), "empty", "--workers", 1, "--leases", "reused")
     for workers in (0, 2):
         made.torch(setup, f"constants w{workers}", "", "empty", "--workers", workers)
         made.torch(setup, f"ready batch w{workers}", "", "empty", "--fetch", "ready", "--workers", workers)

@@ -4,10 +4,12 @@ import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.LeaseMode;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.ReadMode;
 import io.penstock.store.Store;
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.Map;
 
 /** Batches of a loader, and all that it needs. */
@@ -24,12 +26,13 @@ final class LoaderFeed implements Feed {
         this.loader = loader;
     }
 
-    /** Opens a workload with the settings that options give: workers, device, read mode, prefetch, transfer. */
+    /** Opens a workload with the settings that options give: workers, device, read mode, leases, prefetch, transfer. */
     static LoaderFeed open(Workload workload, Map<String, String> options) {
         Device device = Device.of(options.getOrDefault("device", "host"));
         DataLoaderBuilder settings = workload.settings().device(device)
                 .workers(Integer.parseInt(options.getOrDefault("workers", "1")))
                 .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))
+                .leases(LeaseMode.valueOf(options.getOrDefault("leases", "confined").toUpperCase(Locale.ROOT)))
                 .transfer(options.containsKey("copy") ? TransferMode.COPY : TransferMode.AUTO);
         if (options.containsKey("prefetch")) {
             settings.prefetch(Integer.parseInt(options.get("prefetch")));
