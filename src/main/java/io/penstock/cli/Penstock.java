@@ -67,6 +67,8 @@ public final class Penstock implements Runnable {
         commands.put("inspect", InspectCommand.class);
         commands.put("batches", BatchesCommand.class);
         commands.put("stream", StreamCommand.class);
+        commands.put("report", ReportCommand.class);
+        commands.put("compare", CompareCommand.class);
         commands.put("stats", StatsCommand.class);
         commands.put("tune", TuneCommand.class);
         commands.put("convert", ConvertCommand.class);

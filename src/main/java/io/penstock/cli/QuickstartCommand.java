@@ -85,7 +85,7 @@ final class QuickstartCommand implements Callable<Integer> {
                         .shuffle(SEED).workers(WORKERS).device(device.device()).open();
                 ProgressBar bar = report.progressBar("stream", " batches")) {
             StreamRun.Measured measured = new StreamRun(loader, opened, 0, bar).run(WARMUP_STEPS, STEPS);
-            return new StreamReport(measured, WINDOW_TOKENS, WORKERS, loader.memory(), 0);
+            return new StreamReport(measured, WINDOW_TOKENS, WORKERS, loader.memory(), 0, null);
         }
     }
 

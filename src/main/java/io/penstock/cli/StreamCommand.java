@@ -1,5 +1,7 @@
 package io.penstock.cli;
 
+import io.penstock.diagnose.Diagnosis;
+import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.TransferMode;
@@ -72,6 +74,9 @@ final class StreamCommand implements Callable<Integer> {
     private Path stateFile;
 
     @Mixin
+    private DiagnosisOptions diagnosing;
+
+    @Mixin
     private StoreOptions storeOptions;
 
     @Override
@@ -84,12 +89,16 @@ final class StreamCommand implements Callable<Integer> {
             long stepNanos = Math.round(stepMillis * 1e6);
             long opened = System.nanoTime();
             DataLoaderBuilder builder = plan.loader(source, batches).device(device.device()).transfer(transfer);
+            diagnosing.name(builder);
             StreamRun.Measured measured;
             StreamReport result;
-            try (DataLoader loader = plan.valid(builder::open);
+            try (DataLoader loader = plan.valid(builder::open); Diagnosis diagnosis = Diagnosis.of(loader);
                     ProgressBar bar = report.progressBar("stream", " batches")) {
-                measured = new StreamRun(loader, opened, stepNanos, bar).run(warmup, count);
-                result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos);
+                measured = new StreamRun(loader, opened, stepNanos, bar).run(warmup, count, diagnosis::restart);
+                Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
+                result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
+                        headroom);
+                diagnosing.write(diagnosis);
             }
             if (stateFile != null) {
                 measured.end().write(stateFile);
@@ -144,6 +153,7 @@ final class StreamCommand implements Callable<Integer> {
                 + "device   " + device + "\n"
                 + "memory   " + result.memory() + "\n\n"
                 + result.text()
+                + diagnosing.text()
                 + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch " + result.run().end().epoch()
                         + ", position " + result.run().end().position() + ".\n");
     }

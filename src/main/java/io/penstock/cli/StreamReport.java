@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.LoaderReport;
 import java.util.LinkedHashMap;
@@ -14,8 +15,10 @@ import java.util.Map;
  * @param workers the worker threads, 0 if batches were made by the thread that took them
  * @param memory the loader's memory
  * @param stepNanos the stand-in step
+ * @param headroom real over synthetic; null if that was not measured
  */
-record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos) {
+record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
+        Headroom headroom) {
 
     /** From this share of its time spent waiting on, the trainer counts as held back by its input. */
     private static final double INPUT_BOUND_SHARE = 0.05;
@@ -112,6 +115,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         fields.put("step_ms", fields(run.stepTimes()));
         fields.put("wait_ms", fields(run.waitTimes()));
         fields.put("shares", shares());
+        if (headroom != null) {
+            fields.put("synthetic_samples_per_second", headroom.syntheticSamplesPerSecond());
+            fields.put("real_over_synthetic", headroom.ratio());
+        }
         fields.put("bottleneck", bottleneck());
         fields.put("interpretation", interpretation());
         fields.put("end_epoch", run.end().epoch());
@@ -145,6 +152,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     String text() {
         LoaderReport loader = run.loader();
         StringBuilder text = new StringBuilder();
+        if (headroom != null) {
+            line(text, "input", "%s of what the same trainer reaches on a batch that is there already (%s)",
+                    Quantity.percent(headroom.ratio()),
+                    Quantity.of(headroom.syntheticSamplesPerSecond(), "samples/s"));
+        }
         line(text, "steps", "%s in %.3f s%s, first batch after %s", Quantity.count(run.steps(), "step"),
                 run.nanos() / 1e9, run.interrupted() ? " (interrupted)" : "",
                 run.firstBatchNanos() < 0 ? "-" : Quantity.millis(run.firstBatchNanos()));

@@ -8,6 +8,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.LoaderState;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * Takes batches from a loader as a trainer does, holds each for the time of a step, and measures how that goes. An
@@ -16,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 final class StreamRun {
 
     private final DataLoader loader;
+    private final Supplier<Batch> batches;
     private final long openedNanos;
     private final long stepNanos;
     private final ProgressBar bar;
@@ -58,7 +60,13 @@ final class StreamRun {
      * @param bar told how many batches were taken
      */
     StreamRun(DataLoader loader, long openedNanos, long stepNanos, ProgressBar bar) {
+        this(loader, loader::next, openedNanos, stepNanos, bar);
+    }
+
+    /** A run whose batches are not the loader's next ones. */
+    StreamRun(DataLoader loader, Supplier<Batch> batches, long openedNanos, long stepNanos, ProgressBar bar) {
         this.loader = loader;
+        this.batches = batches;
         this.openedNanos = openedNanos;
         this.stepNanos = stepNanos;
         this.bar = bar;
@@ -67,7 +75,13 @@ final class StreamRun {
     }
 
     Measured run(long warmup, long count) {
+        return run(warmup, count, () -> { });
+    }
+
+    /** A run that says when its warm-up is over. */
+    Measured run(long warmup, long count, Runnable warm) {
         boolean done = takeUpTo(warmup, 0, warmup + count) == warmup;
+        warm.run();
         LoaderReport before = loader.report();
         long begin = System.nanoTime();
         long taken = done ? takeUpTo(count, warmup, warmup + count) : begun();
@@ -104,7 +118,7 @@ final class StreamRun {
     private void take() {
         long begin = System.nanoTime();
         long got;
-        try (Batch batch = loader.next()) {
+        try (Batch batch = batches.get()) {
             got = System.nanoTime();
             if (firstBatchNanos < 0) {
                 firstBatchNanos = got - openedNanos;

@@ -4,14 +4,17 @@ import io.penstock.device.Device;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.Accounts;
+import io.penstock.loader.Batch;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.loader.Replay;
 import io.penstock.memory.ThreadUsage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Diagnoses a loader while a trainer runs on it.
@@ -132,6 +135,39 @@ public final class Diagnosis implements AutoCloseable {
     public void headroom(double syntheticSamplesPerSecond, double measuredSamplesPerSecond) {
         headroom = new Headroom(syntheticSamplesPerSecond, measuredSamplesPerSecond,
                 measuredSamplesPerSecond / syntheticSamplesPerSecond);
+    }
+
+    /**
+     * Finds what the trainer reaches with input that costs nothing, and notes it: runs its step on one batch that is
+     * there already, again and again. Call it when enough of the real run is recorded.
+     *
+     * @param steps how many steps to measure, at least 1; a tenth as many go before, unmeasured
+     * @param step the trainer's step, which need not close the batch
+     * @return how near the real input is to that
+     */
+    public Headroom synthetic(long steps, Consumer<Batch> step) {
+        if (steps < 1) {
+            throw new IllegalArgumentException("found " + steps + " steps, expected 1 at least");
+        }
+        double measured = summary().input().samplesPerSecond();
+        try (Replay replay = loader.replay()) {
+            run(replay, Math.ceilDiv(steps, 10L), step);
+            long begin = System.nanoTime();
+            long samples = run(replay, steps, step);
+            headroom(samples * 1e9 / (System.nanoTime() - begin), measured);
+        }
+        return headroom;
+    }
+
+    private static long run(Replay replay, long steps, Consumer<Batch> step) {
+        long samples = 0;
+        for (long i = 0; i < steps; i++) {
+            try (Batch batch = replay.next()) {
+                samples += batch.count();
+                step.accept(batch);
+            }
+        }
+        return samples;
     }
 
     /**

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
 /**
  * All that is known of a run, in the form that is written, read, merged over ranks, shown and compared. Durations are
@@ -58,6 +59,15 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public static Summary merge(List<Summary> summaries) {
         return SummaryFile.merge(summaries);
+    }
+
+    /**
+     * The summary as its file has it.
+     *
+     * @return maps, lists and values as JSON writers take them
+     */
+    public Map<String, Object> toMap() {
+        return SummaryFile.json(this);
     }
 
     /**

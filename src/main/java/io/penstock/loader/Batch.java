@@ -50,7 +50,7 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    private final Delivery delivery;
+    private final Lender lender;
     private final BatchHolder holder;
     private final LeaseMode mode;
     private long sequence;
@@ -67,8 +67,8 @@ public final class Batch implements AutoCloseable {
     private DeviceStream[] streams;
     private int streamCount;
 
-    Batch(Delivery delivery, BatchHolder holder, LeaseMode mode) {
-        this.delivery = delivery;
+    Batch(Lender lender, BatchHolder holder, LeaseMode mode) {
+        this.lender = lender;
         this.holder = holder;
         this.mode = mode;
     }
@@ -227,7 +227,7 @@ public final class Batch implements AutoCloseable {
      */
     public void copyToHost(DeviceStream stream, PinnedBuffer target) {
         usedOn(stream);
-        delivery.copyToHost(this, stream, target);
+        lender.copyToHost(this, stream, target);
     }
 
     /**
@@ -249,7 +249,7 @@ public final class Batch implements AutoCloseable {
         if (streamCount == MAX_STREAMS && !known) {
             throw new IllegalStateException("batch " + number() + " is used on more than " + MAX_STREAMS + " streams");
         }
-        delivery.makeWait(this, stream);
+        lender.makeWait(this, stream);
         if (!known) {
             addStream(stream);
         }
@@ -338,7 +338,7 @@ public final class Batch implements AutoCloseable {
         hold();
         try {
             if (stream != NO_STREAM) {
-                delivery.makeConsumerWait(this, stream);
+                lender.makeConsumerWait(this, stream);
             }
             return DLPackCapsule.of(holder.device, holder.address + table.offset(field),
                     table.layout().fields().get(field).dtype(), table.shape(field), false, form, () -> letGo(true));
@@ -371,14 +371,14 @@ public final class Batch implements AutoCloseable {
             if (lease != null) {
                 lease.close();
             }
-            delivery.release(this);
+            lender.release(this);
         } catch (RuntimeException | Error e) {
             closed = released;
             throw e;
         }
     }
 
-    /** Called by the delivery, on the thread that closes, when this lease no longer holds the slot. */
+    /** Called by the lender, on the thread that closes, when this lease no longer holds the slot. */
     void released() {
         released = true;
         letGo(false);
@@ -402,12 +402,21 @@ public final class Batch implements AutoCloseable {
     /** One hold less: whoever gives up the last one gives the slot back. */
     private void letGo(boolean inDeleter) {
         if ((int) HOLDS.getAndAdd(this, -1) == 1) {
-            delivery.giveBack(this, inDeleter);
+            lender.giveBack(this, inDeleter);
         }
     }
 
     BatchHolder holder() {
         return holder;
+    }
+
+    /** As {@link #holder}, for those who read. */
+    BatchHolder openHolder() {
+        return open();
+    }
+
+    Lender lender() {
+        return lender;
     }
 
     long sequence() {

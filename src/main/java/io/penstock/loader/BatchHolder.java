@@ -43,10 +43,10 @@ final class BatchHolder {
     }
 
     /** Lends the batch that is in the slot to the calling thread. */
-    Batch lend(Delivery delivery, LeaseMode mode, long sequence, int count) {
+    Batch lend(Lender lender, LeaseMode mode, long sequence, int count) {
         Batch batch = reused;
         if (batch == null) {
-            batch = new Batch(delivery, this, mode);
+            batch = new Batch(lender, this, mode);
             reused = mode == LeaseMode.REUSED ? batch : null;
         }
         batch.begin(sequence, count);

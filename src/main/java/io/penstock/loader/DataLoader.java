@@ -73,6 +73,7 @@ public final class DataLoader implements AutoCloseable {
     private final Worker own;
     /** Whether there are no worker threads. */
     private final boolean inline;
+    private final LeaseMode leaseMode;
     private final WorkerPool pool;
     private final LoaderMemory memory;
     /** What workers have checked; null if they take bytes as they are. */
@@ -94,6 +95,7 @@ public final class DataLoader implements AutoCloseable {
         this.name = settings.name;
         this.endEpoch = settings.endEpoch;
         this.inline = settings.workers == 0;
+        this.leaseMode = settings.leaseMode;
         var opened = new Opened();
         this.leases = new LeaseAccount(name, failure, opened::close);
         boolean ownsDevice = settings.device == null;
@@ -205,6 +207,20 @@ public final class DataLoader implements AutoCloseable {
      */
     public Batch next(DeviceStream stream) {
         return take(stream);
+    }
+
+    /**
+     * Takes the next batch, to be lent again and again: input that costs nothing, to find what a trainer reaches
+     * without waiting for any.
+     *
+     * @return the replay, to be closed by the caller; the batch counts as one that the trainer was given
+     * @throws NoSuchElementException behind the last epoch
+     * @throws BatchException if this batch could not be made; the next call gives the one after it
+     * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
+     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     */
+    public Replay replay() {
+        return new Replay(next(), leaseMode);
     }
 
     private Batch take(DeviceStream stream) {

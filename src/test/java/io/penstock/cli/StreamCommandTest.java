@@ -225,7 +225,7 @@ class StreamCommandTest {
             StreamRun.Measured measured = run.run(3, 100);
             assertFalse(Thread.interrupted(), "the interrupt was taken");
             assertTrue(measured.interrupted());
-            StreamReport report = new StreamReport(measured, WINDOW, 1, loader.memory(), 0);
+            StreamReport report = new StreamReport(measured, WINDOW, 1, loader.memory(), 0, null);
             assertEquals(0L, report.fields().get("steps"));
             assertEquals(0.0, report.fields().get("tokens_per_second"));
             assertNull(report.bottleneck());

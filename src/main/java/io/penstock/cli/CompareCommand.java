@@ -1,0 +1,170 @@
+package io.penstock.cli;
+
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.compare.Change;
+import io.penstock.diagnose.compare.Comparison;
+import io.penstock.diagnose.compare.Comparison.Difference;
+import io.penstock.diagnose.compare.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** {@code penstock compare}. */
+@Command(
+        name = "compare",
+        description = "Says whether a run is slower than an earlier one, beyond the noise of both, and what of it is.",
+        footer = {"",
+            "Runs on other data, with other batches, on another kind of machine, or with a colder page cache do not"
+                + " compare: the outcome is inconclusive. The exit status is 0 whatever the outcome, unless --fail-on"
+                + " names it: then 4 for a regression, 5 for a mixed outcome, 6 for an inconclusive one.",
+            "", "Example: penstock compare baseline run --fail-on regression,inconclusive"})
+final class CompareCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(index = "0", paramLabel = "BEFORE", description = "The earlier run: its folder or final_summary.json.")
+    private Path before;
+
+    @Parameters(index = "1", paramLabel = "AFTER", description = "The later run.")
+    private Path after;
+
+    @Option(names = "--threshold", defaultValue = "3", paramLabel = "PERCENT",
+            description = "From which change of the step on it counts; default: ${DEFAULT-VALUE}.")
+    private double thresholdPercent;
+
+    @Option(names = "--allow-mismatch", description = "Judge runs too that do not compare.")
+    private boolean allowMismatch;
+
+    @Option(names = "--fail-on", split = ",", paramLabel = "OUTCOME", converter = Failing.class,
+            description = "regression, mixed, inconclusive: outcomes that fail the command.")
+    private Set<Outcome> failOn = EnumSet.noneOf(Outcome.class);
+
+    @Override
+    public Integer call() throws IOException {
+        Summary earlier = ReportCommand.read(before);
+        Summary later = ReportCommand.read(after);
+        Comparison comparison;
+        try {
+            comparison = Comparison.of(earlier, later, thresholdPercent / 100, allowMismatch);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--threshold: " + e.getMessage(), e);
+        }
+        report.print(report.isJson() ? fields(comparison) : text(comparison));
+        return failOn.contains(comparison.outcome()) ? exitCode(comparison.outcome()) : ExitCode.SUCCESS;
+    }
+
+    private static int exitCode(Outcome outcome) {
+        return switch (outcome) {
+            case REGRESSION -> ExitCode.REGRESSION;
+            case MIXED -> ExitCode.MIXED;
+            default -> ExitCode.INCONCLUSIVE;
+        };
+    }
+
+    private String text(Comparison comparison) {
+        StringBuilder text = new StringBuilder();
+        text.append(comparison.outcome()).append(": ").append(comparison.reason()).append(".\n");
+        for (Difference difference : comparison.settings()) {
+            text.append("changed  ").append(difference).append('\n');
+        }
+        Change mover = comparison.largestMover();
+        if (mover != null) {
+            text.append(String.format(Locale.ROOT, "mostly   %s: %+.3f ms of the step%n", mover.name(),
+                    mover.difference()));
+        }
+        text.append("verdict  ").append(comparison.before().label()).append(" → ").append(comparison.after().label())
+                .append('\n');
+        table(text, "", comparison.measures());
+        table(text, "of a step, ms", comparison.parts());
+        table(text, "a batch in a stage, ms", comparison.stages());
+        return text.toString();
+    }
+
+    private static void table(StringBuilder text, String title, List<Change> changes) {
+        if (changes.isEmpty()) {
+            return;
+        }
+        text.append(String.format(Locale.ROOT, "%n%-28s %14s %14s %10s%n", title, "before", "after", "change"));
+        for (Change change : changes) {
+            text.append(String.format(Locale.ROOT, "%-28s %14s %14s %10s%n", change.name(), shown(change.before()),
+                    shown(change.after()), Double.isFinite(change.ratio())
+                            ? String.format(Locale.ROOT, "%+.1f %%", 100 * change.ratio()) : "-"));
+        }
+    }
+
+    private static String shown(double value) {
+        return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, value >= 1000 ? "%,.0f" : "%.3f", value);
+    }
+
+    private static Map<String, Object> fields(Comparison comparison) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("outcome", comparison.outcome().label());
+        fields.put("reason", comparison.reason());
+        fields.put("step_change", number(comparison.step().ratio()));
+        fields.put("step_change_low", number(comparison.step().low()));
+        fields.put("step_change_high", number(comparison.step().high()));
+        fields.put("mismatches", differences(comparison.mismatches()));
+        fields.put("settings", differences(comparison.settings()));
+        fields.put("verdict_before", comparison.before().label());
+        fields.put("verdict_after", comparison.after().label());
+        fields.put("measures", changes(comparison.measures()));
+        fields.put("step_parts_ms", changes(comparison.parts()));
+        fields.put("stages_ms", changes(comparison.stages()));
+        return fields;
+    }
+
+    private static List<Map<String, Object>> differences(List<Difference> differences) {
+        return differences.stream().map(difference -> {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("name", difference.name());
+            fields.put("before", difference.before());
+            fields.put("after", difference.after());
+            return fields;
+        }).toList();
+    }
+
+    private static List<Map<String, Object>> changes(List<Change> changes) {
+        return changes.stream().map(change -> {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("name", change.name());
+            fields.put("before", number(change.before()));
+            fields.put("after", number(change.after()));
+            return fields;
+        }).toList();
+    }
+
+    private static Double number(double value) {
+        return Double.isFinite(value) ? value : null;
+    }
+
+    private static final class Failing implements ITypeConverter<Outcome> {
+        @Override
+        public Outcome convert(String value) {
+            for (Outcome outcome : EnumSet.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)) {
+                if (outcome.label().equals(value)) {
+                    return outcome;
+                }
+            }
+            throw new TypeConversionException("found '" + value + "', expected regression, mixed or inconclusive");
+        }
+    }
+}

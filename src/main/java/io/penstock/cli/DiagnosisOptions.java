@@ -1,0 +1,106 @@
+package io.penstock.cli;
+
+import io.penstock.diagnose.Diagnosis;
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.diagnose.html.HtmlReport;
+import io.penstock.diagnose.trace.ChromeTrace;
+import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.Replay;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** What a run is to tell of itself. */
+final class DiagnosisOptions {
+
+    /** The page that a report's folder has beside its summary. */
+    static final String HTML_FILE = "report.html";
+    /** Beside the real run, the synthetic one is short: its steps are all alike. */
+    private static final long SYNTHETIC_STEPS = 2000;
+    private static final double SYNTHETIC_SECONDS = 3;
+
+    @Option(names = "--report", paramLabel = "DIR",
+            description = "Write what holds the run back to this folder: final_summary.json, final_summary.txt and"
+                    + " report.html, for penstock report and compare.")
+    private Path folder;
+
+    @Option(names = "--run-name", defaultValue = "penstock", paramLabel = "NAME",
+            description = "What the run is called in its report; default: ${DEFAULT-VALUE}.")
+    private String name;
+
+    @Option(names = "--synthetic",
+            description = "Then run on, on one batch that is there already, and say how near the real input is to one"
+                    + " that costs nothing.")
+    private boolean synthetic;
+
+    @Option(names = "--trace", paramLabel = "FILE",
+            description = "Write a trace of steps for ui.perfetto.dev or chrome://tracing.")
+    private Path trace;
+
+    @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE", converter = Window.class,
+            description = "Which steps: pass over WAIT, then WARMUP, then show ACTIVE of them. Default: the latest that"
+                    + " are recorded.")
+    private TraceWindow window = TraceWindow.ALL;
+
+    void name(DataLoaderBuilder builder) {
+        builder.name(name);
+    }
+
+    /**
+     * Measures the same stand-in on a batch that is there already.
+     *
+     * @return null if that is not wanted, or nothing was measured to set beside it
+     */
+    Headroom synthetic(Diagnosis diagnosis, DataLoader loader, StreamRun.Measured real, long stepNanos,
+            ProgressBar bar) {
+        if (!synthetic || real.steps() == 0 || real.interrupted() || !loader.hasNext()) {
+            return null;
+        }
+        long steps = Math.clamp((long) (SYNTHETIC_SECONDS * 1e9 / Math.max(1, stepNanos)), 1, SYNTHETIC_STEPS);
+        try (Replay replay = loader.replay()) {
+            var run = new StreamRun(loader, replay::next, System.nanoTime(), stepNanos, bar);
+            StreamRun.Measured ceiling = run.run(Math.ceilDiv(steps, 10L), steps);
+            if (ceiling.nanos() == 0 || ceiling.interrupted()) {
+                return null;
+            }
+            diagnosis.headroom(ceiling.samples() * 1e9 / ceiling.nanos(), real.samples() * 1e9 / real.nanos());
+        }
+        return diagnosis.summary().input().headroom();
+    }
+
+    /** Writes what was asked for. */
+    void write(Diagnosis diagnosis) throws IOException {
+        if (folder != null) {
+            Summary summary = diagnosis.summary();
+            summary.write(folder);
+            Files.writeString(folder.resolve(HTML_FILE), HtmlReport.of(summary));
+        }
+        if (trace != null) {
+            ChromeTrace.write(diagnosis.recording(), window, trace);
+        }
+    }
+
+    /** Where it was written, for people. */
+    String text() {
+        return (folder == null ? "" : "Report in " + folder + ": penstock report " + folder + ", or open "
+                + folder.resolve(HTML_FILE) + ".\n")
+                + (trace == null ? "" : "Trace in " + trace + ": open it with ui.perfetto.dev.\n");
+    }
+
+    private static final class Window implements ITypeConverter<TraceWindow> {
+        @Override
+        public TraceWindow convert(String value) {
+            try {
+                return TraceWindow.of(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+}

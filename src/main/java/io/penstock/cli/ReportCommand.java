@@ -1,0 +1,82 @@
+package io.penstock.cli;
+
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.html.HtmlReport;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code penstock report}. */
+@Command(
+        name = "report",
+        description = "Says what held a run back, by how much, and what to change.",
+        footer = {"",
+            "A run is the folder that stream --report or Summary.write wrote, or the final_summary.json in it. Several"
+                + " are the ranks of one run, and are put together.",
+            "", "Example: penstock stream out --steps 2000 --step-ms 2 --report run && penstock report run"})
+final class ReportCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private Report report;
+
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "A run, or the runs of all ranks.")
+    private List<Path> runs;
+
+    @Option(names = "--html", paramLabel = "FILE",
+            description = "Write the page for a browser here: one file that needs no network.")
+    private Path html;
+
+    @Option(names = {"-o", "--output"}, paramLabel = "DIR",
+            description = "Write the summary here: of several ranks, as one.")
+    private Path folder;
+
+    @Override
+    public Integer call() throws IOException {
+        Summary summary = runs.size() == 1 ? read(runs.getFirst()) : merged();
+        if (folder != null) {
+            summary.write(folder);
+        }
+        if (html != null) {
+            Files.writeString(html, HtmlReport.of(summary));
+        }
+        report.print(report.isJson() ? summary.toMap() : summary.text() + "\n");
+        return ExitCode.SUCCESS;
+    }
+
+    private Summary merged() throws IOException {
+        List<Summary> summaries = new ArrayList<>();
+        for (Path run : runs) {
+            summaries.add(read(run));
+        }
+        try {
+            return Summary.merge(summaries);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** A file that is there and is no summary is bad input. */
+    static Summary read(Path run) throws IOException {
+        try {
+            return Summary.read(run);
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException notASummary) {
+            throw new BadInputException(notASummary.getMessage(), notASummary);
+        }
+    }
+}

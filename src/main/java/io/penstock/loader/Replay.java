@@ -1,0 +1,112 @@
+package io.penstock.loader;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One batch, lent again and again: input that costs nothing. What a trainer reaches with it is the most that any loader
+ * could let it reach; what it reaches with the real input, in relation to that, says how much there is to gain.
+ *
+ * <pre>{@code
+ * try (Replay replay = loader.replay()) {
+ *     for (int step = 0; step < 200; step++) {
+ *         try (Batch batch = replay.next()) {
+ *             step(batch);                            // the trainer's own step, on a batch that is there already
+ *         }
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>The batch is on its device, so neither making nor copying one is part of the time. What the loader would have done
+ * meanwhile, it does: its workers fill their slots and stop. Trainers must not write into the batch, as ever.
+ *
+ * <p><b>Threads.</b> As the loader: one thread at a time takes batches, and closes this.
+ */
+public final class Replay implements AutoCloseable {
+
+    private final Batch held;
+    private final LeaseMode mode;
+    private final AtomicInteger out = new AtomicInteger();
+    private final Lender lender = new Again();
+
+    /** A replay of a batch, which it closes. */
+    Replay(Batch held, LeaseMode mode) {
+        this.held = held;
+        this.mode = mode;
+    }
+
+    /**
+     * The batch again.
+     *
+     * @return a lease of its own, to be closed by the caller
+     * @throws IllegalStateException if the replay is closed
+     */
+    public Batch next() {
+        var batch = new Batch(lender, held.openHolder(), mode);
+        batch.begin(held.sequence(), held.count());
+        out.incrementAndGet();
+        return batch;
+    }
+
+    /**
+     * The batch again, for use on a stream, as {@link DataLoader#next(DeviceStream)} gives it.
+     *
+     * @param stream the trainer's stream, of the loader's device
+     * @return a lease of its own, to be closed by the caller
+     * @throws IllegalStateException if the replay is closed
+     */
+    public Batch next(DeviceStream stream) {
+        Batch batch = next();
+        try {
+            batch.usedOn(stream);
+            return batch;
+        } catch (RuntimeException | Error e) {
+            batch.close();
+            throw e;
+        }
+    }
+
+    /** Streams are the held batch's: it orders the slot's reuse behind all of them when the replay is over. */
+    private final class Again implements Lender {
+
+        @Override
+        public void makeWait(Batch batch, DeviceStream stream) {
+            held.usedOn(stream);
+        }
+
+        @Override
+        public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
+            held.copyToHost(stream, target);
+        }
+
+        @Override
+        public void makeConsumerWait(Batch batch, long stream) {
+            held.lender().makeConsumerWait(held, stream);
+        }
+
+        @Override
+        public void release(Batch batch) {
+            batch.released();
+        }
+
+        @Override
+        public void giveBack(Batch batch, boolean inDeleter) {
+            out.decrementAndGet();
+        }
+    }
+
+    /**
+     * Gives the batch back to its loader. Calling it again does nothing.
+     *
+     * @throws IllegalStateException if a lease is still out, or a DLPack tensor of one
+     */
+    @Override
+    public void close() {
+        if (out.get() > 0) {
+            throw new IllegalStateException(out.get() + " leases of a replay are out: close them, and delete their"
+                    + " DLPack tensors, before the replay");
+        }
+        held.close();
+    }
+}

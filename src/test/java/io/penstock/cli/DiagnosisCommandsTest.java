@@ -1,0 +1,111 @@
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.diagnose.Summary;
+import io.penstock.json.Json;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code stream --report}, {@code report} and {@code compare}, one behind the other. */
+@Timeout(120)
+class DiagnosisCommandsTest {
+
+    @TempDir
+    Path folder;
+
+    private Path store;
+
+    @BeforeEach
+    void writeStore() throws IOException {
+        store = Corpora.rawU16(folder, 64 * 4000 + 1, 11);
+    }
+
+    private CommandRun stream(Path report, Object... more) {
+        Object[] args = {"stream", store, "--window", 64, "--batch", 8, "--device", "host", "--steps", 300,
+            "--report", report};
+        Object[] all = java.util.Arrays.copyOf(args, args.length + more.length);
+        System.arraycopy(more, 0, all, args.length, more.length);
+        return CommandRun.of(all);
+    }
+
+    @Test
+    void aRunReportsItselfAndReportReadsItBack() throws IOException {
+        Path run = folder.resolve("run");
+        Path trace = folder.resolve("trace.json");
+        CommandRun streamed = stream(run, "--step-ms", 1, "--synthetic", "--run-name", "here", "--trace", trace,
+                "--trace-steps", "100,10,20");
+        assertEquals(0, streamed.exitCode(), streamed.err());
+        assertTrue(streamed.out().lines().anyMatch(line -> line.startsWith("input ")), streamed.out());
+        for (String file : new String[] {Summary.JSON_FILE, Summary.TEXT_FILE, DiagnosisOptions.HTML_FILE}) {
+            assertTrue(Files.size(run.resolve(file)) > 500, file);
+        }
+        Summary summary = Summary.read(run);
+        assertEquals("here", summary.run());
+        assertTrue(summary.input().headroom().ratio() > 0.5 && summary.input().headroom().ratio() < 1.5,
+                summary.input().headroom().toString());
+        assertEquals(300, summary.input().stepMillis().count() + 1, 2);
+
+        long shown = Json.array(Json.object(Json.parse(Files.readString(trace))).get("traceEvents")).stream()
+                .filter(event -> String.valueOf(Json.object(event).get("name")).startsWith("ProfilerStep#")).count();
+        assertEquals(20, shown);
+
+        CommandRun text = CommandRun.of("report", run, "--html", folder.resolve("page.html"));
+        assertEquals(0, text.exitCode(), text.err());
+        assertTrue(text.out().contains("Real over synthetic") && text.out().contains("Verdict"), text.out());
+        assertEquals(Files.readString(run.resolve(DiagnosisOptions.HTML_FILE)),
+                Files.readString(folder.resolve("page.html")));
+        assertEquals(1.7, CommandRun.of("report", run, "--json").json().get("schema_version"));
+    }
+
+    @Test
+    void aSlowerRunIsARegressionThatFailsOnlyWhereItIsToldTo() {
+        Path fast = folder.resolve("fast");
+        Path slow = folder.resolve("slow");
+        assertEquals(0, stream(fast, "--step-ms", 1).exitCode());
+        assertEquals(0, stream(slow, "--step-ms", 3).exitCode());
+        CommandRun compared = CommandRun.of("compare", fast, slow, "--json");
+        assertEquals(0, compared.exitCode(), compared.err());
+        Map<String, Object> result = compared.json();
+        assertEquals("regression", result.get("outcome"), compared.out());
+        assertTrue((Double) result.get("step_change_low") > 0.5, compared.out());
+        CommandRun gate = CommandRun.of("compare", fast, slow, "--fail-on", "regression,inconclusive");
+        assertEquals(ExitCode.REGRESSION, gate.exitCode());
+        assertTrue(gate.out().startsWith("REGRESSION: the step changed by +"), gate.out());
+        assertTrue(gate.out().contains("mostly   compute"), gate.out());
+        assertEquals(0, CommandRun.of("compare", slow, fast, "--fail-on", "regression").exitCode());
+    }
+
+    @Test
+    void runsOnOtherBatchesDoNotCompare() {
+        Path run = folder.resolve("run");
+        Path other = folder.resolve("other");
+        stream(run, "--step-ms", 1);
+        CommandRun.of("stream", store, "--window", 64, "--batch", 16, "--device", "host", "--steps", 200, "--step-ms",
+                1, "--report", other);
+        CommandRun compared = CommandRun.of("compare", run, other, "--fail-on", "inconclusive");
+        assertEquals(ExitCode.INCONCLUSIVE, compared.exitCode());
+        assertTrue(compared.out().contains("batch size 8 → 16"), compared.out());
+    }
+
+    @Test
+    void whatIsNoSummaryIsBadInputAndWhatIsNoOptionWrongUsage() throws IOException {
+        Path text = Files.writeString(folder.resolve("final_summary.json"), "{\"schema_version\": 1.7}");
+        CommandRun refused = CommandRun.of("report", text);
+        assertEquals(3, refused.exitCode());
+        assertEquals(1, refused.err().lines().count(), refused.err());
+        assertEquals(3, CommandRun.of("report", folder.resolve("missing")).exitCode());
+        assertEquals(2, CommandRun.of("compare", text, text, "--fail-on", "rain").exitCode());
+        assertEquals(2, stream(folder.resolve("run"), "--trace-steps", "1,2").exitCode());
+        assertFalse(Files.exists(folder.resolve("run")));
+    }
+}
