@@ -62,6 +62,7 @@ final class DiagnosisOptions {
         if (!synthetic || real.steps() == 0 || real.interrupted() || !loader.hasNext()) {
             return null;
         }
+        diagnosis.stop();
         long steps = Math.clamp((long) (SYNTHETIC_SECONDS * 1e9 / Math.max(1, stepNanos)), 1, SYNTHETIC_STEPS);
         try (Replay replay = loader.replay()) {
             var run = new StreamRun(loader, replay::next, System.nanoTime(), stepNanos, bar);

@@ -66,7 +66,9 @@ public final class Diagnosis implements AutoCloseable {
     private long phaseBegan;
     private long markedSteps;
     private long markedBatch = BatchAccount.NOT_MEASURED;
+    /** The batches that count, by their number in the loader's life. */
     private volatile long from;
+    private volatile long until = Long.MAX_VALUE;
     private volatile Headroom headroom;
 
     private Diagnosis(DataLoader loader) {
@@ -86,7 +88,18 @@ public final class Diagnosis implements AutoCloseable {
 
     /** Leaves out what was so far, as a warm-up. */
     public void restart() {
-        from = accounts == null ? 0 : accounts.newest() + 1;
+        from = next();
+        until = Long.MAX_VALUE;
+    }
+
+    /** Leaves out what comes from now on, until {@link #restart}. */
+    public void stop() {
+        until = next();
+    }
+
+    /** The batch that comes next. */
+    private long next() {
+        return accounts == null ? 0 : accounts.newest() + 1;
     }
 
     // ---- marks
@@ -139,7 +152,8 @@ public final class Diagnosis implements AutoCloseable {
 
     /**
      * Finds what the trainer reaches with input that costs nothing, and notes it: runs its step on one batch that is
-     * there already, again and again. Call it when enough of the real run is recorded.
+     * there already, again and again. Call it when enough of the real run is recorded: what comes after it does not
+     * count until {@link #restart}.
      *
      * @param steps how many steps to measure, at least 1; a tenth as many go before, unmeasured
      * @param step the trainer's step, which need not close the batch
@@ -149,6 +163,7 @@ public final class Diagnosis implements AutoCloseable {
         if (steps < 1) {
             throw new IllegalArgumentException("found " + steps + " steps, expected 1 at least");
         }
+        stop();
         double measured = summary().input().samplesPerSecond();
         try (Replay replay = loader.replay()) {
             run(replay, Math.ceilDiv(steps, 10L), step);
@@ -176,7 +191,9 @@ public final class Diagnosis implements AutoCloseable {
      * @return the recording; without accounts if the loader keeps none
      */
     public Recording recording() {
-        List<BatchAccount> all = accounts == null ? List.of() : accounts.since(from);
+        long end = until;
+        List<BatchAccount> all = accounts == null ? List.of()
+                : accounts.since(from).stream().filter(account -> account.sequence() < end).toList();
         List<Recording.Stretch> paused = all.isEmpty() ? List.of()
                 : pauses.since(all.getFirst().making().claimedAt());
         Recording.Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,

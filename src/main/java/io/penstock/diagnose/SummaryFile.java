@@ -1,12 +1,12 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -34,19 +34,8 @@ final class SummaryFile {
 
     static void write(Summary summary, Path folder) throws IOException {
         Files.createDirectories(folder);
-        replace(folder.resolve(Summary.JSON_FILE), Json.pretty(json(summary)));
-        replace(folder.resolve(Summary.TEXT_FILE), SummaryText.of(summary) + "\n");
-    }
-
-    /** A reader sees the file before or the file after, never a part. */
-    private static void replace(Path file, String text) throws IOException {
-        Path temporary = Files.createTempFile(file.toAbsolutePath().getParent(), "." + file.getFileName(), ".tmp");
-        try {
-            Files.writeString(temporary, text);
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
+        AtomicFile.write(folder.resolve(Summary.JSON_FILE), Json.pretty(json(summary)));
+        AtomicFile.write(folder.resolve(Summary.TEXT_FILE), SummaryText.of(summary) + "\n");
     }
 
     static Summary read(Path path) throws IOException {
