@@ -39,25 +39,26 @@ public final class ImageTransform {
         NCHW
     }
 
-    private static final int SOURCE = 0;
-    private static final int BATCH = 1;
-    private static final int CHANNELS = 2;
-    private static final int HEIGHT = 3;
-    private static final int WIDTH = 4;
-    private static final int SOURCE_CHANNELS_LAST = 5;
-    private static final int CROP_HEIGHT = 6;
-    private static final int CROP_WIDTH = 7;
-    private static final int CROPS = 8;
-    private static final int CROP_Y = 9;
-    private static final int CROP_X = 10;
-    private static final int TARGET = 11;
-    private static final int TARGET_TYPE = 12;
-    private static final int TARGET_CHANNELS_LAST = 13;
+    static final int SOURCE = 0;
+    static final int BATCH = 1;
+    static final int CHANNELS = 2;
+    static final int HEIGHT = 3;
+    static final int WIDTH = 4;
+    static final int SOURCE_CHANNELS_LAST = 5;
+    static final int CROP_HEIGHT = 6;
+    static final int CROP_WIDTH = 7;
+    static final int CROPS = 8;
+    static final int CROP_Y = 9;
+    static final int CROP_X = 10;
+    static final int TARGET = 11;
+    static final int TARGET_TYPE = 12;
+    static final int TARGET_CHANNELS_LAST = 13;
     /** Two f32 a word, the first one in the lower half. */
     private static final int MEAN = 14;
     private static final int DEVIATION = 16;
+    static final int WORDS = 18;
 
-    private static final Kernel KERNEL = new Kernel("penstock_images", 18, ImageTransform::run);
+    private static final Kernel KERNEL = new Kernel("penstock_images", WORDS, ImageTwin::run);
 
     private final long[] words;
 
@@ -203,39 +204,11 @@ public final class ImageTransform {
         return Float.intBitsToFloat((int) (words[first + c / 2] >>> 32 * (c % 2)));
     }
 
-    private static void run(long[] w) {
-        long height = w[CROP_HEIGHT];
-        long width = w[CROP_WIDTH];
-        long planeBytes = w[HEIGHT] * w[WIDTH];
-        boolean sourceLast = w[SOURCE_CHANNELS_LAST] != 0;
-        boolean targetLast = w[TARGET_CHANNELS_LAST] != 0;
-        DType targetType = RawMemory.dtype(w[TARGET_TYPE]);
-        for (long row = 0; row < w[BATCH] * height; row++) {
-            long image = row / height;
-            long y = row - image * height;
-            long crop = w[CROPS] + 4 * Integer.BYTES * image;
-            boolean own = w[CROPS] != 0;
-            long top = Math.clamp(own ? RawMemory.getInt(crop) : w[CROP_Y], 0, w[HEIGHT] - height);
-            long left = Math.clamp(own ? RawMemory.getInt(crop + 4) : w[CROP_X], 0, w[WIDTH] - width);
-            boolean flip = own && RawMemory.getInt(crop + 8) != 0;
-            long source = w[SOURCE] + image * w[CHANNELS] * planeBytes;
-            for (int c = 0; c < w[CHANNELS]; c++) {
-                float mean = getFloat(w, MEAN, c);
-                float deviation = getFloat(w, DEVIATION, c);
-                for (long x = 0; x < width; x++) {
-                    long from = (top + y) * w[WIDTH] + left + (flip ? width - 1 - x : x);
-                    int pixel = RawMemory.getByte(source
-                            + (sourceLast ? from * w[CHANNELS] + c : c * planeBytes + from)) & 0xFF;
-                    float value = (pixel / 255f - mean) / deviation;
-                    long to = targetLast ? (row * width + x) * w[CHANNELS] + c
-                            : ((image * w[CHANNELS] + c) * height + y) * width + x;
-                    RawMemory.setBits(targetType.byteSize(), w[TARGET], to, switch (targetType) {
-                        case BF16 -> FloatFormat.bf16(value);
-                        case F16 -> FloatFormat.f16(value);
-                        default -> Float.floatToRawIntBits(value);
-                    });
-                }
-            }
-        }
+    static float mean(long[] words, int channel) {
+        return getFloat(words, MEAN, channel);
+    }
+
+    static float deviation(long[] words, int channel) {
+        return getFloat(words, DEVIATION, channel);
     }
 }

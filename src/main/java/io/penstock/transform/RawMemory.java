@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Memory by address, as kernels see it: little-endian, unchecked, and without an object a range. */
@@ -14,6 +16,10 @@ final class RawMemory {
             .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat F32 =
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle EIGHT_BYTES =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final long PIECE_BYTES = 1 << 20;
     private static final DType[] DTYPES = DType.values();
@@ -41,6 +47,29 @@ final class RawMemory {
 
     static void setInt(long address, int value) {
         ALL.set(I32, address, value);
+    }
+
+    static void get(long address, byte[] bytes, int first, int count) {
+        MemorySegment.copy(ALL, I8, address, bytes, first, count);
+    }
+
+    /** The last byte first. */
+    static void getReversed(long address, byte[] bytes, int first, int count) {
+        int i = 0;
+        for (; i <= count - Long.BYTES; i += Long.BYTES) {
+            EIGHT_BYTES.set(bytes, first + i, Long.reverseBytes(ALL.get(I64, address + count - Long.BYTES - i)));
+        }
+        for (; i < count; i++) {
+            bytes[first + i] = ALL.get(I8, address + count - 1 - i);
+        }
+    }
+
+    static void set(float[] floats, int first, int count, long address) {
+        MemorySegment.copy(floats, first, ALL, F32, address, count);
+    }
+
+    static void set(short[] shorts, int first, int count, long address) {
+        MemorySegment.copy(shorts, first, ALL, I16, address, count);
     }
 
     /** Copies in pieces of some tens of microseconds, for a bulk copy is not interrupted for a safepoint. */
