@@ -53,8 +53,12 @@ final class RawMemory {
         MemorySegment.copy(ALL, I8, address, bytes, first, count);
     }
 
-    /** The last byte first. */
-    static void getReversed(long address, byte[] bytes, int first, int count) {
+    /** Bytes in the order they have, or the last one first. */
+    static void get(long address, byte[] bytes, int first, int count, boolean reversed) {
+        if (!reversed) {
+            get(address, bytes, first, count);
+            return;
+        }
         int i = 0;
         for (; i <= count - Long.BYTES; i += Long.BYTES) {
             EIGHT_BYTES.set(bytes, first + i, Long.reverseBytes(ALL.get(I64, address + count - Long.BYTES - i)));
@@ -66,6 +70,10 @@ final class RawMemory {
 
     static void set(float[] floats, int first, int count, long address) {
         MemorySegment.copy(floats, first, ALL, F32, address, count);
+    }
+
+    static void set(int[] ints, int first, int count, long address) {
+        MemorySegment.copy(ints, first, ALL, I32, address, count);
     }
 
     static void set(short[] shorts, int first, int count, long address) {
