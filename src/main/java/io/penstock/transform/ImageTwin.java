@@ -1,6 +1,9 @@
 package io.penstock.transform;
 
 import io.penstock.memory.DType;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -13,6 +16,9 @@ import java.util.Arrays;
 final class ImageTwin {
     /** Elements at a time: few enough for the first cache, and a multiple of every number of channels. */
     private static final int PIECE = 1536;
+
+    private static final VarHandle EIGHT_BYTES =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final ThreadLocal<ImageTwin> OF_THREAD = ThreadLocal.withInitial(ImageTwin::new);
 
@@ -120,27 +126,40 @@ final class ImageTwin {
 
     /** Part of a row to its place among the pixels, in the order of the target. */
     private void bring(long source, long from, int channel, int held, int part, boolean flip) {
-        if (sourceLast == targetLast && (!sourceLast || !flip)) {
-            int elements = targetLast ? channels : 1;
-            RawMemory.get(plane(source, channel) + from * elements, pixels, held * elements, part * elements, flip);
+        if (sourceLast && targetLast) {
+            bringPixels(source + from * channels, held * channels, part, flip);
+        } else if (sourceLast) {
+            RawMemory.get(source + from * channels, stored, 0, part * channels);
+            if (channels == 3) {                            // what decoders give: a constant for the compiler
+                move(stored, channel, 3, pixels, held, 1, part);
+            } else {
+                move(stored, channel, channels, pixels, held, 1, part);
+            }
+            reverse(pixels, held, flip ? part : 0);
+        } else if (targetLast) {
+            for (int c = 0; c < channels; c++) {
+                RawMemory.get(plane(source, c) + from, stored, 0, part);
+                reverse(stored, 0, flip ? part : 0);
+                if (channels == 3) {
+                    move(stored, 0, 1, pixels, held * 3 + c, 3, part);
+                } else {
+                    move(stored, 0, 1, pixels, held * channels + c, channels, part);
+                }
+            }
+        } else {
+            RawMemory.get(plane(source, channel) + from, pixels, held, part);
+            reverse(pixels, held, flip ? part : 0);
+        }
+    }
+
+    private void bringPixels(long address, int held, int part, boolean flip) {
+        if (!flip) {
+            RawMemory.get(address, pixels, held, part * channels);
             return;
         }
-        if (sourceLast) {
-            RawMemory.get(source + from * channels, stored, 0, part * channels, false);
-        }
-        for (int c = targetLast ? 0 : channel; c < (targetLast ? channels : channel + 1); c++) {
-            int to = targetLast ? held * channels + c : held;
-            int toStep = targetLast ? channels : 1;
-            if (!sourceLast) {
-                RawMemory.get(plane(source, c) + from, stored, 0, part, flip);
-                move(stored, 0, 1, pixels, to, toStep, part);
-            } else if (flip) {
-                move(stored, (part - 1) * channels + c, -channels, pixels, to, toStep, part);
-            } else if (channels == 3) {                     // what decoders give: a constant for the compiler
-                move(stored, c, 3, pixels, to, 1, part);
-            } else {
-                move(stored, c, channels, pixels, to, 1, part);
-            }
+        RawMemory.get(address, stored, 0, part * channels);
+        for (int c = 0; c < channels; c++) {
+            move(stored, (part - 1) * channels + c, -channels, pixels, held + c, channels, part);
         }
     }
 
@@ -166,6 +185,23 @@ final class ImageTwin {
         }
         for (; i < count; i++) {
             out[to + toStep * i] = in[from + fromStep * i];
+        }
+    }
+
+    /** In place, from both ends. */
+    private static void reverse(byte[] bytes, int first, int count) {
+        int low = first;
+        int high = first + count;
+        for (; high - low >= 2 * Long.BYTES; low += Long.BYTES) {
+            high -= Long.BYTES;
+            long start = (long) EIGHT_BYTES.get(bytes, low);
+            EIGHT_BYTES.set(bytes, low, Long.reverseBytes((long) EIGHT_BYTES.get(bytes, high)));
+            EIGHT_BYTES.set(bytes, high, Long.reverseBytes(start));
+        }
+        for (high--; low < high; low++, high--) {
+            byte start = bytes[low];
+            bytes[low] = bytes[high];
+            bytes[high] = start;
         }
     }
 

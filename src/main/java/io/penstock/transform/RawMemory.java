@@ -3,8 +3,6 @@ package io.penstock.transform;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Memory by address, as kernels see it: little-endian, unchecked, and without an object a range. */
@@ -18,8 +16,6 @@ final class RawMemory {
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat F32 =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final VarHandle EIGHT_BYTES =
-            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private static final long PIECE_BYTES = 1 << 20;
     private static final DType[] DTYPES = DType.values();
@@ -51,21 +47,6 @@ final class RawMemory {
 
     static void get(long address, byte[] bytes, int first, int count) {
         MemorySegment.copy(ALL, I8, address, bytes, first, count);
-    }
-
-    /** Bytes in the order they have, or the last one first. */
-    static void get(long address, byte[] bytes, int first, int count, boolean reversed) {
-        if (!reversed) {
-            get(address, bytes, first, count);
-            return;
-        }
-        int i = 0;
-        for (; i <= count - Long.BYTES; i += Long.BYTES) {
-            EIGHT_BYTES.set(bytes, first + i, Long.reverseBytes(ALL.get(I64, address + count - Long.BYTES - i)));
-        }
-        for (; i < count; i++) {
-            bytes[first + i] = ALL.get(I8, address + count - 1 - i);
-        }
     }
 
     static void set(float[] floats, int first, int count, long address) {
