@@ -6,29 +6,22 @@ import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.DecimalText;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
-import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.Sampler;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.store.webdataset.WebDatasetStore;
+import io.penstock.transform.ImageTransform;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.random.RandomGenerator;
 
 /**
  * What a loader is measured on: a store, and the loader's settings over it. {@code bench/peers} has the same in Python.
@@ -47,7 +40,6 @@ record Workload(Store store, DataLoaderBuilder settings) {
     /** Within a shard at a time: what a shuffle buffer of so many samples gives the library. */
     private static final int SHARD_WINDOW_SAMPLES = 1000;
     private static final int EMPTY_BATCH = 64;
-    private static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** Opens the workload that {@code --workload} names, of {@code --store}; {@code --mode} says what batches hold. */
     static Workload open(Map<String, String> options) throws IOException {
@@ -81,33 +73,11 @@ record Workload(Store store, DataLoaderBuilder settings) {
         long size = store.tensors().getFirst().dim(3);
         Dataset images = TensorRows.of("image", store);
         if (mode.equals("f32")) {
-            float[] normalised = normalised();
-            images = Mapped.of(images, "image", new TensorSpec("image", DType.F32, CHANNELS, size, size), "normalise",
-                    0, (Tensor in, RandomGenerator _, Tensor out) ->
-                            normalise(in.segment(), out.segment(), normalised, (int) (size * size)));
+            images = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, size, size)
+                    .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                    .mapped(images, "image");
         }
         return new Workload(store, DataLoader.of(images).batchSize(IMAGE_BATCH).shuffle(SEED));
-    }
-
-    /** What each byte becomes in each channel, by torchvision's steps. */
-    private static float[] normalised() {
-        float[] mean = {0.485f, 0.456f, 0.406f};
-        float[] deviation = {0.229f, 0.224f, 0.225f};
-        float[] table = new float[CHANNELS * 256];
-        for (int i = 0; i < table.length; i++) {
-            table[i] = (i % 256 / 255f - mean[i / 256]) / deviation[i / 256];
-        }
-        return table;
-    }
-
-    private static void normalise(MemorySegment pixels, MemorySegment out, float[] table, int planePixels) {
-        for (int c = 0; c < CHANNELS; c++) {
-            long plane = (long) c * planePixels;
-            for (int i = 0; i < planePixels; i++) {
-                int pixel = Byte.toUnsignedInt(pixels.get(ValueLayout.JAVA_BYTE, plane + i));
-                out.set(F32, (plane + i) * Float.BYTES, table[c * 256 + pixel]);
-            }
-        }
     }
 
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */

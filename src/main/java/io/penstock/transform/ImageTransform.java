@@ -1,8 +1,13 @@
 package io.penstock.transform;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Mapped;
+import io.penstock.dataset.SampleMap;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import java.util.Arrays;
 
 /**
  * Images of bytes to what a vision model trains on: crop, horizontal flip, normalisation and cast in one pass, so that
@@ -190,6 +195,63 @@ public final class ImageTransform {
         stream.launch(KERNEL, Kernel.blocks(rows), words);
     }
 
+    /**
+     * The same in a loader's workers, for training on the CPU: a dataset whose images are transformed as each is read,
+     * by as many threads as the loader has, straight into the batch. Its bytes are those of {@link #enqueue}.
+     *
+     * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
+     * @param field the field's name
+     * @return the samples with [h, w, C] or [C, h, w] in its place, cropped from the middle
+     * @throws IllegalArgumentException if there is no such field, or it is not of such images
+     */
+    public Dataset mapped(Dataset images, String field) {
+        long[] one = words.clone();
+        return mapped(images, field, toString(), (in, _, out) -> ImageTwin.run(one, in.segment().address(),
+                out.segment().address(), one[CROP_Y], one[CROP_X], false));
+    }
+
+    /**
+     * The same, with crops and flips that are drawn for each sample and epoch: those that {@link RandomCrop#draw} gives
+     * for the seed of the loader's order.
+     *
+     * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
+     * @param field the field's name
+     * @param crop what to draw, for the sizes of these images and of this transform's crops
+     * @return the samples with [h, w, C] or [C, h, w] in its place
+     * @throws IllegalArgumentException if there is no such field, it is not of such images, or the crop's sizes are
+     *     others
+     */
+    public Dataset mapped(Dataset images, String field, RandomCrop crop) {
+        if (crop.imageHeight() != words[HEIGHT] || crop.imageWidth() != words[WIDTH]
+                || crop.cropHeight() != words[CROP_HEIGHT] || crop.cropWidth() != words[CROP_WIDTH]) {
+            throw new IllegalArgumentException(crop + " for " + this);
+        }
+        long[] one = words.clone();
+        return mapped(images, field, this + ", " + crop, (in, random, out) -> ImageTwin.run(one,
+                in.segment().address(), out.segment().address(), crop.top(random), crop.left(random),
+                crop.flip(random)));
+    }
+
+    private Dataset mapped(Dataset images, String field, String name, SampleMap map) {
+        TensorSpec expected = spec(field, DType.U8, SOURCE_CHANNELS_LAST, HEIGHT, WIDTH);
+        for (TensorSpec found : images.fields()) {
+            if (found.name().equals(field) && !found.equals(expected)) {
+                throw new IllegalArgumentException("found " + found + ", expected " + expected);
+            }
+        }
+        return Mapped.of(images, field, spec(field, targetType(), TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH), name,
+                RandomCrop.OPERATION, map);
+    }
+
+    private TensorSpec spec(String field, DType dtype, int channelsLast, int height, int width) {
+        return new TensorSpec(field, dtype, shape(channelsLast, height, width));
+    }
+
+    private long[] shape(int channelsLast, int height, int width) {
+        return words[channelsLast] != 0 ? new long[] {words[height], words[width], words[CHANNELS]}
+                : new long[] {words[CHANNELS], words[height], words[width]};
+    }
+
     private DType targetType() {
         return RawMemory.dtype(words[TARGET_TYPE]);
     }
@@ -210,5 +272,19 @@ public final class ImageTransform {
 
     static float deviation(long[] words, int channel) {
         return getFloat(words, DEVIATION, channel);
+    }
+
+    /** For example {@code u8[256, 256, 3] to bf16[3, 224, 224], (p / 255 - [0.5, 0.5, 0.5]) / [0.2, 0.2, 0.2]}. */
+    @Override
+    public String toString() {
+        float[] means = new float[(int) words[CHANNELS]];
+        float[] deviations = new float[means.length];
+        for (int c = 0; c < means.length; c++) {
+            means[c] = mean(words, c);
+            deviations[c] = deviation(words, c);
+        }
+        return DType.U8 + Arrays.toString(shape(SOURCE_CHANNELS_LAST, HEIGHT, WIDTH)) + " to " + targetType()
+                + Arrays.toString(shape(TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH)) + ", (p / 255 - "
+                + Arrays.toString(means) + ") / " + Arrays.toString(deviations);
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.sampling.KeyedRandom;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.random.RandomGenerator;
 
 /**
  * Crops and flips for {@link ImageTransform}, drawn by sample and epoch: whatever batch, rank or worker a sample comes
@@ -49,9 +50,24 @@ public record RandomCrop(
      */
     public void draw(KeyedRandom random, long sample, MemorySegment parameters, long offset) {
         random.select(sample, OPERATION);
-        parameters.set(I32, offset, random.nextInt(imageHeight - cropHeight + 1));
-        parameters.set(I32, offset + 4, random.nextInt(imageWidth - cropWidth + 1));
-        parameters.set(I32, offset + 8, random.nextDouble() < flipProbability ? 1 : 0);
+        parameters.set(I32, offset, top(random));
+        parameters.set(I32, offset + 4, left(random));
+        parameters.set(I32, offset + 8, flip(random) ? 1 : 0);
         parameters.set(I32, offset + 12, 0);
+    }
+
+    /** The first draw of three. */
+    int top(RandomGenerator random) {
+        return random.nextInt(imageHeight - cropHeight + 1);
+    }
+
+    /** The second. */
+    int left(RandomGenerator random) {
+        return random.nextInt(imageWidth - cropWidth + 1);
+    }
+
+    /** The last. */
+    boolean flip(RandomGenerator random) {
+        return random.nextDouble() < flipProbability;
     }
 }

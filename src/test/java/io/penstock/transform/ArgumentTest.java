@@ -3,9 +3,12 @@ package io.penstock.transform;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.testing.MemoryTensorStore;
 import io.penstock.transform.ImageTransform.Layout;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,19 @@ class ArgumentTest {
                 () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalise(new float[1], new float[1]));
         refused("3 means and 1 deviations for images of 1 channels",
                 () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalise(new float[3], new float[1]));
+    }
+
+    @Test
+    void fieldsThatAreNotTheImages() {
+        var transform = ImageTransform.of(Layout.NHWC, 3, 4, 5).crop(2, 3);
+        try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 6, 3, 4, 5))) {
+            TensorRows images = TensorRows.of("image", store);
+            refused("found image: u8[3,4,5], expected image: u8[4,5,3]", () -> transform.mapped(images, "image"));
+            refused("no field 'label', samples have [image]", () -> transform.mapped(images, "label"));
+            refused("RandomCrop[imageHeight=4, imageWidth=5, cropHeight=3, cropWidth=2, flipProbability=0.5] for "
+                    + "u8[4, 5, 3] to f32[2, 3, 3], (p / 255 - [0.0, 0.0, 0.0]) / [1.0, 1.0, 1.0]",
+                    () -> transform.mapped(images, "image", new RandomCrop(4, 5, 3, 2, 0.5)));
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
@@ -17,6 +18,8 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.testing.MemoryTensorStore;
@@ -26,14 +29,17 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches that are taken on a stream, transformed there, and closed at once: as {@code docs/transforms.md} has it. */
 class LoaderTransformTest {
     private static final int LENGTH = 1024;
     private static final int BATCH = 8;
+    private static final long SEED = 42;
 
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = "AUTO", mode = Mode.EXCLUDE)
@@ -93,13 +99,11 @@ class LoaderTransformTest {
 
     private static Map<Long, byte[]> cropped(int batchSize, TransferMode mode) {
         Map<Long, byte[]> images = new HashMap<>();
-        var transform = ImageTransform.of(Layout.NHWC, 3, 40, 36).crop(32, 32)
-                .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
-                .to(DType.BF16, Layout.NCHW);
+        ImageTransform transform = transform();
         var crop = new RandomCrop(40, 36, 32, 32, 0.5);
-        var random = new KeyedRandom(42, 0);
+        var random = new KeyedRandom(SEED, 0);
         int imageBytes = (int) transform.targetImageBytes();
-        try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 50, 40, 36, 3));
+        try (MemoryTensorStore store = images();
                 Device device = Device.host(); DeviceStream stream = device.openStream("train");
                 PinnedBuffer parameters = device.allocatePinned((long) batchSize * RandomCrop.PARAMETER_BYTES);
                 DeviceBuffer crops = device.allocate((long) batchSize * RandomCrop.PARAMETER_BYTES);
@@ -129,5 +133,55 @@ class LoaderTransformTest {
             }
         }
         return images;
+    }
+
+    private static ImageTransform transform() {
+        return ImageTransform.of(Layout.NHWC, 3, 40, 36).crop(32, 32)
+                .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                .to(DType.BF16, Layout.NCHW);
+    }
+
+    private static MemoryTensorStore images() {
+        return new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 50, 40, 36, 3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void imagesTransformedInTheWorkersAreThoseOfTheStream(int workers) {
+        Map<Long, byte[]> expected = cropped(7, TransferMode.COPY);
+        var crop = new RandomCrop(40, 36, 32, 32, 0.5);
+        int seen = 0;
+        try (MemoryTensorStore store = images();
+                DataLoader loader = DataLoader.of(transform().mapped(TensorRows.of("image", store), "image", crop))
+                        .batchSize(4).shuffle(SEED).endEpoch(1).workers(workers).open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    assertEquals("bf16[" + batch.count() + ",3,32,32]", batch.tensor("image").toString());
+                    for (int row = 0; row < batch.count(); row++, seen++) {
+                        assertArrayEquals(expected.get(batch.sample(row)),
+                                batch.tensor("image").row(row).segment().toArray(ValueLayout.JAVA_BYTE));
+                    }
+                }
+            }
+        }
+        assertEquals(50, seen);
+    }
+
+    @Test
+    void withoutDrawsImagesAreCutFromTheMiddle() {
+        ImageTransform transform = transform();
+        long bytes = transform.targetImageBytes();
+        try (MemoryTensorStore store = images(); Device device = Device.host();
+                DeviceStream stream = device.openStream("images"); DeviceBuffer target = device.allocate(50 * bytes);
+                SampleReader reader = new SampleReader(transform.mapped(TensorRows.of("image", store), "image"),
+                        ReadMode.AUTO)) {
+            transform.enqueue(stream, store.tensor(0).segment().address(), 50, 0, target.address());
+            stream.synchronize();
+            for (int sample = 0; sample < 50; sample++) {
+                Span found = reader.locate(sample, 0);
+                assertEquals(-1, target.segment().asSlice(sample * bytes, bytes)
+                        .mismatch(found.segment().asSlice(found.byteOffset(), found.byteSize())));
+            }
+        }
     }
 }

@@ -20,6 +20,11 @@ final class TensorExperiments {
         0x1.fffffep127, 0x1.ffffffp127, 0x1.fefp127, 0x1.ffp127, Double.MIN_VALUE, Double.MAX_VALUE,
         Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN};
 
+    private static final DType[] IMAGE_TYPES = {DType.F32, DType.F16, DType.BF16};
+
+    /** Of deviations: results that f16 has as subnormal numbers, and beyond what it has. */
+    private static final float[] SCALES = {1, 1, 0x1p22f, 0x1p-22f};
+
     private final SplittableRandom random;
 
     TensorExperiments(long seed) {
@@ -66,25 +71,38 @@ final class TensorExperiments {
                 .input("source", source).output("target", target);
     }
 
+    /** Images of several pieces of the twin's arrays each: every layout and dtype, mirrored and not. */
+    List<Experiment> largeImages() {
+        List<Experiment> all = new ArrayList<>();
+        for (Layout from : Layout.values()) {
+            for (Layout to : Layout.values()) {
+                for (DType dtype : IMAGE_TYPES) {
+                    all.add(images(6, 3, 61, 67, 50, 61, from, to, dtype, true));
+                    all.add(images(2, 3, 61, 67, 61, 67, from, to, dtype, false));
+                }
+            }
+        }
+        return all;
+    }
+
     private Experiment images() {
-        int batch = random.nextInt(1, 5);
-        int channels = random.nextInt(1, 5);
         int height = random.nextInt(1, 40);
         int width = random.nextInt(4) == 0 ? random.nextInt(256, 600) : random.nextInt(1, 40);
-        int cropHeight = random.nextInt(1, height + 1);
-        int cropWidth = random.nextInt(1, width + 1);
-        Layout from = Layout.values()[random.nextInt(2)];
-        Layout to = Layout.values()[random.nextInt(2)];
-        DType dtype = new DType[] {DType.F32, DType.F16, DType.BF16}[random.nextInt(3)];
-        boolean tiny = random.nextInt(4) == 0;              // subnormal results in f16
+        return images(random.nextInt(1, 5), random.nextInt(1, 5), height, width, random.nextInt(1, height + 1),
+                random.nextInt(1, width + 1), Layout.values()[random.nextInt(2)], Layout.values()[random.nextInt(2)],
+                IMAGE_TYPES[random.nextInt(3)], random.nextInt(4) > 0);
+    }
+
+    private Experiment images(int batch, int channels, int height, int width, int cropHeight, int cropWidth,
+            Layout from, Layout to, DType dtype, boolean own) {
+        float scale = SCALES[random.nextInt(SCALES.length)];
         float[] mean = new float[channels];
         float[] deviation = new float[channels];
         for (int c = 0; c < channels; c++) {
             mean[c] = (float) random.nextDouble();
-            deviation[c] = (float) (random.nextDouble(0.01, 2) * (tiny ? 1 << 22 : 1));
+            deviation[c] = (float) random.nextDouble(0.01, 2) * scale;
         }
         Cells images = Cells.random(DType.U8, (long) batch * channels * height * width, random);
-        boolean own = random.nextInt(4) > 0;
         Cells crops = crops(batch, height, width, cropHeight, cropWidth);
         Cells target = Cells.outputs(dtype, (long) batch * channels * cropHeight * cropWidth);
         for (int b = 0; b < batch; b++) {

@@ -44,6 +44,18 @@ class TransformTest {
         }
     }
 
+    /** The JIT's vectors round as its interpreter does: enough rounds for each loop to be compiled. */
+    @Test
+    void imagesAreTheSameOnceTheTwinIsCompiled() {
+        for (long seed = 10; seed < 30; seed++) {
+            for (Experiment experiment : new TensorExperiments(seed).largeImages()) {
+                try (Lab lab = new DeviceLab(Device.host())) {
+                    experiment.verify(lab);
+                }
+            }
+        }
+    }
+
     /** What the threads of both sides allocate, the caller's and the stream's; each experiment has a warm round. */
     @Test
     void twinsAllocateNothingOnTheStreamsThread() {
