@@ -15,7 +15,7 @@ public interface SampleMap {
     /**
      * Makes a value.
      *
-     * @param in the sample's value: a copy, in native memory, for this call alone
+     * @param in the sample's value: a copy, in native memory, for this call alone; see also {@link #readsInPlace}
      * @param random numbers of this seed, epoch, sample and operation: the same whatever the workers, ranks, batch
      *     size, and wherever a run was resumed; for this call alone
      * @param out where to, for this call alone: native memory of the batch, with anything in it; all of it is to be
@@ -23,4 +23,14 @@ public interface SampleMap {
      * @throws IOException if the sample is bad: policies on bad samples hold for it, as for one that cannot be decoded
      */
     void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
+
+    /**
+     * Whether {@code in} need not be a copy. It may then be the mapping of a file, which Java code alone may read: a
+     * page that has vanished is an error to Java, and the end of the process to native code.
+     *
+     * @return true if the map reads its input by Java code only
+     */
+    default boolean readsInPlace() {
+        return false;
+    }
 }

@@ -397,8 +397,7 @@ public final class SampleReader implements AutoCloseable {
         SampleReader source = sources[field];
         TensorSpec from = source.fields[map.field()];
         long sourceBytes = source.locate(sample, map.field()).byteSize();
-        MemorySegment value = stored.of(sourceBytes).asSlice(0, sourceBytes);
-        source.copyPart(0, sourceBytes, value, 0);
+        MemorySegment value = map.map().readsInPlace() ? source.inPlace() : copied(source, sourceBytes);
         long begin = System.nanoTime();
         try {
             map.map().map(tensor(value, from), random.of(sample, map.operation()),
@@ -410,6 +409,18 @@ public final class SampleReader implements AutoCloseable {
             throw new IllegalStateException(dataset.name(sample) + ", field '" + fields[field].name()
                     + "': the map failed: " + e, e);
         }
+    }
+
+    private MemorySegment copied(SampleReader source, long bytes) {
+        MemorySegment value = stored.of(bytes).asSlice(0, bytes);
+        source.copyPart(0, bytes, value, 0);
+        return value;
+    }
+
+    /** What {@link #locate(long, int)} found last; a copy of it only where a file is read by call. */
+    private MemorySegment inPlace() {
+        Span found = reader.local(span);
+        return found.segment().asSlice(found.byteOffset(), found.byteSize());
     }
 
     /** All bytes of a value as the field has them. */

@@ -6,8 +6,10 @@ import io.penstock.dataset.SampleMap;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
+import java.util.random.RandomGenerator;
 
 /**
  * Images of bytes to what a vision model trains on: crop, horizontal flip, normalisation and cast in one pass, so that
@@ -205,9 +207,7 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if there is no such field, or it is not of such images
      */
     public Dataset mapped(Dataset images, String field) {
-        long[] one = words.clone();
-        return mapped(images, field, toString(), (in, _, out) -> ImageTwin.run(one, in.segment().address(),
-                out.segment().address(), one[CROP_Y], one[CROP_X], false));
+        return mapped(images, field, toString(), null);
     }
 
     /**
@@ -226,13 +226,10 @@ public final class ImageTransform {
                 || crop.cropHeight() != words[CROP_HEIGHT] || crop.cropWidth() != words[CROP_WIDTH]) {
             throw new IllegalArgumentException(crop + " for " + this);
         }
-        long[] one = words.clone();
-        return mapped(images, field, this + ", " + crop, (in, random, out) -> ImageTwin.run(one,
-                in.segment().address(), out.segment().address(), crop.top(random), crop.left(random),
-                crop.flip(random)));
+        return mapped(images, field, this + ", " + crop, crop);
     }
 
-    private Dataset mapped(Dataset images, String field, String name, SampleMap map) {
+    private Dataset mapped(Dataset images, String field, String name, RandomCrop crop) {
         TensorSpec expected = spec(field, DType.U8, SOURCE_CHANNELS_LAST, HEIGHT, WIDTH);
         for (TensorSpec found : images.fields()) {
             if (found.name().equals(field) && !found.equals(expected)) {
@@ -240,7 +237,26 @@ public final class ImageTransform {
             }
         }
         return Mapped.of(images, field, spec(field, targetType(), TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH), name,
-                RandomCrop.OPERATION, map);
+                RandomCrop.OPERATION, new OneImage(words.clone(), crop));
+    }
+
+    /** The transform in a worker; without a crop to draw, from the middle. */
+    private record OneImage(long[] words, RandomCrop crop) implements SampleMap {
+        @Override
+        public void map(Tensor in, RandomGenerator random, Tensor out) {
+            long source = in.segment().address();
+            long target = out.segment().address();
+            if (crop == null) {
+                ImageTwin.run(words, source, target, words[CROP_Y], words[CROP_X], false);
+            } else {
+                ImageTwin.run(words, source, target, crop.top(random), crop.left(random), crop.flip(random));
+            }
+        }
+
+        @Override
+        public boolean readsInPlace() {
+            return true;
+        }
     }
 
     private TensorSpec spec(String field, DType dtype, int channelsLast, int height, int width) {

@@ -14,8 +14,10 @@ import java.util.Arrays;
  * memory, which might overlap, it does not.
  */
 final class ImageTwin {
-    /** Elements at a time: few enough for the first cache, and a multiple of every number of channels. */
+    /** Pixels that are brought at a time: a multiple of every number of channels, and some of the first cache. */
     private static final int PIECE = 1536;
+    /** Results that are taken away at a time: the processor's stores go on while the next ones are calculated. */
+    private static final int BLOCK = PIECE / 2;
 
     private static final VarHandle EIGHT_BYTES =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -26,11 +28,11 @@ final class ImageTwin {
     private final byte[] stored = new byte[PIECE * ImageTransform.MAX_CHANNELS];
     /** In the order of the target. */
     private final byte[] pixels = new byte[PIECE];
-    private final float[] floats = new float[PIECE];
-    private final HalfFloats halves = new HalfFloats(PIECE);
-    /** Of each element of a piece of all channels. */
-    private final float[] means = new float[PIECE];
-    private final float[] deviations = new float[PIECE];
+    private final float[] floats = new float[BLOCK];
+    private final HalfFloats halves = new HalfFloats(BLOCK);
+    /** Of each element of a block of all channels. */
+    private final float[] means = new float[BLOCK];
+    private final float[] deviations = new float[BLOCK];
 
     private final long[] words = new long[ImageTransform.WORDS];
     private int channels;
@@ -77,7 +79,7 @@ final class ImageTwin {
         targetType = RawMemory.dtype(words[ImageTransform.TARGET_TYPE]);
         sourceLast = words[ImageTransform.SOURCE_CHANNELS_LAST] != 0 && channels > 1;
         targetLast = words[ImageTransform.TARGET_CHANNELS_LAST] != 0 && channels > 1;
-        for (int i = 0; i < PIECE && targetLast && !same; i++) {
+        for (int i = 0; i < BLOCK && targetLast && !same; i++) {
             means[i] = ImageTransform.mean(words, i % channels);
             deviations[i] = ImageTransform.deviation(words, i % channels);
         }
@@ -208,19 +210,27 @@ final class ImageTwin {
     /** Normalises the pixels that are held, and returns the bytes that they are in the target. */
     private long normalise(int held, int channel, long target) {
         int count = targetLast ? held * channels : held;
+        int elementBytes = targetType.byteSize();
         subtract128(pixels, count);
-        if (targetLast) {
-            normalise(pixels, count, means, deviations, floats);
-        } else {
-            normalise(pixels, count, ImageTransform.mean(words, channel), ImageTransform.deviation(words, channel),
-                    floats);
+        for (int first = 0; first < count; first += BLOCK) {
+            int block = Math.min(BLOCK, count - first);
+            if (targetLast) {
+                normalise(pixels, first, block, means, deviations, floats);
+            } else {
+                normalise(pixels, first, block, ImageTransform.mean(words, channel),
+                        ImageTransform.deviation(words, channel), floats);
+            }
+            put(block, target + (long) first * elementBytes);
         }
+        return (long) count * elementBytes;
+    }
+
+    private void put(int count, long target) {
         switch (targetType) {
             case BF16 -> halves.putBf16(floats, count, target);
             case F16 -> halves.putF16(floats, count, target);
             default -> RawMemory.set(floats, 0, count, target);
         }
-        return (long) count * targetType.byteSize();
     }
 
     /** Of conversions from bytes, the JIT vectorises that of signed ones. */
@@ -230,15 +240,16 @@ final class ImageTwin {
         }
     }
 
-    private static void normalise(byte[] less128, int count, float mean, float deviation, float[] out) {
+    private static void normalise(byte[] less128, int first, int count, float mean, float deviation, float[] out) {
         for (int i = 0; i < count; i++) {
-            out[i] = ((less128[i] + 128f) / 255f - mean) / deviation;
+            out[i] = ((less128[first + i] + 128f) / 255f - mean) / deviation;
         }
     }
 
-    private static void normalise(byte[] less128, int count, float[] mean, float[] deviation, float[] out) {
+    private static void normalise(byte[] less128, int first, int count, float[] mean, float[] deviation,
+            float[] out) {
         for (int i = 0; i < count; i++) {
-            out[i] = ((less128[i] + 128f) / 255f - mean[i]) / deviation[i];
+            out[i] = ((less128[first + i] + 128f) / 255f - mean[i]) / deviation[i];
         }
     }
 }
