@@ -30,7 +30,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * {@link ImageTransform} on the host device, behind {@link Stack}, beside C loops that gather and normalise in one
  * pass: images {@code u8[3, side, side]} in random order, 64 a batch, to {@code f32}. Figures are images a second on
- * one thread; the transform's runs beside the caller, which waits.
+ * one thread. {@code transform} runs on a stream's, beside the caller, which waits; {@code mapped} as the images are
+ * collated, in one pass, as the C loops do.
  *
  * <p>{@code cNormalised} rounds at every step as the transform does, and must write the same bits; {@code cScaled} is a
  * multiplication and an addition, the least that a normalisation can be.
@@ -60,6 +61,7 @@ public class ImageNormalisation {
     private final Arena arena = Arena.ofShared();
     private TensorStore store;
     private CollationRing collation;
+    private CollationRing mappedCollation;
     private Device device;
     private DeviceStream stream;
     private ImageTransform transform;
@@ -83,6 +85,7 @@ public class ImageNormalisation {
         device = Device.host();
         stream = device.openStream("normalise");
         transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalise(MEAN, DEVIATION);
+        mappedCollation = new CollationRing(transform.mapped(rows, "image"), new Stack(), BATCH_IMAGES, ring, 1);
         output = arena.allocate(ring * batchBytes(), 4096);
         mean = arena.allocateFrom(ValueLayout.JAVA_FLOAT, MEAN);
         deviation = arena.allocateFrom(ValueLayout.JAVA_FLOAT, DEVIATION);
@@ -117,6 +120,7 @@ public class ImageNormalisation {
     public void close() {
         stream.close();
         device.close();
+        mappedCollation.close();
         collation.close();
         store.close();
         arena.close();
@@ -141,6 +145,12 @@ public class ImageNormalisation {
     @OperationsPerInvocation(SAMPLES)
     public void transform() {
         transformed(BATCHES);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(SAMPLES)
+    public void mapped() {
+        mappedCollation.collate(BATCHES);
     }
 
     @Benchmark
