@@ -1,0 +1,103 @@
+package io.penstock.diagnose;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.decode.Decoder;
+import io.penstock.memory.Span;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * A dataset with a fault in its way: where a sample is looked up, as in a store that is far away, or where it is
+ * decoded. Otherwise the dataset that it wraps.
+ */
+final class FaultyDataset implements Dataset {
+
+    private final Dataset sound;
+    private final LongConsumer locating;
+    private final LongConsumer decoding;
+    private final ThreadLocal<Long> located = ThreadLocal.withInitial(() -> 0L);
+
+    /**
+     * Any fault may be null.
+     *
+     * @param locating what happens when a sample is looked up, by its index
+     * @param decoding what happens when it is decoded; without it, samples are as they are stored
+     */
+    FaultyDataset(Dataset sound, LongConsumer locating, LongConsumer decoding) {
+        this.sound = sound;
+        this.locating = locating;
+        this.decoding = decoding;
+    }
+
+    /** The sample that the calling thread reads. */
+    long located() {
+        return located.get();
+    }
+
+    @Override
+    public long size() {
+        return sound.size();
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return sound.fields();
+    }
+
+    @Override
+    public void locate(long sample, int field, Span into) {
+        located.set(sample);
+        if (locating != null) {
+            locating.accept(sample);
+        }
+        sound.locate(sample, field, into);
+    }
+
+    @Override
+    public long maxLength(int field) {
+        return sound.maxLength(field);
+    }
+
+    @Override
+    public String fingerprint() {
+        return sound.fingerprint();
+    }
+
+    @Override
+    public Decoder decoder(int field) {
+        return decoding == null ? null : new FaultyDecoder();
+    }
+
+    private final class FaultyDecoder implements Decoder, Decoder.Session {
+
+        @Override
+        public TensorSpec field(Column column) {
+            return fields().getFirst();
+        }
+
+        @Override
+        public Session open() {
+            return this;
+        }
+
+        @Override
+        public long byteSize(MemorySegment stored, long storedBytes) {
+            return storedBytes;
+        }
+
+        @Override
+        public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
+                long targetBytes) {
+            decoding.accept(located());
+            MemorySegment.copy(stored, 0, target, targetOffset, targetBytes);
+        }
+
+        @Override
+        public void close() {
+            // Holds nothing.
+        }
+    }
+}
