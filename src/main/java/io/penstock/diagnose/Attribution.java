@@ -25,15 +25,21 @@ import java.util.List;
  */
 final class Attribution {
 
+    /** Of what making batches takes: from here on, cores are what is missing. */
+    static final double CORELESS_SHARE = 0.2;
+
     private final Recording recording;
     private final List<BatchAccount> accounts;
     /** How far ahead of a batch another may be that waits for a slot meanwhile. */
     private final int reach;
+    /** Why a batch that is there is not yet in the trainer's hands: where workers find no core, nor does the trainer. */
+    private final Cause late;
 
     private Attribution(Recording recording) {
         this.recording = recording;
         this.accounts = recording.accounts();
         this.reach = recording.settings().memory().hostSlots() + recording.settings().workers() + 1;
+        this.late = MakingMix.shareWithoutCore(recording) >= CORELESS_SHARE ? Cause.CPU : Cause.HANDOVER;
     }
 
     /**
@@ -76,11 +82,11 @@ final class Attribution {
         Copying copied = account.copying();
         if (copied != null) {
             split.until(Math.min(copied.submitAt(), deviceSlotFreeAt(index)), Cause.SLOT);
-            split.until(copied.submitAt(), Cause.HANDOVER);
+            split.until(copied.submitAt(), late);
             split.until(copied.submittedAt(), Cause.COPY);
             split.until(arrivedAt(account, copied), Cause.COPY);
         }
-        split.until(split.end, Cause.HANDOVER);
+        split.until(split.end, late);
     }
 
     /** Until then the trainer's thread waits for the bytes; unless it gave a stream, which waits in its stead. */

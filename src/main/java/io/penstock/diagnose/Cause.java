@@ -23,7 +23,7 @@ public enum Cause {
     TRANSFORM,
     /** Copying samples into the slot. */
     COLLATE,
-    /** Its worker could run, and another thread had the core. */
+    /** Its worker, or the trainer once it was there, could run, and another thread had the core. */
     CPU,
     /** A later batch stood made, and order alone kept it from the trainer. */
     ORDER,

@@ -23,14 +23,20 @@ final class GcPauses implements AutoCloseable {
 
     private static final int MOST = 4096;
     private static final long NANOS_A_MILLI = 1_000_000;
+    /** What a report of a collection may take to arrive. */
+    private static final long REPORT_MILLIS = 200;
 
     private final List<NotificationEmitter> collectors = new ArrayList<>();
+    /** Collections that were over when this began to listen. */
+    private final long collectedBefore;
     private final NotificationListener listener = (notification, _) -> collected(notification);
     /** What {@link System#nanoTime} said when the JVM started. */
     private final long startedAt =
             System.nanoTime() - ManagementFactory.getRuntimeMXBean().getUptime() * NANOS_A_MILLI;
     /** Guarded by this. */
     private final Deque<Recording.Stretch> pauses = new ArrayDeque<>();
+    /** Guarded by this. */
+    private long reported;
 
     GcPauses() {
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -39,6 +45,12 @@ final class GcPauses implements AutoCloseable {
                 collectors.add(emitter);
             }
         }
+        collectedBefore = collections();
+    }
+
+    private long collections() {
+        return collectors.stream().mapToLong(collector -> ((GarbageCollectorMXBean) collector).getCollectionCount())
+                .sum();
     }
 
     /** Collectors that run beside the program report cycles of their own, which are no pauses. */
@@ -59,10 +71,27 @@ final class GcPauses implements AutoCloseable {
             pauses.removeFirst();
         }
         pauses.addLast(new Recording.Stretch(begin, end));
+        reported++;
+        notifyAll();
     }
 
-    /** In order, without overlap. */
+    /** Collections are reported by a thread of the JVM, some time after they are over. */
+    private void awaitReports() {
+        long all = collections() - collectedBefore;
+        long end = System.nanoTime() + REPORT_MILLIS * NANOS_A_MILLI;
+        try {
+            for (long left = REPORT_MILLIS; reported < all && left > 0;
+                    left = (end - System.nanoTime()) / NANOS_A_MILLI) {
+                wait(left);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** In order, without overlap; those that are over when this is called. */
     synchronized List<Recording.Stretch> since(long at) {
+        awaitReports();
         List<Recording.Stretch> sorted = new ArrayList<>(pauses);
         sorted.removeIf(pause -> pause.endAt() <= at);
         sorted.sort(Comparator.comparingLong(Recording.Stretch::beginAt));

@@ -22,7 +22,6 @@ final class InputRules {
     private static final double BLOCKED_SHARE = 0.5;
     private static final double AMPLIFIED = 2;
     private static final long AMPLIFIED_MIN_BYTES = 1 << 20;
-    private static final double CPU_WAIT_SHARE = 0.2;
     private static final double PAUSE_SHARE = 0.05;
     private static final double COLD_STEPS = 10;
     private static final double COLD_MIN_NANOS = 20e6;
@@ -204,17 +203,9 @@ final class InputRules {
     }
 
     private void cores() {
-        long wall = facts.usage(account -> account.making().madeAt() - account.making().plannedAt());
-        double waiting = 0;
-        for (BatchAccount account : facts.accounts()) {
-            if (account.making().usage() != null) {
-                waiting += MakingMix.of(account.making(), facts.recording.pauses()).share(Cause.CPU)
-                        * (account.making().madeAt() - account.making().plannedAt());
-            }
-        }
-        double share = wall == 0 ? 0 : waiting / wall;
+        double share = MakingMix.shareWithoutCore(facts.recording);
         double ofStep = facts.share(Cause.CPU);
-        if (share < CPU_WAIT_SHARE && ofStep < StepRules.INFO_SHARE) {
+        if (share < Attribution.CORELESS_SHARE && ofStep < StepRules.INFO_SHARE) {
             return;
         }
         Map<String, Object> evidence = evidence();

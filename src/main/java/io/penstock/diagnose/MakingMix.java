@@ -10,8 +10,9 @@ import java.util.List;
  * <p>A stage's time is wall time. The time that the thread did not run is taken from the stages so, in this order:
  * a pause of the JVM belongs to {@link Cause#GC} and is left out; in a read it is {@link Cause#READ_BLOCKED}; in
  * collating it is that too, if storage gave bytes or a page fault had to wait meanwhile; of the rest, the share of
- * involuntary among all context switches is {@link Cause#CPU}, and what remains is the stage's own: a decoder that
- * sleeps is a slow decoder.
+ * involuntary among all context switches is {@link Cause#CPU}. What remains is the stage's own, for a decoder that
+ * sleeps is a slow decoder; but in collating it is a read again: a thread that copies samples waits of its own will for
+ * their bytes alone, and file systems without a block device do not count what they give.
  */
 final class MakingMix {
 
@@ -28,6 +29,21 @@ final class MakingMix {
 
     double share(Cause cause) {
         return total > 0 ? weights[cause.ordinal()] / total : cause == Cause.COLLATE ? 1 : 0;
+    }
+
+    /** Of the time that making batches takes, what their threads could run and had no core. */
+    static double shareWithoutCore(Recording recording) {
+        double without = 0;
+        double all = 0;
+        for (BatchAccount account : recording.accounts()) {
+            BatchAccount.Making made = account.making();
+            if (made.usage() != null) {
+                double nanos = made.madeAt() - made.plannedAt();
+                without += nanos * of(made, recording.pauses()).share(Cause.CPU);
+                all += nanos;
+            }
+        }
+        return all == 0 ? 0 : without / all;
     }
 
     static MakingMix of(BatchAccount.Making made, List<Recording.Stretch> pauses) {
@@ -50,6 +66,8 @@ final class MakingMix {
             long switches = usage.voluntarySwitches() + usage.involuntarySwitches();
             contended = switches == 0 ? 0 : rest * usage.involuntarySwitches() / switches;
         }
+        double waited = Math.max(0, rest - contended - decode - transform);
+        faulted += Math.min(collate - faulted, waited);
         double stages = collate - faulted + decode + transform;
         double kept = stages <= 0 ? 1 : Math.max(0, 1 - contended / stages);
         var making = new MakingMix();

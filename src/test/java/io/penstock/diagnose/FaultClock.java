@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -87,9 +88,9 @@ final class FaultClock {
         return overlaps(onCore());
     }
 
-    /** The part of it that the fault's thread could run, and had no core: of a fault that does nothing but compute. */
+    /** All waiting but that part: of a fault that does nothing but compute. */
     double waitedForCore() {
-        return overlaps(1 - onCore());
+        return waited() - waitedForFaultOnCore();
     }
 
     private double onCore() {
@@ -130,8 +131,8 @@ final class FaultClock {
             nanos[i] = nanos(i + 1);
         }
         long[] sorted = nanos.clone();
-        java.util.Arrays.sort(sorted);
+        Arrays.sort(sorted);
         double median = sorted[sorted.length / 2];
-        return java.util.Arrays.stream(nanos).filter(step -> step > 2 * median).sum() / total();
+        return Arrays.stream(nanos).filter(step -> step > 2 * median).sum() / total();
     }
 }

@@ -10,12 +10,16 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.TransferMode;
 import io.penstock.store.TokenStore;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import java.util.function.ToDoubleFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** The situations of the matrix, over windows of a store of tokens. A batch's first sample is struck, and no other. */
 final class Faults {
@@ -24,6 +28,7 @@ final class Faults {
     static final int WINDOW = 64;
     private static final int STEPS = 60;
     private static final int BURNERS_A_CORE = 2;
+    private static final int LIVE_OBJECTS = 400_000;
     private static final long MILLI = Situation.MILLI;
 
     private final Dataset windows;
@@ -72,6 +77,12 @@ final class Faults {
         }
     }
 
+    /** With something to go through, so that the pause is what the call takes. */
+    private static void collect(Object[] live) {
+        System.gc();
+        Reference.reachabilityFence(live);
+    }
+
     private static LongConsumer first(LongConsumer ofBatch) {
         return sample -> {
             if (sample % BATCH == 0) {
@@ -104,7 +115,7 @@ final class Faults {
 
     private void add(String name, String injected, BiFunction<FaultClock, Boolean, DataLoaderBuilder> loader,
             Trainer trainer, Verdict verdict, String cause, double constructed,
-            java.util.function.ToDoubleFunction<FaultClock> timed) {
+            ToDoubleFunction<FaultClock> timed) {
         all.add(new Situation(name, injected, loader, trainer, verdict, cause, constructed, timed));
     }
 
@@ -137,7 +148,7 @@ final class Faults {
         }, Trainer.holding(3, STEPS), Verdict.COLLATE, "collate", 0.5, FaultClock::waitedForFaultOnCore);
         add("blocking reader", "each batch's read answers after 6 ms",
                 (clock, faulty) -> loader(new FaultyDataset(windows,
-                        first(faulty ? clock.timed(sleeping(6)) : NONE), null)),
+                        first(faulty ? clock.timed(sleeping(6)) : NONE), null)).readAhead(0),
                 Trainer.holding(3, STEPS), Verdict.STORAGE, "read_blocked", 0.5, FaultClock::waitedForFault);
     }
 
@@ -165,9 +176,10 @@ final class Faults {
         add("oversubscribed cores", burners + " threads that burn beside a decoder that computes",
                 (clock, faulty) -> decoding(first(clock.timed(_ -> burnWork(work)))),
                 Trainer.holding(1, STEPS), Verdict.CPU_OVERSUBSCRIBED, "cpu", Double.NaN, FaultClock::waitedForCore);
-        add("garbage collection", "the decoder has the JVM collect, for every batch",
-                decoder(_ -> System.gc(), same -> same),
-                Trainer.holding(2, 30), Verdict.GC_STALL, "gc", Double.NaN, FaultClock::stopped);
+        Object[] live = Stream.generate(Object::new).limit(LIVE_OBJECTS).toArray();
+        add("garbage collection", "the decoder has the JVM collect for every batch; no workers",
+                decoder(_ -> collect(live), none -> none.workers(0)),
+                Trainer.holding(6, 30), Verdict.GC_STALL, "gc", Double.NaN, FaultClock::stopped);
     }
 
     private void steps() {
@@ -188,11 +200,11 @@ final class Faults {
     /** Here what is found is found without a fault, and the control has one. */
     private void healthy() {
         for (TransferMode mode : List.of(TransferMode.IN_PLACE, TransferMode.COPY)) {
-            add("healthy, " + mode.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
+            add("healthy, " + mode.name().toLowerCase(Locale.ROOT).replace('_', ' '),
                     "nothing: decoder of 1 ms, trainer of 5", (_, sound) ->
                             decoding(first(sleeping(sound ? 1 : 10))).transfer(mode),
                     Trainer.holding(5, STEPS), Verdict.LOADER_AHEAD, null, 0, _ -> 0);
-            add("the trainer is the limit, " + mode.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' '),
+            add("the trainer is the limit, " + mode.name().toLowerCase(Locale.ROOT).replace('_', ' '),
                     "nothing: decoder of 1 ms, trainer of 5", (_, sound) ->
                             decoding(first(sleeping(sound ? 1 : 10))).transfer(mode),
                     Trainer.holding(5, STEPS), Verdict.COMPUTE_BOUND, null, 1, FaultClock::held);
