@@ -1,6 +1,10 @@
 package io.penstock.diagnose;
 
 import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.Accounts;
@@ -200,7 +204,8 @@ public final class Diagnosis implements AutoCloseable {
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
         return new Recording(loader.info(), all, paused, marks, new Recording.Machine(
-                Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(), Double.NaN, cpuShare()));
+                Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(), copyBytesPerSecond(),
+                cpuShare()));
     }
 
     /**
@@ -270,6 +275,31 @@ public final class Diagnosis implements AutoCloseable {
                 best = Math.min(best, System.nanoTime() - begin);
             }
             return PROBE_BYTES / (best / 1e9);
+        }
+    }
+
+    /** The best of a few copies to the loader's device; NaN if it copies nothing, or the device is closed. */
+    private double copyBytesPerSecond() {
+        if (!loader.info().copies()) {
+            return Double.NaN;
+        }
+        Device device = loader.device();
+        try {
+            device.makeCurrent();
+            try (PinnedBuffer from = device.allocatePinned(PROBE_BYTES);
+                 DeviceBuffer to = device.allocate(PROBE_BYTES);
+                 DeviceStream stream = device.openStream("probe")) {
+                long best = Long.MAX_VALUE;
+                for (int round = 0; round < PROBE_ROUNDS; round++) {
+                    long begin = System.nanoTime();
+                    stream.copyToDevice(to, 0, from, 0, PROBE_BYTES);
+                    stream.synchronize();
+                    best = Math.min(best, System.nanoTime() - begin);
+                }
+                return PROBE_BYTES / (best / 1e9);
+            }
+        } catch (IllegalStateException | DeviceException _) {
+            return Double.NaN;
         }
     }
 

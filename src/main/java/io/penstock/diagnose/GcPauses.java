@@ -30,11 +30,14 @@ final class GcPauses implements AutoCloseable {
     /** Collections that were over when this began to listen. */
     private final long collectedBefore;
     private final NotificationListener listener = (notification, _) -> collected(notification);
-    /** What {@link System#nanoTime} said when the JVM started. */
-    private final long startedAt =
-            System.nanoTime() - ManagementFactory.getRuntimeMXBean().getUptime() * NANOS_A_MILLI;
-    /** Guarded by this. */
+    /** By the collectors' clock, in milliseconds. Guarded by this. */
     private final Deque<Recording.Stretch> pauses = new ArrayDeque<>();
+    /**
+     * What {@link System#nanoTime} said when the collectors' clock began, which is some milliseconds behind the uptime
+     * that the JVM tells: no report comes before the end of its collection, and the quickest one comes soon behind it.
+     * Guarded by this.
+     */
+    private long clockBegan = Long.MAX_VALUE;
     /** Guarded by this. */
     private long reported;
 
@@ -59,23 +62,31 @@ final class GcPauses implements AutoCloseable {
     }
 
     private void collected(Notification notification) {
+        long now = System.nanoTime();
         if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
             GcInfo info = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData())
                     .getGcInfo();
-            add(startedAt + info.getStartTime() * NANOS_A_MILLI, startedAt + info.getEndTime() * NANOS_A_MILLI);
+            add(new Recording.Stretch(info.getStartTime(), info.getEndTime()), now);
         }
     }
 
-    private synchronized void add(long begin, long end) {
+    private synchronized void add(Recording.Stretch pauseMillis, long reportedAt) {
         if (pauses.size() == MOST) {
             pauses.removeFirst();
         }
-        pauses.addLast(new Recording.Stretch(begin, end));
+        pauses.addLast(pauseMillis);
+        clockBegan = Math.min(clockBegan, reportedAt - pauseMillis.endAt() * NANOS_A_MILLI);
         reported++;
         notifyAll();
     }
 
-    /** Collections are reported by a thread of the JVM, some time after they are over. */
+    /** Milliseconds are cut off, so what is meant is on average half of one later. */
+    private Recording.Stretch byNanoTime(Recording.Stretch millis) {
+        long meant = clockBegan + NANOS_A_MILLI / 2;
+        return new Recording.Stretch(meant + millis.beginAt() * NANOS_A_MILLI, meant + millis.endAt() * NANOS_A_MILLI);
+    }
+
+    /** Collections are reported by a thread of the JVM, some time after they are over. Called with the lock. */
     private void awaitReports() {
         long all = collections() - collectedBefore;
         long end = System.nanoTime() + REPORT_MILLIS * NANOS_A_MILLI;
@@ -92,7 +103,8 @@ final class GcPauses implements AutoCloseable {
     /** In order, without overlap; those that are over when this is called. */
     synchronized List<Recording.Stretch> since(long at) {
         awaitReports();
-        List<Recording.Stretch> sorted = new ArrayList<>(pauses);
+        List<Recording.Stretch> sorted = new ArrayList<>();
+        pauses.forEach(pause -> sorted.add(byNanoTime(pause)));
         sorted.removeIf(pause -> pause.endAt() <= at);
         sorted.sort(Comparator.comparingLong(Recording.Stretch::beginAt));
         List<Recording.Stretch> apart = new ArrayList<>();

@@ -297,9 +297,8 @@ final class InputRules {
         Map<String, Object> evidence = evidence();
         evidence.put("copy_gb_per_s", rate);
         evidence.put("probed_gb_per_s", probed);
-        evidence.put("share_of_step", share);
-        find(Verdict.H2D_SLOW, share >= StepRules.WARN_SHARE ? StepRules.severity(share) : Severity.INFO, share,
-                String.format(Locale.ROOT, "Copies to the device run at %.2f GB/s of %.2f that it can.", rate, probed),
+        find(Verdict.H2D_SLOW, share,
+                String.format(Locale.ROOT, "Copies to the device run at %.2f GB/s of %.2f that it can", rate, probed),
                 "Use larger batches, pinned memory, and a bus that nothing else uses meanwhile.", evidence);
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.device.Device;
 import io.penstock.diagnose.Situation.Outcome;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
@@ -42,6 +43,7 @@ class FaultMatrixTest {
 
     @TempDir
     private static Path folder;
+    private static final Device HOST = Device.host();
     private static TokenStore store;
 
     @BeforeAll
@@ -51,6 +53,7 @@ class FaultMatrixTest {
 
     @AfterAll
     static void report() throws IOException {
+        HOST.close();
         store.close();
         List<String> lines = new ArrayList<>(List.of(
                 "| situation | put in | verdict found | cause of waiting | share put in | by stopwatch | found |",
@@ -61,7 +64,7 @@ class FaultMatrixTest {
 
     @TestFactory
     Stream<DynamicTest> everyFaultIsFoundWithItsCauseAndShare() {
-        return new Faults(store).all().stream()
+        return new Faults(store, HOST).all().stream()
                 .map(situation -> DynamicTest.dynamicTest(situation.name(), () -> {
                     attempt(() -> TABLE.add(check(situation, run(situation, true))));
                     attempt(() -> checkControl(situation, run(situation, false)));
@@ -71,7 +74,7 @@ class FaultMatrixTest {
     /** A matrix that could not fail would prove nothing. */
     @Test
     void wrongExpectationsFail() throws Exception {
-        Situation right = new Faults(store).all().getFirst();
+        Situation right = new Faults(store, HOST).all().getFirst();
         Outcome outcome = run(right, true);
         assertThrows(AssertionError.class, () -> checkControl(right, outcome), "it is there");
         assertThrows(AssertionError.class, () -> check(right, run(right, false)), "it is not there");

@@ -5,6 +5,7 @@ import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
 import io.penstock.diagnose.Situation.Trainer;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -14,6 +15,7 @@ import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
@@ -32,9 +34,12 @@ final class Faults {
     private static final long MILLI = Situation.MILLI;
 
     private final Dataset windows;
+    private final Device host;
     private final List<Situation> all = new ArrayList<>();
 
-    Faults(TokenStore store) {
+    /** The device is the loaders'. */
+    Faults(TokenStore store, Device host) {
+        this.host = host;
         this.windows = TokenWindows.of(store, WINDOW, WINDOW, false);
     }
 
@@ -43,6 +48,7 @@ final class Faults {
         stages();
         ring();
         machine();
+        copies();
         steps();
         healthy();
         return all;
@@ -123,7 +129,7 @@ final class Faults {
         add("sleeping decoder", "8 ms a batch", decoder(sleeping(8), same -> same),
                 Trainer.holding(4, STEPS), Verdict.DECODE, "decode", 0.5, FaultClock::waitedForFault);
         add("burning decoder", "6 ms of a core a batch", decoder(burning(6), same -> same),
-                Trainer.holding(3, STEPS), Verdict.DECODE, "decode", 0.5, FaultClock::waitedForFaultOnCore);
+                Trainer.holding(3, STEPS), Verdict.DECODE, "decode", Double.NaN, FaultClock::waitedForFaultOnCore);
         add("decoder too slow for two workers", "12 ms a batch", decoder(sleeping(12), two -> two.workers(2)),
                 Trainer.holding(3, STEPS), Verdict.DECODE, "decode", 0.5, FaultClock::waitedForFault);
         add("no workers", "decoder of 3 ms a batch on the trainer's thread",
@@ -145,7 +151,7 @@ final class Faults {
             LongConsumer fault = faulty ? clock.timed(burning(6)) : NONE;
             Collator heavy = new Stack().then((plan, _) -> fault.accept(plan.sample(0) / BATCH));
             return loader(windows).collator(heavy);
-        }, Trainer.holding(3, STEPS), Verdict.COLLATE, "collate", 0.5, FaultClock::waitedForFaultOnCore);
+        }, Trainer.holding(3, STEPS), Verdict.COLLATE, "collate", Double.NaN, FaultClock::waitedForFaultOnCore);
         add("blocking reader", "each batch's read answers after 6 ms",
                 (clock, faulty) -> loader(new FaultyDataset(windows,
                         first(faulty ? clock.timed(sleeping(6)) : NONE), null)).readAhead(0),
@@ -180,6 +186,23 @@ final class Faults {
         add("garbage collection", "the decoder has the JVM collect for every batch; no workers",
                 decoder(_ -> collect(live), none -> none.workers(0)),
                 Trainer.holding(6, 30), Verdict.GC_STALL, "gc", Double.NaN, FaultClock::stopped);
+    }
+
+    private void copies() {
+        for (Verdict verdict : List.of(Verdict.H2D_BOUND, Verdict.H2D_SLOW)) {
+            add("slow copies, " + (verdict == Verdict.H2D_BOUND ? "of the step" : "by their rate"),
+                    "6 ms more for each copy to the device", (clock, faulty) -> loader(windows)
+                            .device(new SlowBus(host, copying(clock, faulty)))
+                            .transfer(TransferMode.COPY),
+                    Trainer.holding(3, STEPS), verdict, null, 0.5, FaultClock::waitedForFault);
+        }
+    }
+
+    /** One copy a batch, in order. */
+    private static Runnable copying(FaultClock clock, boolean faulty) {
+        LongConsumer fault = faulty ? clock.timed(sleeping(6)) : NONE;
+        var copies = new AtomicLong();
+        return () -> fault.accept(copies.getAndIncrement());
     }
 
     private void steps() {

@@ -86,11 +86,11 @@ class VerdictsTest {
         put(Verdict.H2D_SLOW, s -> {
             s.deviceSlots = 3;
             s.copyRate = 25e9;
-            s.copy = _ -> 1_000;
+            s.copy = _ -> 3_000;
         }, s -> {
             s.deviceSlots = 3;
             s.copyRate = 25e9;
-            s.copy = _ -> 50;
+            s.copy = _ -> 1_000; // Slow too, and nobody waits.
         });
         put(Verdict.UNPINNED, s -> {
             s.deviceSlots = 3;
