@@ -1,5 +1,6 @@
 package io.penstock.diagnose;
 
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ final class FaultClock {
 
     private final Map<Long, List<Strike>> strikes = new ConcurrentHashMap<>();
     private final List<Step> steps = new ArrayList<>();
+    private long collectedMillis;
 
     /** A fault that is timed, and bound to the batch that it strikes. */
     LongConsumer timed(LongConsumer fault) {
@@ -51,6 +53,14 @@ final class FaultClock {
     /** Called by the trainer, for each step in order. */
     void step(long requested, long taken, long released) {
         steps.add(new Step(steps.size(), requested, taken, released));
+        if (steps.size() == 1) {
+            collectedMillis = -collectionMillis();
+        }
+    }
+
+    /** Called by the trainer behind the last step. */
+    void end() {
+        collectedMillis += collectionMillis();
     }
 
     private long nanos(int step) {
@@ -109,13 +119,14 @@ final class FaultClock {
         return part * sum / total();
     }
 
-    /** The fault at whatever batch, within any step: of a fault that stops everything. */
-    double stopped() {
-        long begin = steps.get(1).requested();
-        long end = steps.getLast().released();
-        return strikes.values().stream().flatMap(List::stream)
-                .mapToDouble(strike -> Intervals.overlapNanos(begin, end, strike.begin(), strike.end())).sum()
-                / total();
+    /** Collecting garbage, by the collectors' own totals. */
+    double collected() {
+        return collectedMillis * 1e6 / total();
+    }
+
+    private static long collectionMillis() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .mapToLong(GarbageCollectorMXBean::getCollectionTime).sum();
     }
 
     /** The wait for the first batch, of the run with it. */

@@ -185,7 +185,7 @@ final class Faults {
         Object[] live = Stream.generate(Object::new).limit(LIVE_OBJECTS).toArray();
         add("garbage collection", "the decoder has the JVM collect for every batch; no workers",
                 decoder(_ -> collect(live), none -> none.workers(0)),
-                Trainer.holding(6, 30), Verdict.GC_STALL, "gc", Double.NaN, FaultClock::stopped);
+                Trainer.holding(6, 30), Verdict.GC_STALL, "gc", Double.NaN, FaultClock::collected);
     }
 
     private void copies() {

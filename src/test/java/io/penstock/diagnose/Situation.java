@@ -71,6 +71,7 @@ record Situation(String name, String injected, BiFunction<FaultClock, Boolean, D
                 clock.step(requested, taken, released);
                 requested = System.nanoTime();
             }
+            clock.end();
             held.forEach(Batch::close);
             return new Outcome(diagnosis.summary(), clock);
         }
