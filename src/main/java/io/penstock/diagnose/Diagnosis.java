@@ -226,18 +226,21 @@ public final class Diagnosis implements AutoCloseable {
         }
         double asked = all.stream().filter(account -> account.making().usage() != null).count();
         double steps = all.getLast().sequence() - all.getFirst().sequence() + 1;
-        return (all.size() * Accounts.nanosPerBatch() + 2 * asked * askingNanos()) / steps;
+        double queues = all.stream().filter(account -> account.making().usage() != null
+                && account.making().usage().queuedNanos() >= 0).count();
+        try (var usage = new ThreadUsage()) {
+            return (all.size() * Accounts.nanosPerBatch() + 2 * asked * askingNanos(usage::read)
+                    + 2 * queues * askingNanos(usage::queuedNanos)) / steps;
+        }
     }
 
-    private static double askingNanos() {
-        try (var usage = new ThreadUsage()) {
-            usage.read();
-            long begin = System.nanoTime();
-            for (int i = 0; i < ASKING_ROUNDS; i++) {
-                usage.read();
-            }
-            return (double) (System.nanoTime() - begin) / ASKING_ROUNDS;
+    private static double askingNanos(Runnable asking) {
+        asking.run();
+        long begin = System.nanoTime();
+        for (int i = 0; i < ASKING_ROUNDS; i++) {
+            asking.run();
         }
+        return (double) (System.nanoTime() - begin) / ASKING_ROUNDS;
     }
 
     private Fingerprint fingerprint(Recording recording) {

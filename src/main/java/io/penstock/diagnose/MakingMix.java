@@ -8,11 +8,12 @@ import java.util.List;
  * waiting for.
  *
  * <p>A stage's time is wall time. The time that the thread did not run is taken from the stages so, in this order:
- * a pause of the JVM belongs to {@link Cause#GC} and is left out; in a read it is {@link Cause#READ_BLOCKED}; in
- * collating it is that too, if storage gave bytes or a page fault had to wait meanwhile; of the rest, the share of
- * involuntary among all context switches is {@link Cause#CPU}. What remains is the stage's own, for a decoder that
- * sleeps is a slow decoder; but in collating it is a read again: a thread that copies samples waits of its own will for
- * their bytes alone, and file systems without a block device do not count what they give.
+ * a pause of the JVM belongs to {@link Cause#GC} and is left out; what the thread waited for a core is {@link
+ * Cause#CPU}; in a read the rest is {@link Cause#READ_BLOCKED}, and in collating too, since a thread that copies samples
+ * waits of its own will for their bytes alone. What remains is the stage's own: a decoder that sleeps is a slow decoder.
+ *
+ * <p>Where the system does not say how long the thread waited for a core, the share of involuntary among all context
+ * switches stands for it, of the time that is not for storage: a coarse measure.
  */
 final class MakingMix {
 
@@ -46,6 +47,17 @@ final class MakingMix {
         return all == 0 ? 0 : without / all;
     }
 
+    /** Of the time that the thread did not run, what it could have. */
+    private static double contended(BatchAccount.Usage usage, double blocked, double reading) {
+        if (usage.queuedNanos() >= 0) {
+            return Math.min(blocked, usage.queuedNanos());
+        }
+        long switches = usage.voluntarySwitches() + usage.involuntarySwitches();
+        boolean stored = usage.diskBytes() > 0 || usage.majorFaults() > 0;
+        double elsewhere = stored ? Math.max(0, blocked - reading) : blocked;
+        return switches == 0 ? 0 : elsewhere * usage.involuntarySwitches() / switches;
+    }
+
     static MakingMix of(BatchAccount.Making made, List<Recording.Stretch> pauses) {
         double read = Math.max(0, made.readNanos());
         double decode = Math.max(0, made.decodeNanos());
@@ -53,30 +65,21 @@ final class MakingMix {
         double collate = made.collateNanos();
         double paused = Intervals.overlapNanos(pauses, made.plannedAt(), made.madeAt());
         double blocked = Math.max(0, made.blockedNanos() - paused);
-        double readBlocked = Math.min(read, blocked);
-        double rest = blocked - readBlocked;
-        double faulted = 0;
-        double contended = 0;
-        BatchAccount.Usage usage = made.usage();
-        if (usage != null) {
-            if (usage.diskBytes() > 0 || usage.majorFaults() > 0) {
-                faulted = Math.min(collate, rest);
-                rest -= faulted;
-            }
-            long switches = usage.voluntarySwitches() + usage.involuntarySwitches();
-            contended = switches == 0 ? 0 : rest * usage.involuntarySwitches() / switches;
-        }
-        double waited = Math.max(0, rest - contended - decode - transform);
-        faulted += Math.min(collate - faulted, waited);
-        double stages = collate - faulted + decode + transform;
-        double kept = stages <= 0 ? 1 : Math.max(0, 1 - contended / stages);
+        double contended = made.usage() == null ? 0 : contended(made.usage(), blocked, read + collate);
+        double rest = blocked - contended;
+        double readBlocked = Math.min(read, rest);
+        rest -= readBlocked;
+        boolean stored = made.usage() != null && (made.usage().diskBytes() > 0 || made.usage().majorFaults() > 0);
+        double fetched = Math.min(collate, stored ? rest : Math.max(0, rest - decode - transform));
+        double ran = read - readBlocked + decode + transform + collate - fetched;
+        double kept = ran <= 0 ? 1 : Math.max(0, 1 - contended / ran);
         var making = new MakingMix();
-        making.add(Cause.READ_BLOCKED, readBlocked + faulted);
-        making.add(Cause.READ_CPU, read - readBlocked);
+        making.add(Cause.READ_BLOCKED, readBlocked + fetched);
+        making.add(Cause.READ_CPU, (read - readBlocked) * kept);
         making.add(Cause.DECODE, decode * kept);
         making.add(Cause.TRANSFORM, transform * kept);
-        making.add(Cause.COLLATE, (collate - faulted) * kept);
-        making.add(Cause.CPU, Math.min(contended, stages));
+        making.add(Cause.COLLATE, (collate - fetched) * kept);
+        making.add(Cause.CPU, Math.min(contended, ran));
         return making;
     }
 }

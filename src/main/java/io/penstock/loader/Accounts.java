@@ -84,8 +84,8 @@ public final class Accounts {
     private static final int CPU = 11;
     private static final int DISK = 12;
     private static final int FAULTS = 13;
-    private static final int VOLUNTARY = 14;
-    private static final int INVOLUNTARY = 15;
+    private static final int SWITCHES = 14;
+    private static final int QUEUED = 15;
     private final Table making = new Table(16);
 
     private static final int SUBMIT = 1;
@@ -153,13 +153,13 @@ public final class Accounts {
         making.values[row + TRANSFORM] = transform;
     }
 
-    void usage(int row, long cpu, long disk, long faults, long voluntary, long involuntary) {
+    void usage(int row, long cpu, long disk, long faults, long voluntary, long involuntary, long queued) {
         long[] values = making.values;
         values[row + CPU] = cpu;
         values[row + DISK] = disk;
         values[row + FAULTS] = faults;
-        values[row + VOLUNTARY] = voluntary;
-        values[row + INVOLUNTARY] = involuntary;
+        values[row + SWITCHES] = voluntary << Integer.SIZE | involuntary;
+        values[row + QUEUED] = queued;
     }
 
     void noUsage(int row) {
@@ -319,7 +319,7 @@ public final class Accounts {
         long[] made = making.values;
         long[] took = taking.values;
         Usage usage = made[m + CPU] == NOT_MEASURED ? null : new Usage(made[m + CPU], made[m + DISK],
-                made[m + FAULTS], made[m + VOLUNTARY], made[m + INVOLUNTARY]);
+                made[m + FAULTS], made[m + SWITCHES] >> Integer.SIZE, (int) made[m + SWITCHES], made[m + QUEUED]);
         var account = new BatchAccount(sequence, made[m + EPOCH_AND_FIRST] >> 1,
                 (made[m + EPOCH_AND_FIRST] & FIRST_FLAG) != 0, (int) made[m + WORKER_AND_SAMPLES], made[m + BYTES],
                 new Making((int) (made[m + WORKER_AND_SAMPLES] >> Integer.SIZE), made[m + CLAIMED], made[m + SLOT],

@@ -64,16 +64,17 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
     }
 
     /**
-     * What the operating system says of a thread over a stretch of time (getrusage, RUSAGE_THREAD).
+     * What the operating system says of a thread over a stretch of time (getrusage, RUSAGE_THREAD; schedstat).
      *
      * @param cpuNanos time that it ran, in user and in system mode
      * @param diskBytes bytes that were read from storage for it; file systems without a block device say 0
      * @param majorFaults page faults that had to wait for storage; a poor measure, since one may bring in megabytes
      * @param voluntarySwitches how often it left its core to wait for something
      * @param involuntarySwitches how often it had to leave its core to another thread
+     * @param queuedNanos how long it could run and had no core; {@link #NOT_MEASURED} for a batch that is made quickly
      */
     public record Usage(long cpuNanos, long diskBytes, long majorFaults, long voluntarySwitches,
-            long involuntarySwitches) {
+            long involuntarySwitches, long queuedNanos) {
     }
 
     /**

@@ -13,6 +13,9 @@ final class WorkerAccount {
     static final long ASK_NANOS = 100_000;
     static final int ASK_EVERY = 16;
 
+    /** From this on, it takes a hundred times as long as asking for how long the thread stood in a queue. */
+    static final long ASK_QUEUE_NANOS = 400_000;
+
     private final Accounts accounts;
     private final int worker;
     private final StageClock stages;
@@ -26,6 +29,7 @@ final class WorkerAccount {
     private long majorFaults;
     private long voluntarySwitches;
     private long involuntarySwitches;
+    private long queuedNanos;
 
     /**
      * For one thread.
@@ -52,6 +56,7 @@ final class WorkerAccount {
             majorFaults = usage.majorFaults();
             voluntarySwitches = usage.voluntarySwitches();
             involuntarySwitches = usage.involuntarySwitches();
+            queuedNanos = lastNanos >= ASK_QUEUE_NANOS ? usage.queuedNanos() : BatchAccount.NOT_MEASURED;
         }
     }
 
@@ -66,7 +71,8 @@ final class WorkerAccount {
             usage.read();
             accounts.usage(row, usage.cpuNanos() - cpuNanos, usage.diskBytes() - diskBytes,
                     usage.majorFaults() - majorFaults, usage.voluntarySwitches() - voluntarySwitches,
-                    usage.involuntarySwitches() - involuntarySwitches);
+                    usage.involuntarySwitches() - involuntarySwitches,
+                    queuedNanos < 0 ? BatchAccount.NOT_MEASURED : usage.queuedNanos() - queuedNanos);
         } else {
             accounts.noUsage(row);
         }

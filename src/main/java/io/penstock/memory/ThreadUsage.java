@@ -1,9 +1,11 @@
 package io.penstock.memory;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -12,6 +14,7 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 
 /**
  * What the operating system says the calling thread has used so far: one call, of a third of a microsecond, gives time
@@ -51,8 +54,18 @@ public final class ThreadUsage implements AutoCloseable {
 
     private static final MethodHandle GETRUSAGE = AVAILABLE ? bind() : null;
 
+    /** Of the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
+    private static final Path SCHEDULE = Path.of("/proc/thread-self/schedstat");
+    private static final int SCHEDULE_BYTES = 64;
+    private static final int CLOSED = -1;
+
     private final Arena arena = Arena.ofShared();
     private final MemorySegment usage = arena.allocate(RUSAGE);
+    private final MemorySegment schedule = arena.allocate(SCHEDULE_BYTES);
+    private final MemorySegment state = arena.allocate(Posix.CALL_STATE);
+    private int scheduleFile = CLOSED;
+    /** Whose schedule is open; or whose is not there to be opened. */
+    private Thread scheduled;
 
     /** Asks nothing yet. */
     public ThreadUsage() {
@@ -129,14 +142,57 @@ public final class ThreadUsage implements AutoCloseable {
         return get(NIVCSW);
     }
 
+    /**
+     * How long the calling thread has waited for a core, altogether, with work to do. Takes some times as long as
+     * {@link #read}, which need not be called for it.
+     *
+     * @return nanoseconds; -1 if the system does not tell
+     */
+    public long queuedNanos() {
+        if (scheduled != Thread.currentThread()) {
+            openSchedule();
+        }
+        if (scheduleFile == CLOSED) {
+            return -1;
+        }
+        long bytes = Posix.pread(state, scheduleFile, 0, schedule, 0, SCHEDULE_BYTES);
+        long at = 0;
+        while (at < bytes && schedule.get(JAVA_BYTE, at) != ' ') {
+            at++;
+        }
+        long nanos = at < bytes ? 0 : -1;
+        for (at++; at < bytes && schedule.get(JAVA_BYTE, at) != ' '; at++) {
+            nanos = 10 * nanos + schedule.get(JAVA_BYTE, at) - '0';
+        }
+        return nanos;
+    }
+
+    private void openSchedule() {
+        closeSchedule();
+        scheduled = Thread.currentThread();
+        try {
+            scheduleFile = AVAILABLE ? Posix.openReadOnly(SCHEDULE) : CLOSED;
+        } catch (IOException _) {
+            scheduleFile = CLOSED;
+        }
+    }
+
+    private void closeSchedule() {
+        if (scheduleFile != CLOSED) {
+            Posix.close(scheduleFile);
+            scheduleFile = CLOSED;
+        }
+    }
+
     private long get(long offset) {
         return usage.get(JAVA_LONG, offset);
     }
 
-    /** Frees the memory. Calling it again does nothing. */
+    /** Frees what it holds. Calling it again does nothing. */
     @Override
     public void close() {
         if (arena.scope().isAlive()) {
+            closeSchedule();
             arena.close();
         }
     }

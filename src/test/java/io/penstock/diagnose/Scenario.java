@@ -109,7 +109,8 @@ final class Scenario {
             long[] row = rows.get(i);
             long wall = made[i] - row[3];
             Usage usage = !withUsage ? null : new Usage((wall - blocked.applyAsLong(i)) * MICRO,
-                    diskBytes.applyAsLong(i), 0, involuntary.applyAsLong(i) > 0 ? 0 : 1, involuntary.applyAsLong(i));
+                    diskBytes.applyAsLong(i), 0, involuntary.applyAsLong(i) > 0 ? 0 : 1, involuntary.applyAsLong(i),
+                    BatchAccount.NOT_MEASURED);
             int readyBatches = 0;
             for (int j = i; j < batches && j < i + hostSlots; j++) {
                 readyBatches += made[j] <= requested[i] ? 1 : 0;
