@@ -9,8 +9,9 @@ import java.util.List;
  *
  * <p>A stage's time is wall time. The time that the thread did not run is taken from the stages so, in this order:
  * a pause of the JVM belongs to {@link Cause#GC} and is left out; what the thread waited for a core is {@link
- * Cause#CPU}; in a read the rest is {@link Cause#READ_BLOCKED}, and in collating too, since a thread that copies samples
- * waits of its own will for their bytes alone. What remains is the stage's own: a decoder that sleeps is a slow decoder.
+ * Cause#CPU}; in a read the rest is {@link Cause#READ_BLOCKED}, and in collating too, since a thread that copies
+ * samples waits of its own will for their bytes alone. What remains is the stage's own: a decoder that sleeps is a slow
+ * decoder.
  *
  * <p>Where the system does not say how long the thread waited for a core, the share of involuntary among all context
  * switches stands for it, of the time that is not for storage: a coarse measure.
