@@ -32,7 +32,7 @@ final class Attribution {
     private final List<BatchAccount> accounts;
     /** How far ahead of a batch another may be that waits for a slot meanwhile. */
     private final int reach;
-    /** Why a batch that is there is not in the trainer's hands yet: where workers find no core, nor does the trainer. */
+    /** Why the trainer has not yet what is there: it wakes up; or, where workers find no core, it finds none. */
     private final Cause late;
 
     private Attribution(Recording recording) {

@@ -30,7 +30,7 @@ import org.opentest4j.TestAbortedException;
 /**
  * Real loaders with faults put in on purpose: the verdict, its cause and its share must be right within five points,
  * and the verdict must be gone with the fault. Shares are held against a {@link FaultClock} of the same run; and
- * against what was put in, if the clock agrees that it was, which on a machine that does other things beside it may not. A run
+ * against what was put in, if the clock agrees that it was, which on a machine that does other things it may not. A run
  * that fails is done again, twice at most.
  *
  * <p>The table in {@code docs/diagnosis.md} is what this writes to {@code target/fault-matrix.md}.
