@@ -6,6 +6,7 @@
  */
 module io.penstock {
     requires jdk.management;
+    requires static jdk.jfr;
     requires static java.desktop;
     requires static jdk.httpserver;
     requires static com.github.luben.zstd_jni;

@@ -13,6 +13,7 @@ import io.penstock.loader.BatchAccount;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Replay;
+import io.penstock.loader.events.Recorder;
 import io.penstock.memory.ThreadUsage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -215,7 +216,11 @@ public final class Diagnosis implements AutoCloseable {
      */
     public Summary summary() {
         Recording recording = recording();
-        return new Summarizer(recording).summary(fingerprint(recording), overheadNanos(recording), headroom);
+        Summary summary = new Summarizer(recording).summary(fingerprint(recording), overheadNanos(recording), headroom);
+        if (Recorder.isUsed()) {
+            DiagnosisEvent.tell(summary);
+        }
+        return summary;
     }
 
     /** What accounts cost here, spread over the steps that have none. */

@@ -6,11 +6,13 @@ import io.penstock.loader.BatchAccount.Copying;
 import io.penstock.loader.BatchAccount.Making;
 import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.BatchAccount.Usage;
+import io.penstock.loader.events.TakeEvents;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.IntSupplier;
 
 /**
  * The accounts of the latest batches, in arrays that are allocated once.
@@ -111,9 +113,20 @@ public final class Accounts {
     private static final int PACE = CacheLine.MIDDLE + 3;
     /** Read for every batch by all, and seldom written: whether steps are quick. */
     private final long[] quick = new long[CacheLine.SLOTS];
+    final TakeEvents events;
 
-    Accounts(boolean copies) {
+    /**
+     * For one loader.
+     *
+     * @param copies whether batches are copied
+     * @param loader the loader's name
+     * @param filledSlots how many slots have a batch in them
+     * @param firstRecording what to do when events are recorded for the first time
+     */
+    Accounts(boolean copies, String loader, IntSupplier filledSlots, Runnable firstRecording) {
         copying = copies ? new Table(4) : null;
+        events = new TakeEvents(loader, filledSlots, sequence -> account(index(sequence), sequence),
+                firstRecording);
         taker[NEWEST] = NOT_MEASURED;
         taker[LAST_KEPT] = NOT_MEASURED;
         taker[PACE] = MOST_PACE_NANOS;
@@ -233,8 +246,17 @@ public final class Accounts {
         }
     }
 
-    /** A batch was given back, by whatever thread has it. */
-    void closed(long sequence, long at) {
+    /** A batch is given back, by whatever thread has it. */
+    void givenBack(long sequence) {
+        if (keeps(sequence)) {
+            closed(sequence, System.nanoTime());
+        }
+        if (events.isWatched()) {
+            events.closed(sequence);
+        }
+    }
+
+    private void closed(long sequence, long at) {
         int index = index(sequence);
         if (taking.number(index) == sequence) {
             ELEMENT.setOpaque(taking.values, index * taking.columns + CLOSED, at);
@@ -262,7 +284,7 @@ public final class Accounts {
      * @return nanoseconds
      */
     public static double nanosPerBatch() {
-        var scratch = new Accounts(false);
+        var scratch = new Accounts(false, "", () -> 0, () -> { });
         long best = Long.MAX_VALUE;
         for (int round = 0; round < PROBE_ROUNDS; round++) {
             long begin = System.nanoTime();

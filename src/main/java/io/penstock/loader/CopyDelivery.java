@@ -7,6 +7,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
+import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
 import java.util.List;
 import java.util.stream.Stream;
@@ -46,6 +47,7 @@ final class CopyDelivery implements Delivery {
     private final LoaderFailure failure;
     /** Null if none are kept. */
     private final Accounts accounts;
+    private final CopyEvents events;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
     private final Delivered delivered = new Delivered();
@@ -75,6 +77,7 @@ final class CopyDelivery implements Delivery {
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
+        this.events = opened.add(new CopyEvents(name, device.name(), ring.size()), CopyEvents::close);
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
             for (int i = 0; i < slotCount; i++) {
@@ -183,6 +186,9 @@ final class CopyDelivery implements Delivery {
         if (accounts != null && accounts.keeps(sequence)) {
             accounts.arrived(sequence, System.nanoTime());
         }
+        if (accounts != null) {
+            events.arrived(sequence);
+        }
     }
 
     private void retireAll() {
@@ -216,6 +222,10 @@ final class CopyDelivery implements Delivery {
     private void deliver(HostSlot from, int index) {
         DeviceSlot to = slots[index];
         long begin = System.nanoTime();
+        from.turnCame(nextSequence);
+        if (accounts != null) {
+            events.submits(nextSequence);
+        }
         atSequence = nextSequence;
         to.sequence = nextSequence;
         to.failure = from.failure;
@@ -232,6 +242,9 @@ final class CopyDelivery implements Delivery {
         long end = System.nanoTime();
         if (accounts != null && accounts.keeps(nextSequence)) {
             accounts.submitted(nextSequence, begin, end);
+        }
+        if (accounts != null) {
+            events.submitted(nextSequence, from.slab.table().usedBytes(), end - begin);
         }
         nextSequence++;
         deliveredEnd = nextSequence;
@@ -379,8 +392,8 @@ final class CopyDelivery implements Delivery {
     @Override
     public void release(Batch batch) {
         DeviceSlot slot = slotOf(batch);
-        if (accounts != null && accounts.keeps(batch.sequence())) {
-            accounts.closed(batch.sequence(), System.nanoTime());
+        if (accounts != null) {
+            accounts.givenBack(batch.sequence());
         }
         try {
             for (int i = 0; i < batch.streamCount(); i++) {

@@ -4,6 +4,8 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.SampleReader;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
+import io.penstock.loader.events.QueueProbe;
+import io.penstock.loader.events.TakeEvents;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
@@ -110,7 +112,12 @@ public final class DataLoader implements AutoCloseable {
             this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
             boolean copies = settings.copies(device);
             boolean helps = settings.trainerHelps(copies);
-            this.accounts = settings.accounts ? new Accounts(copies) : null;
+            var queue = opened.add(new QueueProbe(name, ring.size(), ring::filled, this::report),
+                    QueueProbe::close);
+            this.accounts = settings.accounts ? new Accounts(copies, name, ring::filled, queue::open) : null;
+            if (accounts != null) {
+                opened.add(accounts.events, TakeEvents::close);
+            }
             this.own = inline || helps
                     ? opened.add(worker(settings, settings.workers, totals.trainer(), helps, null), Worker::close)
                     : null;
@@ -148,7 +155,7 @@ public final class DataLoader implements AutoCloseable {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified);
         return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
                 settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
-                accounts == null ? null : new WorkerAccount(accounts, number, reader.clock()));
+                accounts == null ? null : new WorkerAccount(accounts, name, number, reader.clock()));
     }
 
     /**
@@ -230,6 +237,10 @@ public final class DataLoader implements AutoCloseable {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
         long begin = inline || !delivery.isReady(run, nextBatch) ? System.nanoTime() : NO_WAIT;
+        if (accounts != null && accounts.events.isWatched()) {
+            accounts.events.requests(run.base + nextBatch,
+                    nextBatch > 0 && run.batches.epochOf(nextBatch) == run.batches.epochOf(nextBatch - 1));
+        }
         leases.begin();
         Batch batch = null;
         try {
@@ -246,6 +257,9 @@ public final class DataLoader implements AutoCloseable {
         } finally {
             boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
             long end = begin == NO_WAIT && !accounted ? NO_WAIT : System.nanoTime();
+            if (accounts != null && accounts.events.isWatched()) {
+                accounts.events.taken(batch == null ? BatchAccount.NOT_MEASURED : batch.sequence());
+            }
             if (batch == null) {
                 leases.ended(false);
             } else if (accounts != null && !accounted) {

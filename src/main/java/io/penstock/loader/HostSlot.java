@@ -2,6 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLDevice;
+import io.penstock.loader.events.OrderWait;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
@@ -35,6 +36,8 @@ final class HostSlot {
     final BatchHolder holder;
     /** Why the batch could not be made; null if it was. */
     BatchException failure;
+    /** The time that the batch stands made behind one that is not; null if that never was of interest. */
+    OrderWait orderWait;
 
     private final AtomicLongArray shared = new AtomicLongArray(CacheLine.SLOTS);
 
@@ -59,6 +62,13 @@ final class HostSlot {
 
     long fillNanos() {
         return shared.getPlain(FILL_NANOS);
+    }
+
+    /** Whoever reads the slot: the batch's turn has come. */
+    void turnCame(long sequence) {
+        if (orderWait != null) {
+            orderWait.end(sequence);
+        }
     }
 
     boolean isFreeFor(long sequence) {

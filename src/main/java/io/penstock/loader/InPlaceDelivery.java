@@ -76,6 +76,7 @@ final class InPlaceDelivery implements Delivery {
             failure.check();
         }
         help.learn(slot.fillNanos());
+        slot.turnCame(sequence);
         if (slot.failure != null) {
             BatchException cause = slot.failure;
             ring.release(sequence);
@@ -123,8 +124,8 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
-        if (accounts != null && accounts.keeps(batch.sequence())) {
-            accounts.closed(batch.sequence(), System.nanoTime());
+        if (accounts != null) {
+            accounts.givenBack(batch.sequence());
         }
         try {
             synchronizeStreams(batch, 0);

@@ -66,6 +66,11 @@ final class SlotRing implements AutoCloseable {
         return empty;
     }
 
+    /** How many slots hold one. */
+    int filled() {
+        return slots.length - empty();
+    }
+
     /** The worker's last step: the batch is whole. */
     void publish(long sequence) {
         slot(sequence).setReadyWith(sequence);

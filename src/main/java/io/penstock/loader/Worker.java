@@ -3,6 +3,7 @@ package io.penstock.loader;
 import io.penstock.collate.Collator;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
+import io.penstock.loader.events.OrderWait;
 
 /**
  * Fills slots: waits until the slot of the next sequence is free, claims it, works out the plan, collates, publishes.
@@ -107,6 +108,9 @@ final class Worker {
     long fillNext(Run run, long begin) {
         waited = false;
         long sequence = claimsLate ? claimFree(run) : claimAndWait(run);
+        if (waited && account != null) {
+            account.events.hasSlot(sequence);
+        }
         return sequence == NONE ? NOT_FILLED : fill(run, sequence, begin, waited ? System.nanoTime() : begin);
     }
 
@@ -137,6 +141,9 @@ final class Worker {
     }
 
     private void await(Run run, long claimed) {
+        if (account != null) {
+            account.events.waitsForSlot();
+        }
         freeSlot.await(run, claimed);
         waited = true;
     }
@@ -175,6 +182,10 @@ final class Worker {
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         if (account != null) {
             account.made(run, sequence, slot, begin, free, planned, end);
+        }
+        if (sequence > run.base && account != null && OrderWait.isWatched()
+                && !ring.slot(sequence - 1).isMadeWith(sequence - 1)) {
+            slot.orderWait = OrderWait.begin(slot.orderWait, account.loader);
         }
         ring.publish(sequence);
         return end;

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.StageClock;
+import io.penstock.loader.events.FillEvents;
 import io.penstock.memory.ThreadUsage;
 
 /**
@@ -20,6 +21,8 @@ final class WorkerAccount {
     private final int worker;
     private final StageClock stages;
     private final ThreadUsage usage = new ThreadUsage();
+    final String loader;
+    final FillEvents events;
     private boolean keeps;
     private boolean asked;
     private int notAsked = ASK_EVERY;
@@ -34,13 +37,16 @@ final class WorkerAccount {
     /**
      * For one thread.
      *
-     * @param worker its number
+     * @param loader the loader's name
+     * @param worker the thread's number
      * @param stages what its reader clocks
      */
-    WorkerAccount(Accounts accounts, int worker, StageClock stages) {
+    WorkerAccount(Accounts accounts, String loader, int worker, StageClock stages) {
         this.accounts = accounts;
         this.worker = worker;
         this.stages = stages;
+        this.loader = loader;
+        this.events = new FillEvents(loader, worker);
     }
 
     /** Samples are about to be read. */
@@ -58,17 +64,25 @@ final class WorkerAccount {
             involuntarySwitches = usage.involuntarySwitches();
             queuedNanos = lastNanos >= ASK_QUEUE_NANOS ? usage.queuedNanos() : BatchAccount.NOT_MEASURED;
         }
+        events.begins(sequence);
     }
 
     /** The batch is whole, and not yet published. */
     void made(Run run, long sequence, HostSlot slot, long claimed, long free, long planned, long made) {
+        if (asked) {
+            usage.read();
+        }
+        if (events.ends(sequence)) {
+            events.made(slot.plan.epoch(), slot.plan.count(), slot.slab.table().usedBytes(), planned - free,
+                    stages.readNanos(), stages.decodeNanos(), stages.transformNanos(), made - planned,
+                    asked ? usage.cpuNanos() - cpuNanos : BatchAccount.NOT_MEASURED, usage.diskBytes() - diskBytes);
+        }
         if (!keeps) {
             return;
         }
         int row = accounts.making(sequence, claimed, free, planned, made);
         accounts.stages(row, stages.readNanos(), stages.decodeNanos(), stages.transformNanos());
         if (asked) {
-            usage.read();
             accounts.usage(row, usage.cpuNanos() - cpuNanos, usage.diskBytes() - diskBytes,
                     usage.majorFaults() - majorFaults, usage.voluntarySwitches() - voluntarySwitches,
                     usage.involuntarySwitches() - involuntarySwitches,
@@ -83,6 +97,7 @@ final class WorkerAccount {
     }
 
     void close() {
+        events.close();
         usage.close();
     }
 }

@@ -1,0 +1,58 @@
+package io.penstock.diagnose;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Percentage;
+import jdk.jfr.StackTrace;
+
+/** A finding, in the flight recorder: one event each, whenever a summary is made. */
+@Name("penstock.Diagnosis")
+@Label("Diagnosis")
+@Description("What a summary finds of the steps so far")
+@Category("Penstock")
+@StackTrace(false)
+final class DiagnosisEvent extends Event {
+
+    @Label("Run")
+    String run;
+
+    @Label("Verdict")
+    String verdict;
+
+    @Label("Severity")
+    String severity;
+
+    @Label("Score")
+    @Description("Mostly the share of the step")
+    @Percentage
+    double score;
+
+    @Label("Cause")
+    @Description("What the trainer waited for, where that is the verdict")
+    String cause;
+
+    @Label("Summary")
+    String summary;
+
+    @Label("Action")
+    String action;
+
+    static void tell(Summary summary) {
+        for (Finding finding : summary.findings()) {
+            var event = new DiagnosisEvent();
+            if (event.isEnabled()) {
+                event.run = summary.run();
+                event.verdict = finding.verdict().label();
+                event.severity = finding.severity().label();
+                event.score = finding.score();
+                event.cause = finding.evidence().get("cause") instanceof String cause ? cause : null;
+                event.summary = finding.summary();
+                event.action = finding.action();
+                event.commit();
+            }
+        }
+    }
+}
