@@ -100,7 +100,7 @@ final class Summarizer {
         return marks == null || marks.steps() == 0 ? Double.NaN : nanos.applyAsLong(marks) / 1e6 / marks.steps();
     }
 
-    private static String hostName() {
+    static String hostName() {
         try {
             return InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException _) {

@@ -120,7 +120,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param backwardMillis marked backward passes
      * @param optimizerMillis marked optimizer steps
      * @param residualMillis what is left of the step
-     * @param peakMemoryBytes the most memory that batches take: slots on the host and on the device
+     * @param peakMemoryBytes the most memory that batches take: slots on the host and on the device; 0 if
+     *     that is not known
      */
     public record RankSteps(int rank, String host, long steps, long firstStep, long lastStep, double stepMillis,
             double inputWaitMillis, double fetchMillis, double h2dMillis, double computeMillis, double forwardMillis,
@@ -137,9 +138,10 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param stepMillis how steps spread
      * @param waitMillis how waits of the trainer spread
      * @param exposedMillis how long its stream stood still for a batch
-     * @param stages what each stage took, in the pipeline's order
+     * @param stages what each stage took, in the pipeline's order; none if the input is another library's, and then
+     *     no causes, slots and predictions either
      * @param causes what the trainer waited for; adds up to the waits that were long enough to look at
-     * @param slots host slots
+     * @param slots host slots; null if there are none to know of
      * @param readyBatches how many batches stood made when the trainer asked
      * @param coldStart the first batches
      * @param tail slow steps

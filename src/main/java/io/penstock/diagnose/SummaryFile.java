@@ -308,8 +308,9 @@ final class SummaryFile {
 
     private Map<String, Object> stepMemory() {
         Map<String, ToDoubleFunction<RankSteps>> metrics = new LinkedHashMap<>();
-        metrics.put("peak_allocated_bytes", RankSteps::peakMemoryBytes);
-        metrics.put("peak_reserved_bytes", RankSteps::peakMemoryBytes);
+        ToDoubleFunction<RankSteps> peak = rank -> rank.peakMemoryBytes() > 0 ? rank.peakMemoryBytes() : Double.NaN;
+        metrics.put("peak_allocated_bytes", peak);
+        metrics.put("peak_reserved_bytes", peak);
         return section(List.of(new Finding(summary.ranks().isEmpty() ? Verdict.NO_DATA : Verdict.BALANCED,
                 Severity.INFO, 0, "The memory of batches, allocated at open; that of the model is not seen here.",
                 "", List.of(), Map.of())), metrics, "memory", "bytes");

@@ -50,7 +50,9 @@ final class SummaryText {
         if (!summary.ranks().isEmpty()) {
             steps();
             waits();
-            stages();
+            if (!summary.input().stages().isEmpty()) {
+                stages();
+            }
             predictions();
         }
         wrap(String.format(Locale.ROOT, "The clocks cost %.2f us a step (%s).",
@@ -111,7 +113,7 @@ final class SummaryText {
                     cause.waits() + " waits");
         }
         if (input.causes().isEmpty()) {
-            row("none of 50 us or more");
+            row(input.stages().isEmpty() ? "not known: the input is not this library's" : "none of 50 us or more");
         }
         row("");
         table(widths, "", "p50", "p95", "p99");

@@ -129,9 +129,11 @@ public final class HtmlReport {
             waited += millis;
             addPart(parts, "wait: " + row.cause().label(), millis, cssClass(row.cause()));
         }
-        addPart(parts, "wait: short ones", Math.max(0, input.waitMillis().mean() - waited), "c-other");
+        addPart(parts, input.stages().isEmpty() ? "wait" : "wait: short ones",
+                Math.max(0, input.waitMillis().mean() - waited), "c-other");
         for (RankSteps rank : summary.ranks()) {
             if (rank.rank() == input.rank()) {
+                addPart(parts, "copy", input.stages().isEmpty() ? rank.h2dMillis() : 0, "c-copy");
                 addPart(parts, "compute", rank.computeMillis(), "c-compute");
                 addPart(parts, "residual", rank.residualMillis(), "c-residual");
             }
@@ -196,6 +198,9 @@ public final class HtmlReport {
     }
 
     private void stages() {
+        if (input.stages().isEmpty()) {
+            return;
+        }
         section("What each stage takes", "A batch in each stage: the mean, and a whisker to the 95th percentile. Work "
                 + "of several threads goes on side by side.");
         List<Bar> bars = new ArrayList<>();
@@ -289,13 +294,19 @@ public final class HtmlReport {
                 : ", every " + input.tail().every() + " steps"));
         row("JVM pauses", input.gc().pauses() + ", " + Numbers.time(input.gc().pauseMillis()) + ", "
                 + Numbers.percent(input.gc().stepShare()) + " of the steps");
+        if (input.slots() != null) {
+            slots();
+        }
+        row("bytes from storage over bytes in batches", Numbers.digits(input.readAmplification()));
+        page.close().close();
+    }
+
+    private void slots() {
         row("batches ready when asked", Numbers.digits(input.readyBatches().mean()) + " of "
                 + input.slots().capacity() + " slots");
         row("workers waiting for slots, trainer waiting too", Numbers.time(input.slots().starvedMillis()));
         row("workers waiting for slots, trainer busy: as it should be",
                 Numbers.time(input.slots().backpressureMillis()));
-        row("bytes from storage over bytes in batches", Numbers.digits(input.readAmplification()));
-        page.close().close();
     }
 
     private void ranks() {

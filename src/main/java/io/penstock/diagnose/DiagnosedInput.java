@@ -1,0 +1,267 @@
+package io.penstock.diagnose;
+
+import io.penstock.loader.events.Recorder;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+
+/**
+ * Input of any library, with a clock on it.
+ *
+ * <pre>
+ *   step   |────────────────────────────────────────────────|
+ *   source |─ hasNext ─|   |─ next ─|                       |─ hasNext ─| …
+ *   marks                            |─ COPY ─||─ COMPUTE ─|
+ * </pre>
+ *
+ * <p>A step goes from the first call to the source for its input to the first call for the next one's. The time within
+ * these calls is the wait for input. Without marks, the rest of the step is computing; with marks, what lies outside
+ * them is residual. Marks are made with the thread's clock: of a copy or a kernel that is only enqueued, they see the
+ * enqueueing, unless the trainer waits for its stream within them.
+ *
+ * <p><b>Threads.</b> One thread at a time iterates and marks. A summary may be made by any.
+ *
+ * @param <T> what a step takes
+ */
+public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
+
+    /** What a trainer may mark. */
+    public enum Phase {
+        /** Copying the input to the device. */
+        COPY,
+        /** Computing, where its phases are not told apart. */
+        COMPUTE,
+        /** The forward pass. */
+        FORWARD,
+        /** The backward pass, with the exchange of gradients. */
+        BACKWARD,
+        /** The optimizer's step. */
+        OPTIMIZER
+    }
+
+    private static final int PROBE_STEPS = 2048;
+    private static final int PROBE_ROUNDS = 8;
+
+    private final Supplier<Iterator<? extends T>> epochs;
+    private final LongSupplier clock;
+    private final StepLog log = new StepLog();
+    private final GcPauses pauses = new GcPauses();
+    private String name = "input";
+    private int rank;
+    private int worldSize = 1;
+    private ToIntFunction<? super T> samples = _ -> 1;
+
+    /** Of the thread that iterates. */
+    private long epoch = -1;
+    private boolean asking;
+    private long askedAt;
+    private long waitNanos;
+    private boolean inStep;
+    private final StepLog.Row step = new StepLog.Row();
+    private Phase phase;
+    private long phaseBegan;
+
+    DiagnosedInput(Supplier<Iterator<? extends T>> epochs, LongSupplier clock) {
+        this.epochs = epochs;
+        this.clock = clock;
+    }
+
+    // ---- settings
+
+    /**
+     * What the run is called. Default {@code input}.
+     *
+     * @param run any text
+     * @return this
+     */
+    public DiagnosedInput<T> named(String run) {
+        this.name = Objects.requireNonNull(run, "run");
+        return this;
+    }
+
+    /**
+     * How many samples the input of a step has. Default: 1, so that steps are what is counted.
+     *
+     * @param count counts them
+     * @return this
+     */
+    public DiagnosedInput<T> counting(ToIntFunction<? super T> count) {
+        this.samples = Objects.requireNonNull(count, "count");
+        return this;
+    }
+
+    /**
+     * Which of several processes that train together this is, so that their summaries can be
+     * {@linkplain Summary#merge merged}. Default: the only one.
+     *
+     * @param rank from 0
+     * @param worldSize how many they are
+     * @return this
+     */
+    public DiagnosedInput<T> ofRank(int rank, int worldSize) {
+        this.rank = Objects.checkIndex(rank, worldSize);
+        this.worldSize = worldSize;
+        return this;
+    }
+
+    /** Leaves out what was so far, as a warm-up. */
+    public void restart() {
+        log.clear();
+    }
+
+    // ---- the input
+
+    /**
+     * An epoch of the input.
+     *
+     * @return what the source gives, watched
+     */
+    @Override
+    public Iterator<T> iterator() {
+        endStep(clock.getAsLong());
+        Iterator<? extends T> source = epochs.get();
+        epoch++;
+        return new Epoch(source);
+    }
+
+    private final class Epoch implements Iterator<T> {
+
+        private final Iterator<? extends T> source;
+        private boolean first = true;
+
+        Epoch(Iterator<? extends T> source) {
+            this.source = source;
+        }
+
+        @Override
+        public boolean hasNext() {
+            long begin = ask();
+            boolean more = false;
+            try {
+                more = source.hasNext();
+            } finally {
+                waitNanos += clock.getAsLong() - begin;
+                asking = more;
+            }
+            return more;
+        }
+
+        @Override
+        public T next() {
+            long begin = ask();
+            T item = null;
+            try {
+                item = source.next();
+            } finally {
+                waitNanos += clock.getAsLong() - begin;
+                asking = false;
+            }
+            beginStep(item, first);
+            first = false;
+            return item;
+        }
+
+        /** The first call since the last input was given ends the step that took it. */
+        private long ask() {
+            long now = clock.getAsLong();
+            if (!asking) {
+                endStep(now);
+                asking = true;
+                askedAt = now;
+                waitNanos = 0;
+            }
+            return now;
+        }
+    }
+
+    private void beginStep(T item, boolean first) {
+        inStep = true;
+        step.requestedAt = askedAt;
+        step.waitNanos = waitNanos;
+        step.samples = samples.applyAsInt(item);
+        step.epoch = epoch;
+        step.first = first;
+        Arrays.fill(step.phaseNanos, 0);
+    }
+
+    private void endStep(long now) {
+        if (inStep) {
+            endPhase(now);
+            inStep = false;
+            step.nanos = now - step.requestedAt;
+            log.add(step);
+        }
+    }
+
+    // ---- marks
+
+    /**
+     * A phase of the step begins, and the one before ends. Outside of a step this does nothing.
+     *
+     * @param next the phase
+     */
+    public void begin(Phase next) {
+        long now = clock.getAsLong();
+        endPhase(now);
+        phase = inStep ? Objects.requireNonNull(next, "next") : null;
+        phaseBegan = now;
+    }
+
+    /** The phase ends. */
+    public void end() {
+        endPhase(clock.getAsLong());
+    }
+
+    private void endPhase(long now) {
+        if (phase != null) {
+            log.mark(phase);
+            step.phaseNanos[phase.ordinal()] += now - phaseBegan;
+            phase = null;
+        }
+    }
+
+    // ---- what comes of it
+
+    /**
+     * The diagnosis of the steps so far that are complete.
+     *
+     * @return the summary; {@code input_pipeline} has no stages, no causes and no slots in it
+     */
+    public Summary summary() {
+        List<StepLog.Row> rows = log.rows();
+        long since = rows.isEmpty() ? Long.MAX_VALUE : rows.getFirst().requestedAt;
+        Summary summary = new InputSummarizer(rows, log.marked(), pauses.since(since))
+                .summary(name, rank, worldSize, nanosPerStep());
+        if (Recorder.isUsed()) {
+            DiagnosisEvent.tell(summary);
+        }
+        return summary;
+    }
+
+    private static double nanosPerStep() {
+        List<Integer> nothing = Collections.nCopies(PROBE_STEPS, 0);
+        long best = Long.MAX_VALUE;
+        try (DiagnosedInput<Integer> scratch = Diagnose.wrap(nothing)) {
+            for (int round = 0; round < PROBE_ROUNDS; round++) {
+                long begin = System.nanoTime();
+                for (Integer _ : scratch) {
+                    scratch.begin(Phase.COMPUTE);
+                    scratch.end();
+                }
+                best = Math.min(best, System.nanoTime() - begin);
+            }
+        }
+        return (double) best / PROBE_STEPS;
+    }
+
+    /** Stops listening to the collectors. The source is the caller's. Calling it again does nothing. */
+    @Override
+    public void close() {
+        pauses.close();
+    }
+}

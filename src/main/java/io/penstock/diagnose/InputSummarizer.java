@@ -1,0 +1,155 @@
+package io.penstock.diagnose;
+
+import io.penstock.diagnose.DiagnosedInput.Phase;
+import io.penstock.diagnose.StepLog.Row;
+import io.penstock.diagnose.Summary.ColdStart;
+import io.penstock.diagnose.Summary.Fingerprint;
+import io.penstock.diagnose.Summary.Gc;
+import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.Overhead;
+import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.StepPoint;
+import io.penstock.diagnose.Summary.Tail;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+
+/** Makes a summary of input that another library delivers: of its steps all, of what is behind them nothing. */
+final class InputSummarizer {
+
+    private static final double SLOW = 2;
+
+    private final List<Row> rows;
+    /** Without the first steps of epochs, unless there are no others. */
+    private final List<Row> steady;
+    private final Set<Phase> marked;
+    private final List<Recording.Stretch> pauses;
+    private final double stepNanos;
+
+    InputSummarizer(List<Row> rows, Set<Phase> marked, List<Recording.Stretch> pauses) {
+        this.rows = rows;
+        List<Row> others = rows.stream().filter(row -> !row.first).toList();
+        this.steady = others.isEmpty() ? rows : others;
+        this.marked = marked;
+        this.pauses = pauses;
+        this.stepNanos = steady.stream().mapToDouble(row -> row.nanos).sum();
+    }
+
+    Summary summary(String run, int rank, int worldSize, double nanosPerStep) {
+        List<RankSteps> ranks = rows.isEmpty() ? List.of() : List.of(steps(rank));
+        List<Finding> findings = StepRules.judge(ranks, ranks.size(), "cpu").stream()
+                .map(InputSummarizer::withAction).toList();
+        double step = mean(row -> row.nanos);
+        return new Summary(run, Instant.now(), durationSeconds(), fingerprint(worldSize), "cpu", ranks, findings,
+                input(rank), new Overhead(nanosPerStep, step > 0 ? nanosPerStep / step : Double.NaN));
+    }
+
+    /** What to do about it is known only where the causes are. */
+    private static Finding withAction(Finding finding) {
+        return finding.verdict() != Verdict.INPUT_BOUND ? finding
+                : new Finding(finding.verdict(), finding.severity(), finding.score(), finding.summary(),
+                        "Give the input more threads, or let it work further ahead; what it waits for is not seen here.",
+                        finding.ranks(), finding.evidence());
+    }
+
+    private double durationSeconds() {
+        return rows.isEmpty() ? 0
+                : (rows.getLast().requestedAt + rows.getLast().nanos - rows.getFirst().requestedAt) / 1e9;
+    }
+
+    // ---- the step
+
+    private boolean computesInPhases() {
+        return marked.stream().anyMatch(phase -> phase != Phase.COPY);
+    }
+
+    private double computeNanos(Row row) {
+        return computesInPhases() ? row.nanos(Phase.COMPUTE) + row.nanos(Phase.FORWARD) + row.nanos(Phase.BACKWARD)
+                + row.nanos(Phase.OPTIMIZER) : Math.max(0, row.nanos - row.waitNanos - row.nanos(Phase.COPY));
+    }
+
+    private double residualNanos(Row row) {
+        return Math.max(0, row.nanos - row.waitNanos - row.nanos(Phase.COPY) - computeNanos(row));
+    }
+
+    private RankSteps steps(int rank) {
+        return new RankSteps(rank, Summarizer.hostName(), steady.size(), rows.getFirst().number,
+                rows.getLast().number, millis(row -> row.nanos), millis(row -> row.waitNanos),
+                millis(row -> row.waitNanos), millis(Phase.COPY), millis(this::computeNanos), millis(Phase.FORWARD),
+                millis(Phase.BACKWARD), millis(Phase.OPTIMIZER), millis(this::residualNanos), 0);
+    }
+
+    private double mean(ToDoubleFunction<Row> nanos) {
+        return steady.stream().mapToDouble(nanos).average().orElse(Double.NaN);
+    }
+
+    private double millis(ToDoubleFunction<Row> nanos) {
+        return mean(nanos) / 1e6;
+    }
+
+    private double millis(Phase phase) {
+        return marked.contains(phase) ? millis(row -> row.nanos(phase)) : Double.NaN;
+    }
+
+    // ---- the input
+
+    private InputPipeline input(int rank) {
+        return new InputPipeline(rank, "train", samplesPerSecond(steady), Double.NaN, spread(steady, row -> row.nanos),
+                spread(steady, row -> row.waitNanos), Distribution.NONE, List.of(), List.of(), null,
+                Distribution.NONE, coldStart(), tail(), gc(), Double.NaN, null, List.of(), series(), List.of());
+    }
+
+    private double samplesPerSecond(List<Row> of) {
+        double nanos = of.stream().mapToDouble(row -> row.nanos).sum();
+        return nanos == 0 ? Double.NaN : of.stream().mapToLong(row -> row.samples).sum() / nanos * 1e9;
+    }
+
+    private static Distribution spread(List<Row> of, ToDoubleFunction<Row> nanos) {
+        return Distribution.of(of.stream().mapToDouble(row -> nanos.applyAsDouble(row) / 1e6).toArray());
+    }
+
+    private ColdStart coldStart() {
+        List<Row> firsts = rows.stream().filter(row -> row.first).toList();
+        return new ColdStart(firsts.size(), spread(firsts, row -> row.waitNanos),
+                firsts.isEmpty() ? Double.NaN : firsts.getFirst().waitNanos / 1e6);
+    }
+
+    private Tail tail() {
+        double median = spread(steady, row -> row.nanos).p50() * 1e6;
+        List<Row> slow = steady.stream().filter(row -> row.nanos > SLOW * median).toList();
+        double nanos = slow.stream().mapToDouble(row -> row.nanos).sum();
+        return new Tail(slow.size(), stepNanos == 0 ? 0 : nanos / stepNanos, 0);
+    }
+
+    private Gc gc() {
+        double paused = pauses.stream().mapToDouble(pause -> pause.endAt() - pause.beginAt()).sum();
+        double inSteps = steady.stream().mapToDouble(row ->
+                Intervals.overlapNanos(pauses, row.requestedAt, row.requestedAt + row.nanos)).sum();
+        return new Gc(pauses.size(), paused / 1e6, stepNanos == 0 ? 0 : inSteps / stepNanos);
+    }
+
+    private List<StepPoint> series() {
+        List<StepPoint> points = new ArrayList<>();
+        int stepsAPoint = Math.ceilDiv(Math.max(1, rows.size()), Summarizer.SERIES_POINTS);
+        for (int from = 0; from < rows.size(); from += stepsAPoint) {
+            List<Row> part = rows.subList(from, Math.min(rows.size(), from + stepsAPoint));
+            Distribution waits = spread(part, row -> row.waitNanos);
+            points.add(new StepPoint(part.getFirst().number, part.size(),
+                    (part.getFirst().requestedAt - rows.getFirst().requestedAt) / 1e9, part.getFirst().epoch,
+                    spread(part, row -> row.nanos).mean(), waits.mean(), waits.max(), samplesPerSecond(part),
+                    Double.NaN, null));
+        }
+        return points;
+    }
+
+    private Fingerprint fingerprint(int worldSize) {
+        String version = Summary.class.getPackage().getImplementationVersion();
+        int batchSize = steady.stream().mapToInt(row -> row.samples).max().orElse(0);
+        return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
+                System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+                Runtime.getRuntime().availableProcessors(), null, null, null, batchSize, worldSize, 0, 0, 0, null,
+                "unknown");
+    }
+}
