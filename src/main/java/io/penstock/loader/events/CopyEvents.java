@@ -42,7 +42,9 @@ public final class CopyEvents implements AutoCloseable {
         if (Recorder.isUsed()) {
             transfers[i] = transfers[i] == null ? new TransferEvent() : transfers[i];
             records[i] = transfers[i].isEnabled();
-            transfers[i].begin();
+            if (records[i]) {
+                transfers[i].begin();
+            }
         }
         if (copy != null) {
             ranges[i] = copy.start(batch);

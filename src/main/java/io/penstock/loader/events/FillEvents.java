@@ -35,7 +35,9 @@ public final class FillEvents implements AutoCloseable {
         if (Recorder.isUsed()) {
             slotWait = slotWait == null ? new SlotWaitEvent() : slotWait;
             waits = slotWait.isEnabled();
-            slotWait.begin();
+            if (waits) {
+                slotWait.begin();
+            }
         }
     }
 

@@ -33,7 +33,9 @@ public final class OrderWait {
     public static OrderWait begin(OrderWait before, String loader) {
         OrderWait wait = before == null ? new OrderWait(loader) : before;
         wait.waits = wait.event.isEnabled();
-        wait.event.begin();
+        if (wait.waits) {
+            wait.event.begin();
+        }
         return wait;
     }
 

@@ -23,8 +23,9 @@ public final class TakeEvents implements AutoCloseable {
     private ConsumerWaitEvent wait;
     private StepEvent step;
     private boolean waits;
-    /** Whose step is on; null if none is. */
-    private volatile Thread stepsOn;
+    private volatile boolean inStep;
+    /** Whose step it is. */
+    private Thread taker;
     private long stepBatch;
     private long requestedAt;
     private long stepNanos;
@@ -68,14 +69,16 @@ public final class TakeEvents implements AutoCloseable {
                 step = new StepEvent();
                 firstRecording.run();
             }
-            endStep(goesOn && batch == stepBatch + 1);
-            stepBatch = batch;
-            requestedAt = System.nanoTime();
-            stepNanos = 0;
-            stepsOn = step.isEnabled() ? Thread.currentThread() : null;
-            step.begin();
+            if (inStep) {
+                endStep(goesOn && batch == stepBatch + 1);
+            }
+            if (step.isEnabled()) {
+                beginStep(batch);
+            }
             waits = wait.isEnabled();
-            wait.begin();
+            if (waits) {
+                wait.begin();
+            }
         }
         if (next != null) {
             next.push(batch);
@@ -96,8 +99,8 @@ public final class TakeEvents implements AutoCloseable {
                 held.put(batch, hold.start(batch));
             }
         }
-        if (batch < 0) {
-            stepsOn = null;
+        if (batch < 0 && inStep) {
+            inStep = false;
         }
         if (waits) {
             waits = false;
@@ -117,7 +120,7 @@ public final class TakeEvents implements AutoCloseable {
      * @param batch the batch
      */
     public void closed(long batch) {
-        if (stepsOn == Thread.currentThread() && batch == stepBatch) {
+        if (inStep && taker == Thread.currentThread() && batch == stepBatch) {
             step.end();
             stepNanos = System.nanoTime() - requestedAt;
         }
@@ -129,11 +132,17 @@ public final class TakeEvents implements AutoCloseable {
         }
     }
 
+    private void beginStep(long batch) {
+        taker = Thread.currentThread();
+        stepBatch = batch;
+        requestedAt = System.nanoTime();
+        stepNanos = 0;
+        step.begin();
+        inStep = true;
+    }
+
     private void endStep(boolean goesOn) {
-        if (stepsOn != Thread.currentThread()) {
-            return;
-        }
-        stepsOn = null;
+        inStep = false;
         if (goesOn) {
             step.end();
             stepNanos = System.nanoTime() - requestedAt;
@@ -160,7 +169,7 @@ public final class TakeEvents implements AutoCloseable {
     /** The loader is closed. */
     @Override
     public void close() {
-        if (step != null) {
+        if (inStep && taker == Thread.currentThread()) {
             endStep(false);
         }
         if (next != null) {
