@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -72,8 +71,6 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
     private static final StructLayout VERSION_TABLE = MemoryLayout.structLayout(
             JAVA_LONG.withName("struct_size"), JAVA_INT.withName("version"), JAVA_INT.withName("reserved0"),
             ADDRESS.withName("SetInjectionNvtxVersion"));
-    private static final AddressLayout TO_ADDRESS = ADDRESS.withTargetLayout(ADDRESS);
-    private static final AddressLayout TO_INT = ADDRESS.withTargetLayout(JAVA_INT);
 
     /** What the tool is given to fill, alive as long as the process, since nobody tells the tool to let go. */
     private static final class Tables {
@@ -83,6 +80,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         private final MemorySegment[] slots = new MemorySegment[MODULE_SIZES.length];
         private final MemorySegment[] tables = new MemorySegment[MODULE_SIZES.length];
 
+        @SuppressWarnings("restricted")
         Tables(Arena arena, Linker linker) throws ReflectiveOperationException {
             for (int module = 1; module < MODULE_SIZES.length; module++) {
                 int size = MODULE_SIZES[module];
@@ -95,7 +93,8 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
             callbacks = arena.allocate(CALLBACK_TABLE);
             callbacks.set(JAVA_LONG, 0, CALLBACK_TABLE.byteSize());
             callbacks.set(ADDRESS, offset(CALLBACK_TABLE, "GetModuleFunctionTable"), stub(arena, linker,
-                    "moduleTable", FunctionDescriptor.of(JAVA_INT, JAVA_INT, TO_ADDRESS, TO_INT)));
+                    "moduleTable", FunctionDescriptor.of(JAVA_INT, JAVA_INT,
+                            ADDRESS.withTargetLayout(ADDRESS), ADDRESS.withTargetLayout(JAVA_INT))));
             versionInfo = arena.allocate(VERSION_TABLE);
             versionInfo.set(JAVA_LONG, 0, VERSION_TABLE.byteSize());
             versionInfo.set(JAVA_INT, offset(VERSION_TABLE, "version"), NVTX_VERSION);
