@@ -236,11 +236,11 @@ public final class DataLoader implements AutoCloseable {
         if (!hasNext()) {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
-        long begin = inline || !delivery.isReady(run, nextBatch) ? System.nanoTime() : NO_WAIT;
         if (accounts != null && accounts.events.isWatched()) {
             accounts.events.requests(run.base + nextBatch,
                     nextBatch > 0 && run.batches.epochOf(nextBatch) == run.batches.epochOf(nextBatch - 1));
         }
+        long begin = inline || !delivery.isReady(run, nextBatch) ? System.nanoTime() : NO_WAIT;
         leases.begin();
         Batch batch = null;
         try {

@@ -117,8 +117,19 @@ class FlightEventsTest {
         return new Played(events, accounts);
     }
 
-    private static void assertClocksAgree(long nanos, RecordedEvent event) {
-        assertEquals(nanos, event.getDuration().toNanos(), Math.max(3 * MILLI, 0.1 * nanos), event.toString());
+    /** Between a clock's being read and the other's, a thread may lose its core: so in most events. */
+    private static final class Clocks {
+
+        private final List<Double> apart = new ArrayList<>();
+
+        void add(long nanos, RecordedEvent event) {
+            apart.add(Math.abs(event.getDuration().toNanos() - nanos) / (double) Math.max(10 * MILLI, nanos));
+        }
+
+        void assertAgree() {
+            double median = apart.stream().sorted().toList().get(apart.size() / 2);
+            assertTrue(median < 0.1, apart.toString());
+        }
     }
 
     @Test
@@ -131,6 +142,8 @@ class FlightEventsTest {
         Map<Long, RecordedEvent> steps = run.byBatch("Step");
         assertEquals(BATCHES, stages.size());
         assertEquals(BATCHES, steps.size());
+        var stageClocks = new Clocks();
+        var waitClocks = new Clocks();
         for (BatchAccount account : run.accounts()) {
             BatchAccount.Making made = account.making();
             RecordedEvent stage = stages.get(account.sequence());
@@ -140,7 +153,7 @@ class FlightEventsTest {
             assertEquals(account.bytes(), stage.getLong("bytes"));
             assertEquals(account.samples(), stage.getInt("samples"));
             assertEquals(made.worker(), stage.getInt("worker"));
-            assertClocksAgree(made.madeAt() - made.plannedAt(), stage);
+            stageClocks.add(made.madeAt() - made.plannedAt(), stage);
             if (made.usage() != null) {
                 assertEquals(made.usage().cpuNanos(), stage.getDuration("cpuTime").toNanos());
                 assertEquals(made.blockedNanos(), stage.getDuration("blockedTime").toNanos());
@@ -151,9 +164,11 @@ class FlightEventsTest {
             assertEquals(account.first(), step.getBoolean("first"));
             if (account.taking().waitNanos() > 2 * MILLI) {
                 assertEquals("make", step.getString("waitedFor"));
-                assertClocksAgree(account.taking().waitNanos(), waits.get(account.sequence()));
+                waitClocks.add(account.taking().waitNanos(), waits.get(account.sequence()));
             }
         }
+        stageClocks.assertAgree();
+        waitClocks.assertAgree();
         assertTrue(waits.size() > BATCHES / 2, waits.size() + " waits");
         assertTrue(stages.get(0L).getThread().getJavaName().startsWith("recorded-"), "told by the worker");
         assertEquals(Thread.currentThread().getName(), waits.get(1L).getThread().getJavaName());
@@ -164,21 +179,25 @@ class FlightEventsTest {
         Played run = play(_ -> 0, 5, loader -> loader.workers(1).prefetch(1));
         List<RecordedEvent> waits = run.of("SlotWait");
         assertTrue(waits.size() > BATCHES / 2, waits.size() + " waits");
+        var slotClocks = new Clocks();
         for (RecordedEvent wait : waits) {
             if (wait.getLong("batch") < BATCHES) {
                 BatchAccount.Making made = run.account(wait).making();
-                assertClocksAgree(made.slotAt() - made.claimedAt(), wait);
+                slotClocks.add(made.slotAt() - made.claimedAt(), wait);
             }
         }
+        slotClocks.assertAgree();
         Map<Long, RecordedEvent> steps = run.byBatch("Step");
+        var stepClocks = new Clocks();
         for (BatchAccount account : run.accounts()) {
             RecordedEvent step = steps.get(account.sequence());
             long computed = account.taking().closedAt() - account.taking().takenAt();
             assertEquals(computed, step.getDuration("computeTime").toNanos(), 0.1 * computed);
             long parts = List.of("waitTime", "computeTime", "residualTime").stream()
                     .mapToLong(part -> step.getDuration(part).toNanos()).sum();
-            assertClocksAgree(parts, step);
+            stepClocks.add(parts, step);
         }
+        stepClocks.assertAgree();
         assertTrue(run.of("ConsumerWait").size() < BATCHES / 2, "the trainer has no reason to wait");
     }
 
@@ -199,8 +218,9 @@ class FlightEventsTest {
         RecordedEvent overtook = run.byBatch("OrderWait").get(11L);
         assertNotNull(overtook, run.of("OrderWait").toString());
         BatchAccount account = run.account(overtook);
-        assertClocksAgree(account.taking().takenAt() - account.making().madeAt(), overtook);
-        assertTrue(overtook.getDuration().toMillis() >= 20, overtook.toString());
+        long stood = account.taking().takenAt() - account.making().madeAt();
+        assertTrue(stood >= 20 * MILLI, account.toString());
+        assertEquals(stood, overtook.getDuration().toNanos(), 0.5 * stood, overtook.toString());
         assertFalse(run.byBatch("OrderWait").containsKey(10L), "nothing goes before the head");
     }
 
@@ -208,13 +228,15 @@ class FlightEventsTest {
     void aCopyIsTold() throws IOException {
         Played run = play(_ -> 0, 1, loader -> loader.workers(1).transfer(TransferMode.COPY));
         Map<Long, RecordedEvent> copies = run.byBatch("Transfer");
+        var copyClocks = new Clocks();
         for (BatchAccount account : run.accounts()) {
             RecordedEvent copy = copies.get(account.sequence());
             assertEquals(account.bytes(), copy.getLong("bytes"));
             assertEquals(account.copying().submittedAt() - account.copying().submitAt(),
                     copy.getDuration("submitTime").toNanos());
-            assertClocksAgree(account.copying().arrivedAt() - account.copying().submitAt(), copy);
+            copyClocks.add(account.copying().arrivedAt() - account.copying().submitAt(), copy);
         }
+        copyClocks.assertAgree();
     }
 
     @Test
@@ -243,7 +265,7 @@ class FlightEventsTest {
                 .filter(event -> event.getEventType().getName().equals("penstock.Step")).toList();
         assertEquals(4, steps.size(), steps.toString());
         for (RecordedEvent step : steps) {
-            assertTrue(step.getDuration().toMillis() < 40, step.toString());
+            assertTrue(step.getDuration().toMillis() < 50, step.toString());
         }
     }
 }

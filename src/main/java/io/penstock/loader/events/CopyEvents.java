@@ -1,6 +1,7 @@
 package io.penstock.loader.events;
 
 import io.penstock.device.nvtx.NvtxRange;
+import java.util.Arrays;
 
 /** What the copy thread tells. Of that thread; copies may be in flight side by side, as many as there are slots. */
 public final class CopyEvents implements AutoCloseable {
@@ -24,6 +25,9 @@ public final class CopyEvents implements AutoCloseable {
         this.loader = loader;
         this.device = device;
         this.transfers = new TransferEvent[inFlight];
+        if (Recorder.isUsed()) {
+            Arrays.setAll(transfers, _ -> new TransferEvent());
+        }
         this.records = new boolean[inFlight];
         this.ranges = copy == null ? null : new long[inFlight];
     }

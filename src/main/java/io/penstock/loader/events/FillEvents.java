@@ -12,9 +12,9 @@ public final class FillEvents implements AutoCloseable {
     private final int worker;
     /** Null if no tool listens. */
     private final NvtxRange make = NvtxRange.of("make");
-    /** Null before the first recording. */
-    private StageEvent stage;
-    private SlotWaitEvent slotWait;
+    /** Null before the first recording; made at once if there is one, since a class takes its time to load. */
+    private StageEvent stage = Recorder.isUsed() ? new StageEvent() : null;
+    private SlotWaitEvent slotWait = Recorder.isUsed() ? new SlotWaitEvent() : null;
     private boolean records;
     private boolean waits;
     private boolean pushed;

@@ -19,9 +19,10 @@ public final class TakeEvents implements AutoCloseable {
     private final NvtxRange hold = NvtxRange.of("hold");
     private final Map<Long, Long> held = hold == null ? null : new ConcurrentHashMap<>();
     private boolean pushed;
-    /** Null before the first recording. */
-    private ConsumerWaitEvent wait;
-    private StepEvent step;
+    private boolean toldFirst;
+    /** Null before the first recording; made at once if there is one, since a class takes its time to load. */
+    private ConsumerWaitEvent wait = Recorder.isUsed() ? new ConsumerWaitEvent() : null;
+    private StepEvent step = Recorder.isUsed() ? new StepEvent() : null;
     private boolean waits;
     private volatile boolean inStep;
     /** Whose step it is. */
@@ -64,9 +65,10 @@ public final class TakeEvents implements AutoCloseable {
      */
     public void requests(long batch, boolean goesOn) {
         if (Recorder.isUsed()) {
-            if (wait == null) {
-                wait = new ConsumerWaitEvent();
-                step = new StepEvent();
+            if (!toldFirst) {
+                toldFirst = true;
+                wait = wait == null ? new ConsumerWaitEvent() : wait;
+                step = step == null ? new StepEvent() : step;
                 firstRecording.run();
             }
             if (inStep) {
