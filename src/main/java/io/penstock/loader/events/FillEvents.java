@@ -30,9 +30,9 @@ public final class FillEvents implements AutoCloseable {
         this.worker = worker;
     }
 
-    /** The slot to fill is not free. */
+    /** No slot to fill is free; said again while that is so. */
     public void waitsForSlot() {
-        if (Recorder.isUsed()) {
+        if (!waits && Recorder.isUsed()) {
             slotWait = slotWait == null ? new SlotWaitEvent() : slotWait;
             waits = slotWait.isEnabled();
             if (waits) {
@@ -44,13 +44,13 @@ public final class FillEvents implements AutoCloseable {
     /**
      * It is now, or the run is over.
      *
-     * @param batch the batch to fill it with
+     * @param batch the batch to fill it with; less than 0 if nothing is left to fill
      */
     public void hasSlot(long batch) {
         if (waits) {
             waits = false;
             slotWait.end();
-            if (slotWait.shouldCommit()) {
+            if (batch >= 0 && slotWait.shouldCommit()) {
                 slotWait.loader = loader;
                 slotWait.batch = batch;
                 slotWait.worker = worker;
