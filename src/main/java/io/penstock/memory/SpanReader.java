@@ -102,6 +102,7 @@ public final class SpanReader implements AutoCloseable {
         long rowBytes = rows.rowBytes();
         MemorySegment from = rows.segment();
         long at = targetOffset;
+        lastRow = count == 0 ? lastRow : indices[0];
         if (readsByCall(rows.file(), count)) {
             for (int i = 0; i < count; i++, at += rowBytes) {
                 lastRow = indices[i];
@@ -114,6 +115,7 @@ public final class SpanReader implements AutoCloseable {
             for (int i = 0; i < count;) {
                 int end = Math.min(count, i + group);
                 for (int j = i; j < end; j++) {
+                    lastRow = indices[j];
                     // A row that there is not is for its copy to complain of.
                     if (rows.has(indices[j])) {
                         touch(from, rows.offset(indices[j]), rowBytes);
@@ -146,6 +148,7 @@ public final class SpanReader implements AutoCloseable {
     public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
         MemorySegment from = in.segment();
         long at = targetOffset;
+        lastRow = 0;
         if (readsByCall(in.file(), count)) {
             for (int i = 0; i < count; at += sizes[i++]) {
                 lastRow = i;
@@ -157,6 +160,7 @@ public final class SpanReader implements AutoCloseable {
             for (int i = 0; i < count;) {
                 int end = i;
                 for (long touches = 0; end < count && end < i + GROUP && touches < GROUP_TOUCHES; end++) {
+                    lastRow = end;
                     touch(from, offsets[end], sizes[end]);
                     touches += touches(sizes[end]);
                 }
