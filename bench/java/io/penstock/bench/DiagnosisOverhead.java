@@ -12,9 +12,10 @@ import java.util.Map;
  * What diagnosis costs: two loaders on the same workload, one that keeps accounts and is diagnosed and one that does
  * neither, take turns in short rounds of one JVM, and which goes first changes from pair to pair. Where a loader's
  * memory and threads come to lie makes some percent by itself, so there are several sessions, each with two new
- * loaders that are opened in the other order than before; a session gives the median of its pairs, and the answer is the mean of the
- * sessions with its interval. The same without accounts on either side says what the method sees where there is nothing
- * to see. Options as in {@link LoaderThroughput}, with {@code --sessions}, {@code --pairs} and {@code --round-ms}.
+ * loaders that are opened in the other order than before; a session gives the median of its pairs, and the answer is
+ * the mean of the sessions with its interval. The same without accounts on either side says what the method sees where
+ * there is nothing to see. Options as in {@link LoaderThroughput}, with {@code --sessions}, {@code --pairs} and
+ * {@code --round-ms}.
  */
 public final class DiagnosisOverhead {
 
