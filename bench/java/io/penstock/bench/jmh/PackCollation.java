@@ -83,14 +83,6 @@ public class PackCollation {
         collation.collate(BATCHES);
     }
 
-    /** Without the flag that the guide advises for widening. */
-    @Benchmark
-    @OperationsPerInvocation(SAMPLES)
-    @Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
-    public void collatorWithoutFlag() {
-        collation.collate(BATCHES);
-    }
-
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public void memcpy() {

@@ -90,14 +90,6 @@ public class PadCollation {
         collation.collate(BATCHES);
     }
 
-    /** Without the flag that the guide advises for widening. */
-    @Benchmark
-    @OperationsPerInvocation(SAMPLES)
-    @Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
-    public void collatorWithoutFlag() {
-        collation.collate(BATCHES);
-    }
-
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
     public void cLoop() {
