@@ -70,8 +70,7 @@ final class TrainerHelp {
         }
         for (long next = run.nextToClaim(); ring.slot(next).isFreeFor(next); next = run.nextToClaim()) {
             if (run.claim(next)) {
-                long now = System.nanoTime();
-                worker.fill(run, next, now, now);
+                worker.help(run, next);
                 return true;
             }
             if (!run.isOpenAt(next)) {

@@ -107,7 +107,7 @@ final class Worker {
      */
     long fillNext(Run run, long begin) {
         waited = false;
-        long sequence = claimsLate ? claimFree(run) : claimAndWait(run);
+        long sequence = claimsLate ? claimFree(run, begin) : claimAndWait(run, begin);
         if (waited && account != null) {
             account.events.hasSlot(sequence);
         }
@@ -115,13 +115,16 @@ final class Worker {
     }
 
     /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
-    private long claimAndWait(Run run) {
+    private long claimAndWait(Run run, long now) {
         long sequence = run.claim();
-        if (sequence != NONE && !ring.slot(sequence).isFreeFor(sequence)) {
-            await(run, sequence);
-            return ring.slot(sequence).isFreeFor(sequence) ? sequence : NONE;
+        if (sequence == NONE) {
+            return NONE;
         }
-        return sequence;
+        readAhead(run, sequence, now);
+        if (!ring.slot(sequence).isFreeFor(sequence)) {
+            await(run, sequence);
+        }
+        return ring.slot(sequence).isFreeFor(sequence) ? sequence : NONE;
     }
 
     /**
@@ -129,15 +132,29 @@ final class Worker {
      * is claimed is one that a thread works at. Else the trainer's thread would fill all others and wait for the one
      * whose worker sleeps, lap after lap.
      */
-    private long claimFree(Run run) {
+    private long claimFree(Run run, long now) {
         for (long next = run.nextToClaim(); run.isOpenAt(next) && !failure.isOver(); next = run.nextToClaim()) {
             if (!ring.slot(next).isFreeFor(next)) {
                 await(run, NONE);
             } else if (run.claim(next)) {
+                readAhead(run, next, now);
                 return next;
             }
         }
         return NONE;
+    }
+
+    private void readAhead(Run run, long sequence, long now) {
+        if (ahead != null) {
+            ahead.claimed(run, sequence - run.base, now);
+        }
+    }
+
+    /** Fills the slot of a sequence that this thread has claimed while it waits for another. */
+    void help(Run run, long sequence) {
+        long now = System.nanoTime();
+        readAhead(run, sequence, now);
+        fill(run, sequence, now, now);
     }
 
     private void await(Run run, long claimed) {
@@ -156,10 +173,7 @@ final class Worker {
      * @param free when it was free: what the clock says
      * @return what the clock says at the end
      */
-    long fill(Run run, long sequence, long begin, long free) {
-        if (ahead != null) {
-            ahead.claimed(run, sequence - run.base, free);
-        }
+    private long fill(Run run, long sequence, long begin, long free) {
         HostSlot slot = ring.slot(sequence);
         long planned = free;
         if (slot.failure != null) {
