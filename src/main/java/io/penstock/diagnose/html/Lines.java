@@ -30,7 +30,7 @@ final class Lines {
     Lines(String label, double[] seconds, DoubleFunction<String> unit) {
         this.seconds = seconds;
         this.unit = unit;
-        this.x = Axis.of(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, RIGHT);
+        this.x = Axis.upTo(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, RIGHT);
         svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) HEIGHT, "role", "img", "aria-label", label);
     }
 

@@ -12,6 +12,8 @@ final class Timeline {
     private static final double LEFT = 90;
     private static final double RIGHT = 850;
     private static final double LANE = 34;
+    /** More would be too narrow for their numbers. */
+    private static final int MOST_BATCHES = 20;
 
     private final List<BatchTimes> batches;
     private final TreeMap<Integer, Double> workerLanes = new TreeMap<>();
@@ -23,11 +25,11 @@ final class Timeline {
         this.batches = batches;
         this.begin = batches.stream().mapToDouble(BatchTimes::claimed).min().orElse(0);
         double end = batches.stream().mapToDouble(batch -> Math.max(batch.taken(), batch.closed())).max().orElse(1);
-        this.x = Axis.of(end - begin, LEFT, RIGHT);
+        this.x = Axis.upTo(end - begin, LEFT, RIGHT);
     }
 
     static String of(List<BatchTimes> batches) {
-        return new Timeline(batches).draw();
+        return new Timeline(batches.subList(0, Math.min(batches.size(), MOST_BATCHES))).draw();
     }
 
     private String draw() {
