@@ -1,10 +1,6 @@
 package io.penstock.diagnose;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceBuffer;
-import io.penstock.device.DeviceException;
-import io.penstock.device.DeviceStream;
-import io.penstock.device.PinnedBuffer;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.Accounts;
@@ -15,9 +11,7 @@ import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Replay;
 import io.penstock.loader.events.Recorder;
 import io.penstock.memory.ThreadUsage;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -57,8 +51,6 @@ public final class Diagnosis implements AutoCloseable {
         OPTIMIZER
     }
 
-    private static final int PROBE_BYTES = 8 << 20;
-    private static final int PROBE_ROUNDS = 5;
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
@@ -91,10 +83,12 @@ public final class Diagnosis implements AutoCloseable {
         return new Diagnosis(loader);
     }
 
-    /** Leaves out what was so far, as a warm-up. */
+    /** Leaves out what was so far, as a warm-up, marks included. Called by the trainer's thread if that makes marks. */
     public void restart() {
         from = next();
         until = Long.MAX_VALUE;
+        markedSteps = 0;
+        Arrays.fill(markedNanos, 0);
     }
 
     /** Leaves out what comes from now on, until {@link #restart}. */
@@ -132,14 +126,15 @@ public final class Diagnosis implements AutoCloseable {
             return;
         }
         long batch = accounts.newest();
+        if (batch == BatchAccount.NOT_MEASURED || batch >= until) {
+            return;
+        }
         if (batch != markedBatch) {
             markedBatch = batch;
             markedSteps++;
         }
-        if (batch != BatchAccount.NOT_MEASURED) {
-            markedNanos[phase.ordinal()] += now - phaseBegan;
-            accounts.computed(batch, now - phaseBegan);
-        }
+        markedNanos[phase.ordinal()] += now - phaseBegan;
+        accounts.computed(batch, now - phaseBegan);
     }
 
     // ---- what comes of it
@@ -149,10 +144,13 @@ public final class Diagnosis implements AutoCloseable {
      *
      * @param syntheticSamplesPerSecond with one batch replayed that is already there
      * @param measuredSamplesPerSecond with the real input
+     * @return how near the real input is to that
      */
-    public void headroom(double syntheticSamplesPerSecond, double measuredSamplesPerSecond) {
-        headroom = new Headroom(syntheticSamplesPerSecond, measuredSamplesPerSecond,
+    public Headroom headroom(double syntheticSamplesPerSecond, double measuredSamplesPerSecond) {
+        var noted = new Headroom(syntheticSamplesPerSecond, measuredSamplesPerSecond,
                 measuredSamplesPerSecond / syntheticSamplesPerSecond);
+        headroom = noted;
+        return noted;
     }
 
     /**
@@ -169,14 +167,13 @@ public final class Diagnosis implements AutoCloseable {
             throw new IllegalArgumentException("found " + steps + " steps, expected 1 at least");
         }
         stop();
-        double measured = summary().input().samplesPerSecond();
+        double measured = new Facts(recording()).samplesPerSecond();
         try (Replay replay = loader.replay()) {
             run(replay, Math.ceilDiv(steps, 10L), step);
             long begin = System.nanoTime();
             long samples = run(replay, steps, step);
-            headroom(samples * 1e9 / (System.nanoTime() - begin), measured);
+            return headroom(samples * 1e9 / (System.nanoTime() - begin), measured);
         }
-        return headroom;
     }
 
     private static long run(Replay replay, long steps, Consumer<Batch> step) {
@@ -204,9 +201,7 @@ public final class Diagnosis implements AutoCloseable {
         Recording.Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
-        return new Recording(loader.info(), all, paused, marks, new Recording.Machine(
-                Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(), copyBytesPerSecond(),
-                cpuShare()));
+        return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader));
     }
 
     /**
@@ -216,7 +211,8 @@ public final class Diagnosis implements AutoCloseable {
      */
     public Summary summary() {
         Recording recording = recording();
-        Summary summary = new Summarizer(recording).summary(fingerprint(recording), overheadNanos(recording), headroom);
+        var facts = new Facts(recording);
+        Summary summary = new Summarizer(facts).summary(fingerprint(facts), overheadNanos(recording), headroom);
         if (Recorder.isUsed()) {
             DiagnosisEvent.tell(summary);
         }
@@ -248,7 +244,8 @@ public final class Diagnosis implements AutoCloseable {
         return (double) (System.nanoTime() - begin) / ASKING_ROUNDS;
     }
 
-    private Fingerprint fingerprint(Recording recording) {
+    private Fingerprint fingerprint(Facts facts) {
+        Recording recording = facts.recording;
         LoaderInfo info = recording.settings();
         Device device = loader.device();
         String version = Diagnosis.class.getPackage().getImplementationVersion();
@@ -256,59 +253,13 @@ public final class Diagnosis implements AutoCloseable {
                 System.getProperty("os.name") + " " + System.getProperty("os.arch"), recording.machine().cores(),
                 device.hostAccessible() ? null : device.name(), null, info.dataset(), info.batchSize(),
                 info.worldSize(), info.workers(), info.memory().hostSlots(), info.memory().deviceSlots(),
-                info.readMode().toString(), cacheState(recording));
+                info.readMode().toString(), cacheState(facts));
     }
 
     /** By what storage gave for the batches that were looked at. */
-    private static String cacheState(Recording recording) {
-        double share = new Facts(recording).readAmplification();
+    private static String cacheState(Facts facts) {
+        double share = facts.readAmplification();
         return Double.isNaN(share) ? "unknown" : share < WARM_SHARE ? "warm" : share < COLD_SHARE ? "mixed" : "cold";
-    }
-
-    private static double cpuShare() {
-        double load = ManagementFactory.getOperatingSystemMXBean() instanceof
-                com.sun.management.OperatingSystemMXBean os ? os.getCpuLoad() : -1;
-        return load < 0 ? Double.NaN : load;
-    }
-
-    /** The best of a few copies that do not fit a cache. */
-    private static double memcpyBytesPerSecond() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment from = arena.allocate(PROBE_BYTES);
-            MemorySegment to = arena.allocate(PROBE_BYTES);
-            long best = Long.MAX_VALUE;
-            for (int round = 0; round < PROBE_ROUNDS; round++) {
-                long begin = System.nanoTime();
-                to.copyFrom(from);
-                best = Math.min(best, System.nanoTime() - begin);
-            }
-            return PROBE_BYTES / (best / 1e9);
-        }
-    }
-
-    /** The best of a few copies to the loader's device; NaN if it copies nothing, or the device is closed. */
-    private double copyBytesPerSecond() {
-        if (!loader.info().copies()) {
-            return Double.NaN;
-        }
-        Device device = loader.device();
-        try {
-            device.makeCurrent();
-            try (PinnedBuffer from = device.allocatePinned(PROBE_BYTES);
-                 DeviceBuffer to = device.allocate(PROBE_BYTES);
-                 DeviceStream stream = device.openStream("probe")) {
-                long best = Long.MAX_VALUE;
-                for (int round = 0; round < PROBE_ROUNDS; round++) {
-                    long begin = System.nanoTime();
-                    stream.copyToDevice(to, 0, from, 0, PROBE_BYTES);
-                    stream.synchronize();
-                    best = Math.min(best, System.nanoTime() - begin);
-                }
-                return PROBE_BYTES / (best / 1e9);
-            }
-        } catch (IllegalStateException | DeviceException _) {
-            return Double.NaN;
-        }
     }
 
     /** Stops listening to the collectors. Calling it again does nothing. */

@@ -92,9 +92,17 @@ final class Facts {
         return sum;
     }
 
-    /** Waiting for input, without the copy's part, as a share of the steps' time. */
-    double inputShare() {
-        return stepNanos == 0 ? 0 : (double) sum(Step::inputNanos) / stepNanos;
+    /** What the trainer took, over the steps' time; NaN if there are none. */
+    double samplesPerSecond() {
+        return perSecond(step -> step.account().samples());
+    }
+
+    double bytesPerSecond() {
+        return perSecond(step -> step.account().bytes());
+    }
+
+    private double perSecond(ToLongFunction<Step> what) {
+        return stepNanos == 0 ? Double.NaN : sum(what) / (stepNanos / 1e9);
     }
 
     List<BatchAccount> accounts() {

@@ -137,10 +137,6 @@ final class InputRules {
 
     // ---- work
 
-    private long wallNanos(Stage stage) {
-        return facts.usage(account -> StageTable.nanos(stage, account));
-    }
-
     private Map<String, Object> stageEvidence(Stage stage) {
         Map<String, Object> evidence = evidence();
         Distribution millis = Distribution.of(facts.accounts().stream()

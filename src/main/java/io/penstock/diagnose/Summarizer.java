@@ -39,10 +39,10 @@ final class Summarizer {
     private final LoaderInfo settings;
     private final Facts facts;
 
-    Summarizer(Recording recording) {
-        this.recording = recording;
+    Summarizer(Facts facts) {
+        this.recording = facts.recording;
         this.settings = recording.settings();
-        this.facts = new Facts(recording);
+        this.facts = facts;
     }
 
     Summary summary(Fingerprint fingerprint, double overheadNanos, Headroom headroom) {
@@ -147,14 +147,12 @@ final class Summarizer {
     // ---- the input pipeline
 
     private InputPipeline input(Headroom headroom) {
-        double seconds = facts.stepNanos / 1e9;
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
-                seconds == 0 ? Double.NaN : facts.sum(step -> step.account().samples()) / seconds,
-                seconds == 0 ? Double.NaN : facts.sum(step -> step.account().bytes()) / seconds,
+                facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
                 causes(), slots(), facts.counts(Taking::readyBatches),
                 coldStart(), Tails.of(facts), gc(), facts.readAmplification(), headroom,
-                new WhatIf(recording).predictions(), series(), timeline());
+                new WhatIf(recording, facts.steps).predictions(), series(), timeline());
     }
 
     private Distribution spread(ToDoubleFunction<Step> nanos) {

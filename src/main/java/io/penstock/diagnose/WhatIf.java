@@ -25,6 +25,8 @@ public final class WhatIf {
     private final Limits limits;
     private final Setting present;
     private final double measuredNanos;
+    /** What the replay says of the settings as they were. */
+    private final double presentNanos;
     private final double error;
 
     /**
@@ -63,18 +65,23 @@ public final class WhatIf {
      * @param recording what was recorded
      */
     public WhatIf(Recording recording) {
+        this(recording, Steps.of(recording));
+    }
+
+    /** Of a recording whose steps are worked out already. */
+    WhatIf(Recording recording, List<Steps.Step> steps) {
         var settings = recording.settings();
         this.present = new Setting(settings.workers(), settings.memory().hostSlots(), settings.memory().deviceSlots(),
                 Reading.AS_IS);
-        this.services = services(recording);
+        this.services = services(recording, steps);
         this.limits = limits(recording);
         double measured = 0;
-        for (Steps.Step step : Steps.steady(Steps.of(recording))) {
+        for (Steps.Step step : Steps.steady(steps)) {
             measured += step.nanos();
         }
         this.measuredNanos = measured;
-        this.error = services.length == 0 || measured == 0 ? Double.NaN
-                : new Replay(present).nanos() / measured - 1;
+        this.presentNanos = new Replay(present).nanos();
+        this.error = services.length == 0 || measured == 0 ? Double.NaN : presentNanos / measured - 1;
     }
 
     /**
@@ -126,13 +133,11 @@ public final class WhatIf {
         for (Service service : services) {
             samples += service.counts ? service.samples : 0;
         }
-        double presentNanos = new Replay(present).nanos();
         return new Prediction(change, samples / nanos * 1e9, presentNanos / nanos - 1, Math.abs(error),
                 Math.abs(error) <= TRUSTED_ERROR, replay.limit());
     }
 
-    private static Service[] services(Recording recording) {
-        List<Steps.Step> steps = Steps.of(recording);
+    private static Service[] services(Recording recording, List<Steps.Step> steps) {
         List<Steps.Step> steady = Steps.steady(steps);
         boolean all = steady == steps;
         Service[] services = new Service[steps.size()];

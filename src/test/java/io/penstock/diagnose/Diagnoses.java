@@ -10,7 +10,7 @@ final class Diagnoses {
 
     static Summary summary(Recording recording) {
         var settings = recording.settings();
-        return new Summarizer(recording).summary(new Fingerprint("1", "25", "linux", 8, null, null,
+        return new Summarizer(new Facts(recording)).summary(new Fingerprint("1", "25", "linux", 8, null, null,
                 settings.dataset(), settings.batchSize(), settings.worldSize(), settings.workers(),
                 settings.memory().hostSlots(), settings.memory().deviceSlots(), settings.readMode().toString(), "warm"),
                 150, null);

@@ -230,6 +230,34 @@ class DiagnosisTest {
     }
 
     @Test
+    void marksOfTheWarmUpAndOfTheSyntheticRunAreNoPartOfTheMeans() {
+        inOneOfThree(() -> {
+            try (DataLoader loader = loader(null).open(); Diagnosis diagnosis = Diagnosis.of(loader)) {
+                for (int i = 0; i < 25; i++) {
+                    if (i == 5) {
+                        diagnosis.restart();
+                    }
+                    try (Batch _ = loader.next()) {
+                        forward(diagnosis, i < 5 ? 30 : 2);
+                    }
+                }
+                Summary.Headroom headroom = diagnosis.synthetic(10, _ -> forward(diagnosis, 30));
+                Summary summary = diagnosis.summary();
+                assertEquals(2, summary.ranks().getFirst().forwardMillis(), 0.8);
+                assertEquals(20, summary.ranks().getFirst().steps(), 1);
+                assertEquals(summary.input().samplesPerSecond(), headroom.measuredSamplesPerSecond(), 1e-9);
+                assertEquals(30.0 / 2, headroom.ratio(), 5);
+            }
+        });
+    }
+
+    private static void forward(Diagnosis diagnosis, long millis) {
+        diagnosis.begin(Diagnosis.Phase.FORWARD);
+        InjectedRows.sleep(millis * MILLI);
+        diagnosis.end();
+    }
+
+    @Test
     void theTrainersThreadMayMakeAllBatches() {
         inOneOfThree(() -> {
             Summary summary = run(loader(first(_ -> 3 * MILLI)).workers(0), Trainer.holding(3));

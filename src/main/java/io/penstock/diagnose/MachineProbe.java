@@ -1,0 +1,72 @@
+package io.penstock.diagnose;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.DataLoader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+
+/** What the machine of a loader is capable of, by short trials of some milliseconds. */
+final class MachineProbe {
+
+    private static final int PROBE_BYTES = 8 << 20;
+    private static final int PROBE_ROUNDS = 5;
+
+    private MachineProbe() {
+    }
+
+    static Recording.Machine of(DataLoader loader) {
+        return new Recording.Machine(Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(),
+                copyBytesPerSecond(loader), cpuShare());
+    }
+
+    private static double cpuShare() {
+        double load = ManagementFactory.getOperatingSystemMXBean() instanceof
+                com.sun.management.OperatingSystemMXBean os ? os.getCpuLoad() : -1;
+        return load < 0 ? Double.NaN : load;
+    }
+
+    /** The best of a few copies that do not fit a cache. */
+    private static double memcpyBytesPerSecond() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment from = arena.allocate(PROBE_BYTES);
+            MemorySegment to = arena.allocate(PROBE_BYTES);
+            long best = Long.MAX_VALUE;
+            for (int round = 0; round < PROBE_ROUNDS; round++) {
+                long begin = System.nanoTime();
+                to.copyFrom(from);
+                best = Math.min(best, System.nanoTime() - begin);
+            }
+            return PROBE_BYTES / (best / 1e9);
+        }
+    }
+
+    /** The best of a few copies to the loader's device; NaN if it copies nothing, or the device is closed. */
+    private static double copyBytesPerSecond(DataLoader loader) {
+        if (!loader.info().copies()) {
+            return Double.NaN;
+        }
+        Device device = loader.device();
+        try {
+            device.makeCurrent();
+            try (PinnedBuffer from = device.allocatePinned(PROBE_BYTES);
+                 DeviceBuffer to = device.allocate(PROBE_BYTES);
+                 DeviceStream stream = device.openStream("probe")) {
+                long best = Long.MAX_VALUE;
+                for (int round = 0; round < PROBE_ROUNDS; round++) {
+                    long begin = System.nanoTime();
+                    stream.copyToDevice(to, 0, from, 0, PROBE_BYTES);
+                    stream.synchronize();
+                    best = Math.min(best, System.nanoTime() - begin);
+                }
+                return PROBE_BYTES / (best / 1e9);
+            }
+        } catch (IllegalStateException | DeviceException _) {
+            return Double.NaN;
+        }
+    }
+}
