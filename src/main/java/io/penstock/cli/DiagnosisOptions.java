@@ -48,8 +48,28 @@ final class DiagnosisOptions {
                     + " are recorded.")
     private TraceWindow window = TraceWindow.ALL;
 
+    void check(PlanOptions plan) {
+        plan.checkFolder("--trace", trace);
+    }
+
     void name(DataLoaderBuilder builder) {
         builder.name(name);
+    }
+
+    /**
+     * Begins to diagnose.
+     *
+     * @return null if nothing is to be told: the loader keeps its accounts anyhow
+     */
+    Diagnosis open(DataLoader loader) {
+        return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
+    }
+
+    /** The warm-up is over. */
+    void begin(Diagnosis diagnosis) {
+        if (diagnosis != null) {
+            diagnosis.restart();
+        }
     }
 
     /**
@@ -70,9 +90,8 @@ final class DiagnosisOptions {
             if (ceiling.nanos() == 0 || ceiling.interrupted()) {
                 return null;
             }
-            diagnosis.headroom(ceiling.samples() * 1e9 / ceiling.nanos(), real.samples() * 1e9 / real.nanos());
+            return diagnosis.headroom(ceiling.samples() * 1e9 / ceiling.nanos(), real.samples() * 1e9 / real.nanos());
         }
-        return diagnosis.summary().input().headroom();
     }
 
     /** Writes what was asked for. */

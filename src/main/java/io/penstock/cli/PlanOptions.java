@@ -16,6 +16,7 @@ import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -207,6 +208,13 @@ final class PlanOptions {
     void check(String option, long found, long least) {
         if (found < least) {
             throw wrong(option + ": found " + found + ", expected at least " + least);
+        }
+    }
+
+    /** Fails if a file that is to be written has no folder: before the work, not after it. */
+    void checkFolder(String option, Path file) {
+        if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
+            throw wrong(option + ": there is no folder " + file.toAbsolutePath().getParent());
         }
     }
 

@@ -11,7 +11,6 @@ import io.penstock.loader.DataLoader;
 import io.penstock.sampling.BatchSampler;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,9 +91,7 @@ final class StatsCommand implements Callable<Integer> {
         if (limit != null) {
             plan.check("--limit", limit, 1);
         }
-        if (save != null && !Files.isDirectory(save.toAbsolutePath().getParent())) {
-            throw plan.wrong("--save: there is no folder " + save.toAbsolutePath().getParent());
-        }
+        plan.checkFolder("--save", save);
         DataProfile baseline = baseline();
         try (SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);

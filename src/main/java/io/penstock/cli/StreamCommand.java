@@ -4,7 +4,6 @@ import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.loader.TransferMode;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
@@ -47,14 +46,8 @@ final class StreamCommand implements Callable<Integer> {
     @Mixin
     private PlanOptions plan;
 
-    @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
-            description = "auto (default: the first CUDA device, or else the host), host or cuda:N.")
-    private String deviceName;
-
-    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = TransferText.class,
-            description = "copy: to memory of the device's own. in-place: lend what the workers wrote, on the host"
-                    + " alone. auto (default): in place where that is possible.")
-    private TransferMode transfer;
+    @Mixin
+    private DeviceOptions target;
 
     @Option(names = "--steps", paramLabel = "N",
             description = "How many batches, across epochs; default: the epoch that it begins in.")
@@ -83,18 +76,20 @@ final class StreamCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         checkOptions();
         try (SampleSource source = samples.open(paths, storeOptions);
-                ChosenDevice device = plan.valid(() -> ChosenDevice.of(deviceName))) {
+                ChosenDevice device = plan.valid(target::open)) {
             BatchSampler batches = start(plan.batches(source));
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
             long stepNanos = Math.round(stepMillis * 1e6);
             long opened = System.nanoTime();
-            DataLoaderBuilder builder = plan.loader(source, batches).device(device.device()).transfer(transfer);
+            DataLoaderBuilder builder = plan.loader(source, batches).device(device.device())
+                    .transfer(target.transfer());
             diagnosing.name(builder);
             StreamRun.Measured measured;
             StreamReport result;
-            try (DataLoader loader = plan.valid(builder::open); Diagnosis diagnosis = Diagnosis.of(loader);
+            try (DataLoader loader = plan.valid(builder::open); Diagnosis diagnosis = diagnosing.open(loader);
                     ProgressBar bar = report.progressBar("stream", " batches")) {
-                measured = new StreamRun(loader, opened, stepNanos, bar).run(warmup, count, diagnosis::restart);
+                measured = new StreamRun(loader, opened, stepNanos, bar)
+                        .run(warmup, count, () -> diagnosing.begin(diagnosis));
                 Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
                 result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
                         headroom);
@@ -117,9 +112,8 @@ final class StreamCommand implements Callable<Integer> {
         if (!(stepMillis >= 0 && stepMillis <= 1e9)) {
             throw plan.wrong("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
-        if (stateFile != null && !Files.isDirectory(stateFile.toAbsolutePath().getParent())) {
-            throw plan.wrong("--state: there is no folder " + stateFile.toAbsolutePath().getParent());
-        }
+        plan.checkFolder("--state", stateFile);
+        diagnosing.check(plan);
     }
 
     private BatchSampler start(BatchSampler batches) throws IOException {

@@ -3,7 +3,6 @@ package io.penstock.cli;
 import io.penstock.device.Device;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
-import io.penstock.loader.TransferMode;
 import io.penstock.memory.ReadMode;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.tune.Candidate;
@@ -79,13 +78,8 @@ final class TuneCommand implements Callable<Integer> {
             description = "What the order of the rounds is drawn from; default: ${DEFAULT-VALUE}.")
     private long searchSeed;
 
-    @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
-            description = "auto (default: the first CUDA device, or else the host), host or cuda:N.")
-    private String deviceName;
-
-    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = TransferText.class,
-            description = "copy, in-place, or auto (default): in place where that is possible.")
-    private TransferMode transfer;
+    @Mixin
+    private DeviceOptions target;
 
     @Mixin
     private SampleOptions samples;
@@ -100,7 +94,7 @@ final class TuneCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         checkOptions();
         PageCache pages = PageCache.of(paths);
-        try (ChosenDevice device = plan.valid(() -> ChosenDevice.of(deviceName));
+        try (ChosenDevice device = plan.valid(target::open);
                 SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             Map<String, Object> fields = plan.fields(source, batches);
@@ -120,15 +114,12 @@ final class TuneCommand implements Callable<Integer> {
         if (stepMillis != null && !(stepMillis > 0 && stepMillis <= 1e6)) {
             throw plan.wrong("--step-ms: found " + stepMillis + ", expected more than 0, up to 10^6");
         }
-        for (Path file : new Path[] {output, svg}) {
-            if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
-                throw plan.wrong("there is no folder " + file.toAbsolutePath().getParent());
-            }
-        }
+        plan.checkFolder("--output", output);
+        plan.checkFolder("--svg", svg);
     }
 
     private DataLoaderBuilder builder(SampleSource source, BatchSampler batches, Device device) {
-        return plan.loader(source, batches).device(device).transfer(transfer);
+        return plan.loader(source, batches).device(device).transfer(target.transfer());
     }
 
     /** A mapped page does not leave the page cache, so a cold round wants a store that was closed. */

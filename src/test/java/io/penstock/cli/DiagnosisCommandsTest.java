@@ -107,6 +107,7 @@ class DiagnosisCommandsTest {
         assertEquals(3, CommandRun.of("report", folder.resolve("missing")).exitCode());
         assertEquals(2, CommandRun.of("compare", text, text, "--fail-on", "rain").exitCode());
         assertEquals(2, stream(folder.resolve("run"), "--trace-steps", "1,2").exitCode());
+        assertEquals(2, stream(folder.resolve("run"), "--trace", folder.resolve("nowhere/trace.json")).exitCode());
         assertFalse(Files.exists(folder.resolve("run")));
     }
 }
