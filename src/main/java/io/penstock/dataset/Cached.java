@@ -63,11 +63,7 @@ public final class Cached implements Dataset, AutoCloseable {
      * @throws ArithmeticException if there are too many samples or bytes
      */
     public static Cached of(Dataset base, String field) throws IOException {
-        List<String> names = base.fields().stream().map(TensorSpec::name).toList();
-        int index = names.indexOf(field);
-        if (index < 0) {
-            throw new IllegalArgumentException("no field '" + field + "', samples have " + names);
-        }
+        int index = base.indexOf(field);
         TensorSpec spec = base.fields().get(index);
         long[] sizes = new long[Math.toIntExact(base.size())];
         if (spec.isVariable()) {

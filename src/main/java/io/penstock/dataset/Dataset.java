@@ -30,6 +30,22 @@ public interface Dataset {
     List<TensorSpec> fields();
 
     /**
+     * Where a field is.
+     *
+     * @param field its name
+     * @return its position in {@link #fields}
+     * @throws IllegalArgumentException if there is no such field
+     */
+    default int indexOf(String field) {
+        List<String> names = fields().stream().map(TensorSpec::name).toList();
+        int index = names.indexOf(field);
+        if (index < 0) {
+            throw new IllegalArgumentException("no field '" + field + "', samples have " + names);
+        }
+        return index;
+    }
+
+    /**
      * Points at one field of one sample as it is stored, without touching its bytes unless they are stored compressed.
      *
      * @param sample the sample's index

@@ -1,7 +1,6 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.ReadMode;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
@@ -185,20 +184,10 @@ public final class Filtered implements Dataset {
         }
         synchronized (maxLengths) {
             if (maxLengths[field] < 0) {
-                maxLengths[field] = findMaxLength(field, Math.max(1, spec.rowBytes()));
+                maxLengths[field] = Lengths.longest(this, field);
             }
             return maxLengths[field];
         }
-    }
-
-    private long findMaxLength(int field, long rowBytes) {
-        long max = 0;
-        try (SampleReader reader = new SampleReader(this, ReadMode.AUTO)) {
-            for (long sample = 0; sample < size(); sample++) {
-                max = Math.max(max, reader.byteSize(sample, field) / rowBytes);
-            }
-        }
-        return max;
     }
 
     @Override

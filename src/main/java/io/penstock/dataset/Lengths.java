@@ -67,6 +67,18 @@ public final class Lengths implements LongUnaryOperator {
         return new Lengths(lengths);
     }
 
+    /** The longest of a field's values, by asking for all of them. */
+    static long longest(Dataset dataset, int field) {
+        long rowBytes = Math.max(1, dataset.fields().get(field).rowBytes());
+        long longest = 0;
+        try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
+            for (long sample = 0; sample < dataset.size(); sample++) {
+                longest = Math.max(longest, reader.byteSize(sample, field) / rowBytes);
+            }
+        }
+        return longest;
+    }
+
     /**
      * A sample's length.
      *

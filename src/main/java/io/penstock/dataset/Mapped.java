@@ -49,11 +49,8 @@ public final class Mapped implements Dataset {
      *     and that of {@code field} does not
      */
     public static Mapped of(Dataset base, String field, TensorSpec out, String name, long operation, SampleMap map) {
+        int index = base.indexOf(field);
         List<String> names = new ArrayList<>(base.fields().stream().map(TensorSpec::name).toList());
-        int index = names.indexOf(field);
-        if (index < 0) {
-            throw new IllegalArgumentException("no field '" + field + "', samples have " + names);
-        }
         names.remove(index);
         if (names.contains(out.name())) {
             throw new IllegalArgumentException("two fields are named '" + out.name() + "'");

@@ -1,7 +1,6 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.ReadMode;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -77,7 +76,7 @@ public final class RecordFields implements Dataset {
      * @throws IllegalArgumentException if there is no such column, it is a field already, or the decoder cannot take it
      */
     public RecordFields and(String column, Decoder decoder) {
-        int index = indexOf(column);
+        int index = columnOf(column);
         if (chosen.stream().anyMatch(field -> field.column == index)) {
             throw new IllegalArgumentException("two fields are named '" + column + "'");
         }
@@ -113,7 +112,7 @@ public final class RecordFields implements Dataset {
         return true;
     }
 
-    private int indexOf(String column) {
+    private int columnOf(String column) {
         List<String> names = store.columns().stream().map(Column::name).toList();
         int index = names.indexOf(column);
         if (index < 0) {
@@ -186,26 +185,16 @@ public final class RecordFields implements Dataset {
         }
         synchronized (maxLengths) {
             if (maxLengths[field] < 0) {
-                maxLengths[field] = findMaxLength(field, spec);
+                maxLengths[field] = findMaxLength(field);
             }
             return maxLengths[field];
         }
     }
 
-    private long findMaxLength(int field, TensorSpec spec) {
+    private long findMaxLength(int field) {
         boolean stored = chosen.get(field).decoder == null;
         long known = stored ? store.maxLength(chosen.get(field).column) : -1;
-        if (known >= 0) {
-            return known;
-        }
-        long rowBytes = Math.max(1, spec.rowBytes());
-        long max = 0;
-        try (SampleReader reader = new SampleReader(this, ReadMode.AUTO)) {
-            for (long sample = 0; sample < size(); sample++) {
-                max = Math.max(max, reader.byteSize(sample, field) / rowBytes);
-            }
-        }
-        return max;
+        return known >= 0 ? known : Lengths.longest(this, field);
     }
 
     @Override

@@ -6,7 +6,6 @@ import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 /**
  * One sample after the other, as code of users looks at them: its fields as tensors, read only when they are asked for.
@@ -60,7 +59,7 @@ public final class SampleView implements AutoCloseable {
      * @throws BadSampleException if the sample is damaged or cannot be decoded
      */
     public long length(String field) {
-        int f = indexOf(field);
+        int f = dataset.indexOf(field);
         TensorSpec spec = dataset.fields().get(f);
         if (!spec.isVariable()) {
             return spec.rank() == 0 ? 1 : spec.dim(0);
@@ -77,7 +76,7 @@ public final class SampleView implements AutoCloseable {
      * @throws BadSampleException if the sample is damaged or cannot be decoded
      */
     public Tensor tensor(String field) {
-        int f = indexOf(field);
+        int f = dataset.indexOf(field);
         TensorSpec spec = dataset.fields().get(f);
         Span span = reader.locate(sample, f);
         long bytes = span.byteSize();
@@ -88,15 +87,6 @@ public final class SampleView implements AutoCloseable {
             shape[0] = spec.rowBytes() == 0 ? 0 : bytes / spec.rowBytes();
         }
         return Tensor.of(value, spec.dtype(), shape);
-    }
-
-    private int indexOf(String field) {
-        List<String> names = dataset.fields().stream().map(TensorSpec::name).toList();
-        int index = names.indexOf(field);
-        if (index < 0) {
-            throw new IllegalArgumentException("no field '" + field + "', samples have " + names);
-        }
-        return index;
     }
 
     /** Frees the memory that values are in. Calling it again does nothing. */
