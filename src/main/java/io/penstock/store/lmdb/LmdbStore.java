@@ -71,6 +71,9 @@ public final class LmdbStore implements RecordStore {
                 : main.size() == 0 && names.size() == 1 ? names.keySet().iterator().next() : null;
         this.index = name != null ? TreeWalk.index(pages, names.get(name), described(name), false, seen)
                 : main.size() > 0 || names.isEmpty() ? main : null;
+        if (name == null) {
+            walkNamed(names, seen);
+        }
     }
 
     /** Walks all trees of a file that ends early: it is whole only if none of them leads behind its end. */
@@ -78,7 +81,12 @@ public final class LmdbStore implements RecordStore {
         PageSet seen = new PageSet(pages.count());
         TreeWalk.index(pages, meta.free(), "the list of free pages", false, seen);
         LmdbIndex all = TreeWalk.index(pages, meta.main(), described(null), true, seen);
-        for (Map.Entry<String, Tree> named : all.names().entrySet()) {
+        walkNamed(all.names(), seen);
+    }
+
+    /** Walks the databases that have names: where none was told, all of the environment is whole, or it is refused. */
+    private void walkNamed(Map<String, Tree> names, PageSet seen) throws MalformedStoreException {
+        for (Map.Entry<String, Tree> named : names.entrySet()) {
             TreeWalk.index(pages, named.getValue(), described(named.getKey()), false, seen);
         }
     }

@@ -36,33 +36,36 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
     private static final int MIN_PAGE_BYTES = 256;
     private static final int MAX_PAGE_BYTES = 1 << 16;
 
-    /** The newer one of the two meta pages; one that was not written whole is passed over. */
+    /** The newer one of the two meta pages. Both must be whole, as for the library: it never writes a file with one. */
     static Meta of(MappedFile file) throws MalformedStoreException {
         Meta first = at(file, 0);
-        Meta second = null;
-        if (first != null) {
-            second = at(file, first.pageBytes);
+        Meta second = at(file, first.pageBytes);
+        if (first.pageBytes != second.pageBytes) {
+            throw new MalformedStoreException(file.path(), first.pageBytes + Pages.HEADER_BYTES + FREE, "a second meta"
+                    + " page that says pages have " + second.pageBytes + " bytes", first.pageBytes
+                    + ", as the first one says");
         }
-        for (int size = MIN_PAGE_BYTES; first == null && second == null && size <= MAX_PAGE_BYTES; size <<= 1) {
-            second = at(file, size);
-            second = second != null && second.pageBytes == size ? second : null;
-        }
-        if (first == null && second == null) {
-            throw new MalformedStoreException(file.path(), 0, "no meta page of LMDB",
-                    "0xBEEFC0DE in one of the first two pages (64-bit, little-endian)");
-        }
-        if (first == null || second == null || first.pageBytes != second.pageBytes) {
-            return first == null ? second : first;
+        if (file.byteSize() < 2L * first.pageBytes) {
+            throw ends(file, 2L * first.pageBytes);
         }
         return Long.compareUnsigned(second.transaction, first.transaction) > 0 ? second : first;
     }
 
-    /** The meta page at an offset; null if there is none, or not a whole one. */
+    private static MalformedStoreException ends(MappedFile file, long expectedBytes) {
+        return new MalformedStoreException(file.path(), file.byteSize(), "the file ends inside its two meta pages",
+                expectedBytes + " bytes at least (is it cut?)");
+    }
+
+    /** The meta page at an offset. */
     private static Meta at(MappedFile file, long page) throws MalformedStoreException {
         MemorySegment bytes = file.segment();
         long meta = page + Pages.HEADER_BYTES;
-        if (bytes.byteSize() - meta < BYTES || bytes.get(LittleEndian.I32, meta) != MAGIC) {
-            return null;
+        if (bytes.byteSize() - meta < BYTES) {
+            throw ends(file, meta + BYTES);
+        }
+        if (bytes.get(LittleEndian.I32, meta) != MAGIC) {
+            throw new MalformedStoreException(file.path(), meta, "no meta page of LMDB",
+                    "0xBEEFC0DE in each of the first two pages (64-bit, little-endian)");
         }
         int version = bytes.get(LittleEndian.I32, meta + 4);
         if (version != VERSION) {
@@ -70,9 +73,12 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
                     + " of LMDB's data format", String.valueOf(VERSION));
         }
         int pageBytes = bytes.get(LittleEndian.I32, meta + FREE);
-        if ((bytes.get(LittleEndian.I16, page + Pages.FLAGS) & Pages.META) == 0 || Integer.bitCount(pageBytes) != 1
-                || pageBytes < MIN_PAGE_BYTES || pageBytes > MAX_PAGE_BYTES) {
-            return null;
+        int flags = bytes.get(LittleEndian.I16, page + Pages.FLAGS) & 0xFFFF;
+        if ((flags & Pages.META) == 0 || Integer.bitCount(pageBytes) != 1 || pageBytes < MIN_PAGE_BYTES
+                || pageBytes > MAX_PAGE_BYTES) {
+            throw new MalformedStoreException(file.path(), meta, "a meta page with flags 0x"
+                    + Integer.toHexString(flags) + " and pages of " + Integer.toUnsignedString(pageBytes) + " bytes",
+                    "the flag 0x8, and a power of two from " + MIN_PAGE_BYTES + " to " + MAX_PAGE_BYTES);
         }
         return new Meta(pageBytes, bytes.get(LittleEndian.I64, meta + 16), Tree.at(bytes, meta + FREE),
                 Tree.at(bytes, meta + FREE + Tree.BYTES), bytes.get(LittleEndian.I64, meta + 120),

@@ -19,6 +19,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.Truth;
+import io.penstock.store.integrity.Verification;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
@@ -205,16 +206,65 @@ class LmdbStoreTest {
     }
 
     @Test
-    void aMetaPageThatWasNotWrittenWholeIsPassedOver() throws IOException {
-        byte[] file = Files.readAllBytes(Fixtures.path("lmdb/basic/data.mdb"));
-        Arrays.fill(file, 16, 16 + 136, (byte) 0);
-        Path torn = Files.write(folder.resolve("torn.mdb"), file);
-        try (RecordStore store = RecordStore.open(torn)) {
-            assertEquals(500, store.size());
+    void bothMetaPagesMustBeWholeAsForTheLibrary() throws IOException {
+        byte[] original = Files.readAllBytes(Fixtures.path("lmdb/basic/data.mdb"));
+        Path path = folder.resolve("meta.mdb");
+        for (int page : new int[] {0, 4096}) {
+            byte[] file = original.clone();
+            Arrays.fill(file, page + 16, page + 16 + 136, (byte) 0);
+            assertTrue(refusal(path, file).contains("no meta page"));
+            file = original.clone();
+            file[page + 10] = 0;
+            assertTrue(refusal(path, file).contains("a meta page with flags 0x0"));
+            file = original.clone();
+            file[page + 16 + 4] = 2;
+            assertTrue(refusal(path, file).contains("version 2 of LMDB's data format"));
         }
-        Arrays.fill(file, 4096 + 16, 4096 + 16 + 136, (byte) 0);
-        Files.write(torn, file);
-        assertTrue(Truth.assertRefused(torn).contains("no meta page"));
+        byte[] file = original.clone();
+        MemorySegment.ofArray(file).set(LittleEndian.I32, 4096 + 16 + 24, 8192);
+        assertTrue(refusal(path, file).contains("a second meta page that says pages have 8192 bytes, expected 4096"));
+    }
+
+    /** Written by the library: with records, with several databases, with deleted records, and without any. */
+    @TestFactory
+    Stream<DynamicTest> noPartOfAnEnvironmentIsTakenForAWhole() throws IOException {
+        return Stream.of(Fixtures.path("lmdb/basic"), Fixtures.path("lmdb/named"), Fixtures.path("lmdb/overflow"),
+                Truth.written("lmdb/empty"), Truth.written("lmdb/many_values"), Truth.written("lmdb/nested_transactions"),
+                Truth.written("lmdb/pages_of_16k")).map(path -> DynamicTest.dynamicTest(path.getFileName().toString(),
+                () -> assertNoPartIsRead(Files.readAllBytes(path.resolve("data.mdb")))));
+    }
+
+    private void assertNoPartIsRead(byte[] original) throws Exception {
+        int pageBytes = MemorySegment.ofArray(original).get(LittleEndian.I32, 16 + 24);
+        Path path = folder.resolve("part.mdb");
+        String whole = digest(Files.write(path, original));
+        for (int page = 0; page < original.length / pageBytes; page++) {
+            for (int more : new int[] {0, 1, 10, 16, 24, 151, 152, 153, pageBytes / 2, pageBytes - 1}) {
+                int length = page * pageBytes + more;
+                Files.write(path, Arrays.copyOf(original, length));
+                try {
+                    // Pages at the end may be free, and were perhaps never written.
+                    assertEquals(whole, digest(path), "cut to " + length + " bytes");
+                    assertTrue(page >= 2, "cut to " + length + " bytes");
+                } catch (MalformedStoreException e) {
+                    assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
+                    assertFalse(Verification.run(path, OpenOptions.as(StoreFormat.LMDB), 1, Progress.NONE).isGood());
+                }
+            }
+        }
+    }
+
+    private static String digest(Path path) throws IOException {
+        try (LmdbStore store = LmdbStore.open(path, null)) {
+            return Json.write(store.inspect(true, Progress.NONE).details());
+        }
+    }
+
+    private static String refusal(Path path, byte[] file) throws IOException {
+        Files.write(path, file);
+        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(path, null)).getMessage();
+        assertTrue(message.contains(path.toString()) && !message.contains("\n"), message);
+        return message;
     }
 
     @Test
