@@ -97,7 +97,7 @@ public non-sealed interface TokenStore extends Store {
     long tokenCount();
 
     /**
-     * The number of documents. A format that keeps no documents is one document.
+     * The number of documents. A format that keeps no documents is one document, or none if it has no token.
      *
      * @return the count
      */

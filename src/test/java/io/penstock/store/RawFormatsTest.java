@@ -5,7 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.DocumentWindows;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
+import io.penstock.memory.Span;
+import io.penstock.store.integrity.Verification;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -95,7 +100,6 @@ class RawFormatsTest {
         assertRefused(write("b.bin", llmc(20240801, 1, 10, 40)), "at byte 4: version 1, expected 7");
         assertRefused(write("c.bin", llmc(20240801, 7, 10, 20)), "1044 bytes, expected 1064");
         assertRefused(write("d.bin", llmc(20240520, 1, 10, 22)), "1046 bytes, expected 1044");
-        assertRefused(write("e.bin", llmc(20240520, 1, 0, 0)), "at byte 8: a count of 0 tokens");
         assertRefused(write("f.bin", llmc(20240520, 1, -5, 20)), "at byte 8: a count of -5 tokens");
         assertRefused(write("g.bin", llmc(20240801, 7, Integer.MAX_VALUE, 20)), "expected 8589935612");
         try (TokenStore store = TokenStore.open(write("h.bin", llmc(20240801, 7, 10, 40)))) {
@@ -156,11 +160,68 @@ class RawFormatsTest {
         assertRefused(datatrove(10, "gpt2|2", 2, -1), "x.ds.index: at byte 8", "18446744073709551615");
         assertRefused(datatrove(10, "gpt2|2", Long.MIN_VALUE), "x.ds.index: at byte 0");
         assertRefused(datatrove(10, "gpt2|4", 1L << 62), "x.ds.index: at byte 0", "2^60");
-        assertRefused(datatrove(10, "gpt2|2"), "x.ds.index", "without a token");
-        assertRefused(datatrove(0, "gpt2|2", 0, 0), "x.ds.index", "without a token");
+        assertRefused(datatrove(10, "gpt2|2"), "x.ds: at byte 0: a file of 10 bytes, expected 0");
+        assertRefused(datatrove(10, "gpt2|2", 0, 0), "x.ds: at byte 0: a file of 10 bytes, expected 0");
         Path without = datatrove(10, "gpt2|2", 5);
         Files.delete(folder.resolve("x.ds.index"));
         assertRefused(without, "x.ds.index: no such file");
+    }
+
+    @Test
+    void emptyStoresAreOpenedInspectedAndVerifiedAsSuchAndHaveNoWindow() throws Exception {
+        for (int version : new int[] {1, 7}) {
+            assertEmpty(write("e.bin", llmc(version == 1 ? 20240520 : 20240801, version, 0, 0)), 0,
+                    version == 1 ? DType.U16 : DType.U32);
+        }
+        assertEmpty(datatrove(0, "gpt2|4"), 0, DType.U32);
+        assertEmpty(datatrove(0, "gpt2|2"), 0, DType.U16);
+        assertEmpty(datatrove(0, null), 0, DType.U16);
+        assertEmpty(datatrove(0, "gpt2|4", 0, 0), 2, DType.U32);
+        write("x.ds.loss", new byte[0]);
+        assertEmpty(datatrove(0, null, 0), 1, DType.U16);
+    }
+
+    private static void assertEmpty(Path path, long documents, DType dtype) throws Exception {
+        try (TokenStore store = TokenStore.open(path)) {
+            assertEquals(0, store.tokenCount());
+            assertEquals(dtype, store.dtype());
+            assertEquals(documents, store.documentCount());
+            assertEquals(0, store.documentStart(documents));
+            assertThrows(IndexOutOfBoundsException.class, () -> store.documentStart(documents + 1));
+            assertTrue(store.fingerprint().contains(":tokens=0:docs=" + documents), store.fingerprint());
+            Span span = new Span();
+            store.locate(0, 0, span);
+            assertEquals(0, span.byteSize());
+            assertEquals(0, TokenWindows.of(store, 1).size());
+            assertEquals(0, DocumentWindows.of(store, 1, 1, false).size());
+            assertEquals(documents, Documents.of(store).size());
+            assertEquals(0, Documents.of(store).maxLength(0));
+        }
+        assertEquals(0, Inspection.of(path, true).arrays().getFirst().byteSize());
+        Verification verified = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE);
+        assertTrue(verified.isGood(), () -> verified.faults().toString());
+    }
+
+    @Test
+    void aSwappedFileOfLlmcIsRefusedByNameAndTokensThatBeginAlikeAreNot() throws IOException {
+        for (int[] kind : new int[][] {{20240520, 1, 2}, {20240801, 7, 4}, {20240522, 1, 2}}) {
+            byte[] file = llmc(kind[0], kind[1], 10, 10 * kind[2]);
+            for (int wordBytes : new int[] {2, 4}) {
+                byte[] swapped = file.clone();
+                for (int i = 0; i + wordBytes <= swapped.length; i++) {
+                    swapped[i] = file[i - i % wordBytes + wordBytes - 1 - i % wordBytes];
+                }
+                assertRefused(write("swapped.bin", swapped), "at byte 0: llm.c magic " + kind[0]
+                        + " with its bytes swapped");
+                assertRefused(write("cut.bin", Arrays.copyOf(swapped, 100)), "with its bytes swapped");
+                swapped[1000] = 1;
+                try (TokenStore store = TokenStore.open(write("tokens.bin", swapped))) {
+                    assertEquals(swapped.length / 2, store.tokenCount());
+                }
+            }
+        }
+        byte[] other = llmc(Integer.reverseBytes(20251231), Integer.reverseBytes(9), 0, 20);
+        assertRefused(write("other.bin", other), "unknown llm.c magic " + Integer.reverseBytes(20251231));
     }
 
     @Test

@@ -57,7 +57,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      *
      * @param path its {@code .ds}, or one of the files beside it
      * @param told the type of its tokens if it is known, or null; without it and without {@code .metadata}, it is the
-     *     one with which the index agrees with the file's size
+     *     one with which the index agrees with the file's size, {@code u16} if there is no token
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
      * @throws IOException if there is no such file, or it cannot be read
@@ -118,10 +118,6 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
                 previous = end;
             }
         }
-        if (previous == 0) {
-            throw new MalformedStoreException(index.path(), 0, bytes / Long.BYTES + " documents without a token",
-                    "a token at least");
-        }
         return previous;
     }
 
@@ -129,7 +125,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         Path metadata = companion(tokenFile.path(), METADATA);
         DType stored = Files.exists(metadata) ? DatatroveMetadata.dtype(metadata) : null;
         if (stored == null) {
-            boolean wide = tokenFile.byteSize() == tokenCount * Integer.BYTES;
+            boolean wide = tokenCount > 0 && tokenFile.byteSize() == tokenCount * Integer.BYTES;
             return told != null ? told : wide ? DType.U32 : DType.U16;
         }
         if (told != null && told != stored) {

@@ -15,14 +15,16 @@ import io.penstock.store.mapped.TokenRun;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * A data file of llm.c, read in place; all of it is one document. Little-endian:
+ * A data file of llm.c, read in place; all of it is one document, or none if it has no token. Little-endian:
  *
  * <pre>
  *      0  i32     magic: 20240520 (GPT-2) or 20240801 (Llama 3)
@@ -46,6 +48,10 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
     private static final int LLAMA3_VERSION = 7;
     private static final int EVALUATION_MAGIC = 20240522;
 
+    /** What turns a magic round that was written with the bytes of each number, or of each 16 bits, in other order. */
+    private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
+        magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
+
     private final TokenRun tokens;
     private volatile String fingerprint;
 
@@ -56,6 +62,12 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
         if (magic == EVALUATION_MAGIC) {
             throw new MalformedStoreException(path, 0, "magic " + magic + ", an llm.c evaluation file",
                     "a token stream: " + GPT2_MAGIC + " or " + LLAMA3_MAGIC);
+        }
+        for (IntUnaryOperator swap : SWAPS) {
+            if (isKnown(swap.applyAsInt(magic))) {
+                throw new MalformedStoreException(path, 0, "llm.c magic " + swap.applyAsInt(magic) + " with its bytes"
+                        + " swapped", "little-endian numbers (write the file again on a little-endian machine)");
+            }
         }
         if (magic != GPT2_MAGIC && magic != LLAMA3_MAGIC && bytes.byteSize() >= Integer.BYTES) {
             throw new MalformedStoreException(path, 0, "unknown llm.c magic " + magic,
@@ -73,8 +85,8 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
         }
         DType dtype = magic == GPT2_MAGIC ? DType.U16 : DType.U32;
         int count = bytes.get(LittleEndian.I32, TOKENS_OFFSET);
-        if (count <= 0) {
-            throw new MalformedStoreException(path, TOKENS_OFFSET, "a count of " + count + " tokens", "1 or more");
+        if (count < 0) {
+            throw new MalformedStoreException(path, TOKENS_OFFSET, "a count of " + count + " tokens", "0 or more");
         }
         long expectedBytes = HEADER_BYTES + (long) count * dtype.byteSize();
         if (bytes.byteSize() != expectedBytes) {
@@ -98,8 +110,9 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * Whether a file has a header of llm.c, also an unknown or a damaged one: its magics are dates, and most of the
-     * header is zero. No text in a vocabulary of below 55,000 tokens begins with what as {@code u16} looks like one.
+     * Whether a file has a header of llm.c, also an unknown, a damaged, or a byte-swapped one: its magics are dates, and
+     * most of the header is zero. No text in a vocabulary of below 55,000 tokens begins with what as {@code u16} looks
+     * like one; it may begin with a swapped one, but not go on with zeros.
      *
      * @param head the file's first 1024 bytes, or all of it if it is shorter
      * @return true if so
@@ -109,11 +122,16 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
             return false;
         }
         int magic = MemorySegment.ofArray(head).get(LittleEndian.I32, 0);
-        if (magic == GPT2_MAGIC || magic == LLAMA3_MAGIC || magic == EVALUATION_MAGIC) {
+        if (isKnown(magic)) {
             return true;
         }
-        return isDate(magic) && head.length >= 4 * USED_HEADER_BYTES
+        boolean isDate = isDate(magic) || Arrays.stream(SWAPS).anyMatch(swap -> isDate(swap.applyAsInt(magic)));
+        return isDate && head.length >= 4 * USED_HEADER_BYTES
                 && IntStream.range(USED_HEADER_BYTES, head.length).allMatch(i -> head[i] == 0);
+    }
+
+    private static boolean isKnown(int magic) {
+        return magic == GPT2_MAGIC || magic == LLAMA3_MAGIC || magic == EVALUATION_MAGIC;
     }
 
     private static boolean isDate(int number) {
@@ -135,12 +153,12 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public long documentCount() {
-        return 1;
+        return tokenCount() == 0 ? 0 : 1;
     }
 
     @Override
     public long documentStart(long document) {
-        return Objects.checkIndex(document, 2L) * tokenCount();
+        return Objects.checkIndex(document, documentCount() + 1) * tokenCount();
     }
 
     @Override
@@ -151,7 +169,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
     @Override
     public String fingerprint() {
         if (fingerprint == null) {
-            fingerprint = "llmc:" + dtype() + ":tokens=" + tokenCount() + ":docs=1:sha256="
+            fingerprint = "llmc:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
                     + new Fingerprint().add(tokens.file()).hex();
         }
         return fingerprint;
