@@ -249,8 +249,9 @@ final class SampleOptions {
         for (String name : names == null ? rowsOfOneCount(path, store) : names) {
             int tensor = store.tensors().stream().map(TensorSpec::name).toList().indexOf(name);
             if (tensor < 0) {
-                throw wrong("--fields: found '" + name + "', " + path + " has "
-                        + store.tensors().stream().map(TensorSpec::name).toList());
+                String why = store.unread().get(name);
+                throw wrong("--fields: found '" + name + "', " + (why == null ? "" : "which is not read: " + why + "; ")
+                        + path + " has " + store.tensors().stream().map(TensorSpec::name).toList());
             }
             checkRows(path, store.tensors().get(tensor));
             String field = name.isEmpty() ? UNNAMED_FIELD : name;
@@ -265,7 +266,8 @@ final class SampleOptions {
     private List<String> rowsOfOneCount(Path path, TensorStore store) throws BadInputException {
         List<TensorSpec> tensors = store.tensors();
         if (tensors.isEmpty()) {
-            throw new BadInputException(path + ": found no tensor, expected tensors of rows", null);
+            throw new BadInputException(path + ": found no tensor" + (store.unread().isEmpty() ? ""
+                    : " that is read, but " + store.unread()) + ", expected tensors of rows", null);
         }
         for (TensorSpec spec : tensors) {
             if (tensors.size() == 1) {

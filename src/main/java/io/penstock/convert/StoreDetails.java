@@ -5,15 +5,16 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What a store of tensors says besides its tensors.
  *
  * @param metadata the texts of a safetensors file by name; empty if there are none
  * @param hasAttributes whether there are attributes of HDF5
- * @param hasOthers whether there are datasets of HDF5 that are no tensors
+ * @param unread the names of tensors that are not read
  */
-record StoreDetails(Map<String, String> metadata, boolean hasAttributes, boolean hasOthers) {
+record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<String> unread) {
 
     static StoreDetails of(TensorStore store) throws IOException {
         Map<String, Object> details = store.inspect(false, Progress.NONE).details();
@@ -21,7 +22,7 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, boolean
         if (details.get("metadata") instanceof Map<?, ?> found) {
             found.forEach((name, text) -> metadata.put(name.toString(), text.toString()));
         }
-        return new StoreDetails(metadata, details.containsKey("attributes"), details.containsKey("other_datasets"));
+        return new StoreDetails(metadata, details.containsKey("attributes"), store.unread().keySet());
     }
 
     /** Notes what is not kept. */
@@ -32,8 +33,8 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, boolean
         if (hasAttributes) {
             conversion.lose("attributes");
         }
-        if (hasOthers) {
-            conversion.lose("datasets that are no tensors");
+        if (!unread.isEmpty()) {
+            conversion.lose("tensors that are not read: " + String.join(", ", unread));
         }
     }
 }

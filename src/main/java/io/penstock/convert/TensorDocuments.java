@@ -40,7 +40,7 @@ final class TensorDocuments implements DocumentSource {
         boolean ours = conversion.fields() == null && starts >= 0 && tokens >= 0
                 && specs.get(tokens).rank() == 1 && specs.get(starts).rank() == 1
                 && specs.get(starts).dtype() == DType.I64;
-        int tensor = ours ? tokens : TensorTarget.theOne(conversion, specs, TensorDocuments::areIn,
+        int tensor = ours ? tokens : TensorTarget.theOne(conversion, store, TensorDocuments::areIn,
                 "a tensor of integers of one or two dimensions");
         if (!areIn(specs.get(tensor))) {
             throw new ConversionException("found " + specs.get(tensor)

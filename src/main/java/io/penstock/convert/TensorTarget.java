@@ -118,14 +118,14 @@ final class TensorTarget {
         List<TensorSpec> specs = store.tensors();
         Set<Integer> chosen = new LinkedHashSet<>();
         if (one) {
-            chosen.add(theOne(conversion, specs, _ -> true, "a tensor"));
+            chosen.add(theOne(conversion, store, _ -> true, "a tensor"));
         } else if (conversion.fields() == null) {
             for (int i = 0; i < specs.size(); i++) {
                 chosen.add(i);
             }
         } else {
             for (String name : conversion.fields().stream().distinct().toList()) {
-                chosen.add(indexOf(specs, name));
+                chosen.add(indexOf(store, name));
             }
         }
         List<String> left = new ArrayList<>();
@@ -147,10 +147,11 @@ final class TensorTarget {
     }
 
     /** The tensor that was asked for, or the only one that fits. */
-    static int theOne(Conversion conversion, List<TensorSpec> specs, Predicate<TensorSpec> fits, String what)
+    static int theOne(Conversion conversion, TensorStore store, Predicate<TensorSpec> fits, String what)
             throws ConversionException {
+        List<TensorSpec> specs = store.tensors();
         if (conversion.fields() != null && conversion.fields().size() == 1) {
-            return indexOf(specs, conversion.fields().getFirst());
+            return indexOf(store, conversion.fields().getFirst());
         }
         List<TensorSpec> found = specs.stream().filter(fits).toList();
         if (found.size() != 1 || conversion.fields() != null) {
@@ -160,10 +161,12 @@ final class TensorTarget {
         return specs.indexOf(found.getFirst());
     }
 
-    private static int indexOf(List<TensorSpec> specs, String name) throws ConversionException {
-        List<String> names = specs.stream().map(TensorSpec::name).toList();
+    private static int indexOf(TensorStore store, String name) throws ConversionException {
+        List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
         if (!names.contains(name)) {
-            throw new ConversionException("no tensor '" + name + "', found " + RecordColumns.some(names));
+            String why = store.unread().get(name);
+            throw new ConversionException((why == null ? "no tensor '" + name + "'" : "tensor '" + name
+                    + "' is not read: " + why) + ", found " + RecordColumns.some(names));
         }
         return names.indexOf(name);
     }

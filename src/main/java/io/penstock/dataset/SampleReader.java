@@ -46,6 +46,8 @@ public final class SampleReader implements AutoCloseable {
     private final IntegerArray integers = new IntegerArray();
     private final LongArray longs = new LongArray();
     private final TensorSpec[] fields;
+    /** Whether a field is of truth values, which a batch has as 0 and 1, whatever is stored. */
+    private final boolean[] truths;
     /** Bytes of each field of every sample; bytes of a row where the number of rows varies. */
     private final long[] fieldBytes;
     /** Each field as rows, where the dataset says so. */
@@ -101,7 +103,9 @@ public final class SampleReader implements AutoCloseable {
         this.dataset = dataset;
         this.fields = dataset.fields().toArray(TensorSpec[]::new);
         this.fieldBytes = new long[fields.length];
+        this.truths = new boolean[fields.length];
         for (int f = 0; f < fields.length; f++) {
+            truths[f] = fields[f].dtype() == DType.BOOL;
             fieldBytes[f] = fields[f].isVariable() ? fields[f].rowBytes() : fields[f].byteSize();
         }
         this.rows = new Rows[fields.length];
@@ -287,6 +291,13 @@ public final class SampleReader implements AutoCloseable {
         } else {
             decode(sample, field, bytes, target, targetOffset);
         }
+        normalize(field, target, targetOffset, bytes);
+    }
+
+    private void normalize(int field, MemorySegment target, long targetOffset, long bytes) {
+        if (truths[field]) {
+            TruthValues.normalize(target, targetOffset, bytes);
+        }
     }
 
     private void locate(long sample, int field, Span into) {
@@ -397,7 +408,8 @@ public final class SampleReader implements AutoCloseable {
         SampleReader source = sources[field];
         TensorSpec from = source.fields[map.field()];
         long sourceBytes = source.locate(sample, map.field()).byteSize();
-        MemorySegment value = map.map().readsInPlace() ? source.inPlace() : copied(source, sourceBytes);
+        boolean inPlace = map.map().readsInPlace() && !source.truths[map.field()];
+        MemorySegment value = inPlace ? source.inPlace() : copied(source, sourceBytes);
         long begin = System.nanoTime();
         try {
             map.map().map(tensor(value, from), random.of(sample, map.operation()),
@@ -460,6 +472,7 @@ public final class SampleReader implements AutoCloseable {
         }
         locate(sample, field);
         reader.copy(span, target, targetOffset);
+        normalize(field, target, targetOffset, span.byteSize());
         return span.byteSize();
     }
 
@@ -484,10 +497,13 @@ public final class SampleReader implements AutoCloseable {
             } finally {
                 sample = reader.lastRow();
             }
+            normalize(field, target, targetOffset, count * rows[field].rowBytes());
             return count * rows[field].rowBytes();
         }
         if (asStored[field]) {
-            return copyLocated(samples, count, field, target, targetOffset);
+            long bytes = copyLocated(samples, count, field, target, targetOffset);
+            normalize(field, target, targetOffset, bytes);
+            return bytes;
         }
         long at = targetOffset;
         for (int i = 0; i < count; i++) {
@@ -621,6 +637,7 @@ public final class SampleReader implements AutoCloseable {
     public void copyPart(Span from, long skipBytes, long bytes, MemorySegment target, long targetOffset) {
         part.setPart(from, skipBytes, bytes);
         reader.copy(part, target, targetOffset);
+        normalize(field, target, targetOffset, bytes);
     }
 
     /**

@@ -5,9 +5,10 @@ import java.util.Locale;
 /**
  * The element types of tensors, named as the field names them.
  *
- * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL} (0 or
- * 1). {@link #BF16} is the upper half of an IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit
- * formats (OFP8, 2023), E4M3 being the variant without infinities.
+ * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL}. A batch
+ * has 0 and 1; a file, and a view of it, may have any byte, and all but 0 are true. {@link #BF16} is the upper half of an
+ * IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit formats (OFP8, 2023), E4M3 being the variant
+ * without infinities.
  */
 public enum DType {
     /** Unsigned 8-bit integer. */
@@ -34,7 +35,7 @@ public enum DType {
     F32(4, Kind.FLOAT),
     /** IEEE 754 binary64. */
     F64(8, Kind.FLOAT),
-    /** Truth value, one byte, 0 or 1. */
+    /** Truth value, one byte: 0 is false. In a batch true is 1; in a file it may be any other byte. */
     BOOL(1, Kind.BOOL),
     /** OCP 8-bit float: 4 exponent bits, 3 fraction bits, no infinities. */
     F8E4M3(1, Kind.FLOAT),

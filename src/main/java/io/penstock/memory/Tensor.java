@@ -153,7 +153,8 @@ public final class Tensor {
     public long getLong(long element) {
         long at = element * dtype.byteSize();
         return switch (dtype) {
-            case U8, BOOL -> segment.get(JAVA_BYTE, at) & 0xFF;
+            case U8 -> segment.get(JAVA_BYTE, at) & 0xFF;
+            case BOOL -> segment.get(JAVA_BYTE, at) == 0 ? 0 : 1;
             case I8 -> segment.get(JAVA_BYTE, at);
             case U16 -> segment.get(I16, at) & 0xFFFF;
             case I16 -> segment.get(I16, at);

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Named tensors in a file or a set of files.
@@ -75,6 +76,16 @@ public non-sealed interface TensorStore extends Store {
      * @return name, dtype and shape of each
      */
     List<TensorSpec> tensors();
+
+    /**
+     * Tensors that the files hold and this store does not give, for their elements are of a type, or stored in a way,
+     * that is not read. {@link #inspect} lists them.
+     *
+     * @return by its name, why each is not read, in the order of {@link #tensors}; empty if there are none
+     */
+    default Map<String, String> unread() {
+        return Map.of();
+    }
 
     /**
      * A tensor's data.

@@ -177,8 +177,12 @@ final class Attributes {
     private static void describeNumbers(Map<String, Object> fields, Datatype type, Dataspace dataspace, byte[] bytes) {
         long[] shape = LongStream.concat(LongStream.of(dataspace.shape()), LongStream.of(type.dims())).toArray();
         MemorySegment segment = MemorySegment.ofArray(bytes);
-        if (type.isBigEndian()) {
-            ByteSwap.swap(segment, type.dtype().byteSize());
+        if (type.isWidened()) {
+            MemorySegment stored = segment;
+            segment = MemorySegment.ofArray(new byte[bytes.length / 3 * type.dtype().byteSize()]);
+            type.widen(stored, segment);
+        } else {
+            type.toLittleEndian(segment);
         }
         Tensor tensor = Tensor.of(segment, type.dtype(), shape);
         List<Object> values = new ArrayList<>();

@@ -1,7 +1,11 @@
 package io.penstock.store.hdf5;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.penstock.memory.DType;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.LittleEndian;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -11,7 +15,7 @@ import java.util.stream.LongStream;
  *
  * @param kind what it is
  * @param byteSize of an element in the file
- * @param dtype ours; null unless it is a number
+ * @param dtype ours; null unless it is a number. Integers of 24 bits are widened to 32
  * @param isBigEndian whether the bytes of a number come most significant first
  * @param name a number's type as numpy writes it, {@code <u2}; otherwise what it is, in words
  * @param dims the dimensions that each element has itself; none as a rule
@@ -101,11 +105,44 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
         return new Datatype(Kind.OTHER, size, null, false, CLASS_NAMES.get(typeClass), new long[0], 0);
     }
 
-    private static Datatype number(DType dtype, boolean bigEndian, String code) {
-        boolean swapped = bigEndian && dtype.byteSize() > 1;
+    private static Datatype number(DType dtype, long size, boolean bigEndian, String code) {
+        boolean swapped = bigEndian && size > 1;
         String name = code == null ? dtype.toString().replace("f8e", "f8_e")
-                : (dtype.byteSize() == 1 ? "|" : swapped ? ">" : "<") + code + dtype.byteSize();
-        return new Datatype(Kind.NUMBER, dtype.byteSize(), dtype, swapped, name, new long[0], 0);
+                : (size == 1 ? "|" : swapped ? ">" : "<") + code + size;
+        return new Datatype(Kind.NUMBER, size, dtype, swapped, name, new long[0], 0);
+    }
+
+    /** Whether a number takes fewer bytes in the file than as our dtype: it has 3, of which 4 are made. */
+    boolean isWidened() {
+        return numberBytes() != dtype.byteSize();
+    }
+
+    /** Bytes of one number in the file. */
+    private long numberBytes() {
+        return byteSize / LongStream.of(dims).reduce(1, (a, b) -> a * b);
+    }
+
+    /** The bytes in the file of numbers that take so many as our dtype. */
+    long storedBytes(long bytes) {
+        return bytes / dtype.byteSize() * numberBytes();
+    }
+
+    /** Turns numbers round in place, if they are big-endian. */
+    void toLittleEndian(MemorySegment numbers) {
+        if (isBigEndian) {
+            ByteSwap.swap(numbers, dtype.byteSize());
+        }
+    }
+
+    /** Makes little-endian integers of 32 bits of stored ones of 24, which may be big-endian. */
+    void widen(MemorySegment stored, MemorySegment target) {
+        int high = isBigEndian ? 0 : 2;
+        int low = 2 - high;
+        for (long from = 0, to = 0; from < stored.byteSize(); from += 3, to += Integer.BYTES) {
+            int top = stored.get(JAVA_BYTE, from + high);
+            int rest = (stored.get(JAVA_BYTE, from + 1) & 0xFF) << 8 | stored.get(JAVA_BYTE, from + low) & 0xFF;
+            target.set(LittleEndian.I32, to, (dtype.isUnsigned() ? top & 0xFF : top) << 16 | rest);
+        }
     }
 
     private static Datatype integer(Cursor at, int typeClass, int bits, long size) throws MalformedStoreException {
@@ -115,7 +152,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
         DType dtype = switch ((int) Math.min(size, 16)) {
             case 1 -> signed ? DType.I8 : DType.U8;
             case 2 -> signed ? DType.I16 : DType.U16;
-            case 4 -> signed ? DType.I32 : DType.U32;
+            case 3, 4 -> signed ? DType.I32 : DType.U32;
             case 8 -> signed ? DType.I64 : DType.U64;
             default -> null;
         };
@@ -123,7 +160,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
             return new Datatype(Kind.OTHER, size, null, false, "integers of " + precision + " bits in " + size
                     + " bytes", new long[0], 0);
         }
-        return number(dtype, (bits & BIG_ENDIAN) != 0, signed ? "i" : "u");
+        return number(dtype, size, (bits & BIG_ENDIAN) != 0, signed ? "i" : "u");
     }
 
     private static Datatype floating(Cursor at, int bits, long size) throws MalformedStoreException {
@@ -141,7 +178,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
                     && known.equals(new FloatLayout(size, sign, exponentAt, exponentBits, mantissaBits, bias,
                             known.dtype()))) {
                 boolean ours = known.dtype() == DType.BF16 || known.dtype().byteSize() == 1;
-                return number(known.dtype(), (bits & BIG_ENDIAN) != 0, ours ? null : "f");
+                return number(known.dtype(), size, (bits & BIG_ENDIAN) != 0, ours ? null : "f");
             }
         }
         return new Datatype(Kind.OTHER, size, null, false, "floats of " + precision + " bits with " + exponentBits

@@ -6,10 +6,12 @@ import io.penstock.codec.CodecException;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, or was never written.
+ * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, of integers of 24 bits, or
+ * was never written.
  * It is decoded by bands, which are the rows of one or several rows of chunks.
  */
 final class DecodedTensor {
@@ -23,6 +25,7 @@ final class DecodedTensor {
     private final StoredDataset dataset;
     private final long rows;
     private final long rowBytes;
+    private final long storedRowBytes;
     private final long bandRows;
     private ChunkIndex chunks;
 
@@ -32,6 +35,7 @@ final class DecodedTensor {
         TensorSpec spec = dataset.spec();
         this.rows = spec.rank() == 0 ? 1 : spec.dim(0);
         this.rowBytes = spec.rowBytes();
+        this.storedRowBytes = dataset.type().storedBytes(rowBytes);
         this.bandRows = bandRows();
     }
 
@@ -85,12 +89,27 @@ final class DecodedTensor {
      * @throws IOException if it is malformed; names file, dataset and chunk
      */
     void decode(long band, MemorySegment target) throws IOException {
+        if (!dataset.type().isWidened()) {
+            read(band, target);
+            dataset.type().toLittleEndian(target);
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment stored = arena.allocate(dataset.type().storedBytes(target.byteSize()));
+            read(band, stored);
+            dataset.type().widen(stored, target);
+        }
+    }
+
+    /** Reads a band as the file has it. */
+    private void read(long band, MemorySegment target) throws IOException {
         try {
+            long before = firstRow(band) * storedRowBytes;
             if (dataset.layout() instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
-                long position = space.position(piece.address(), dataset.spec().byteSize(), dataset.name());
-                copy(position + firstRow(band) * rowBytes, target);
+                long position = space.position(piece.address(), dataset.storedBytes(), dataset.name());
+                copy(position + before, target);
             } else if (dataset.layout() instanceof Layout.Compact compact) {
-                copy(compact.position() + firstRow(band) * rowBytes, target);
+                copy(compact.position() + before, target);
             } else {
                 fill(target);
                 if (dataset.layout() instanceof Layout.Chunked chunked) {
@@ -100,9 +119,6 @@ final class DecodedTensor {
         } catch (InternalError fault) {
             space.file().checkSize();
             throw fault;
-        }
-        if (dataset.type().isBigEndian()) {
-            ByteSwap.swap(target, dataset.spec().dtype().byteSize());
         }
     }
 
@@ -124,7 +140,7 @@ final class DecodedTensor {
     private void decodeChunks(Layout.Chunked layout, long firstRow, MemorySegment target) throws IOException {
         ChunkGrid grid = dataset.grid();
         ChunkIndex index = index(layout, grid);
-        long bandRowCount = target.byteSize() / rowBytes;
+        long bandRowCount = target.byteSize() / storedRowBytes;
         long firstChunkRow = firstRow / grid.chunk()[0];
         long endChunkRow = (firstRow + bandRowCount - 1) / grid.chunk()[0] + 1;
         long end = endChunkRow * grid.chunksAcross();

@@ -27,7 +27,7 @@ final class DecodedTensors implements AutoCloseable {
 
     private final AddressSpace space;
     private final List<StoredDataset> datasets;
-    /** By tensor of the store; null if it is in place, or beyond the bound, or refused. */
+    /** By tensor of the store; null if it is in place, or beyond the bound. */
     private final DecodedTensor[] tensors;
     /** By tensor: the block that has its first band. */
     private final int[] firstBlock;
@@ -45,7 +45,7 @@ final class DecodedTensors implements AutoCloseable {
         List<Long> sizes = new ArrayList<>();
         for (int i = 0; i < inPlace.length; i++) {
             StoredDataset dataset = datasets.get(i);
-            if (inPlace[i] < 0 && dataset.refusal() == null && dataset.spec().byteSize() <= room) {
+            if (inPlace[i] < 0 && dataset.spec().byteSize() <= room) {
                 room -= dataset.spec().byteSize();
                 tensors[i] = new DecodedTensor(space, dataset);
                 firstBlock[i] = sizes.size();
@@ -62,11 +62,9 @@ final class DecodedTensors implements AutoCloseable {
     DecodedTensor tensor(int index) throws IOException {
         if (tensors[index] == null) {
             StoredDataset dataset = datasets.get(index);
-            throw new MalformedStoreException(space.file().path(), dataset.name() + ": "
-                    + (dataset.refusal() != null ? dataset.refusal() : dataset.spec() + ", "
-                            + dataset.spec().byteSize() + " bytes decoded"), dataset.refusal() != null
-                            ? "one that is read (see the list of formats)" : "at most " + BYTES_PER_STORED_BYTE
-                            + " for each of the file's, and " + FREE_BYTES + ", in all");
+            throw new MalformedStoreException(space.file().path(), dataset.name() + ": " + dataset.spec() + ", "
+                    + dataset.spec().byteSize() + " bytes decoded", "at most " + BYTES_PER_STORED_BYTE
+                    + " for each of the file's, and " + FREE_BYTES + ", in all");
         }
         return tensors[index];
     }

@@ -24,13 +24,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * The datasets of a HDF5 file, or of one of its groups, by their absolute paths: {@code /train/images}.
  *
  * <p>A dataset of numbers that is stored in one piece, little-endian, is a view of the mapping. One that is in chunks,
  * filtered, big-endian or not written yet is decoded into a copy, some rows of chunks at a time, when one of their rows
- * is located. Datasets of anything but numbers are listed by {@link #inspect}, and are no tensors.
+ * is located. Datasets of anything but numbers, and those that are stored in a way that is not read, are listed by
+ * {@link #inspect}, and are no tensors: they are {@link #unread}.
  */
 public final class Hdf5Store implements TensorStore {
 
@@ -141,8 +143,7 @@ public final class Hdf5Store implements TensorStore {
         if (!tree.attributes().isEmpty()) {
             details.put("attributes", tree.attributes());
         }
-        List<Map<String, Object>> others = tree.datasets().stream().filter(dataset -> dataset.spec() == null)
-                .map(Hdf5Store::describeOther).toList();
+        List<Map<String, Object>> others = others().map(Hdf5Store::describeOther).toList();
         if (!others.isEmpty()) {
             details.put("other_datasets", others);
         }
@@ -160,6 +161,17 @@ public final class Hdf5Store implements TensorStore {
             before += spec.byteSize();
         }
         return new Inspection(file.path(), "hdf5", List.of(file.path()), details, arrays);
+    }
+
+    private Stream<StoredDataset> others() {
+        return tree.datasets().stream().filter(dataset -> dataset.spec() == null);
+    }
+
+    @Override
+    public Map<String, String> unread() {
+        Map<String, String> unread = new LinkedHashMap<>();
+        others().forEach(dataset -> unread.put(dataset.name(), dataset.refusal()));
+        return unread;
     }
 
     private static Map<String, Object> describeOther(StoredDataset dataset) {

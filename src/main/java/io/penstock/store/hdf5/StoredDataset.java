@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
  * @param layout where its elements are
  * @param filters what its chunks went through
  * @param fill the bytes of an element that was never written; null for zeros
- * @param spec what it is as a tensor; null if it is none
+ * @param spec what it is as a tensor; null if it is not read
  * @param refusal why it is not read; null if it is
  */
 record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout layout, List<Filter> filters, byte[] fill,
@@ -33,17 +33,16 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         Layout layout = Layout.read(header.open(Message.LAYOUT, "layout of " + name));
         Cursor pipeline = header.open(Message.FILTERS, "filters of " + name);
         List<Filter> filters = pipeline == null ? List.of() : Filter.read(pipeline);
-        if (type.kind() != Datatype.Kind.NUMBER || dataspace.isNull()) {
-            return new StoredDataset(name, type, dataspace, layout, filters, null, null,
-                    dataspace.isNull() ? "it has a null dataspace" : "its elements are " + type.name());
+        String refusal = dataspace.isNull() ? "it has a null dataspace"
+                : type.kind() != Datatype.Kind.NUMBER ? "its elements are " + type.name()
+                : refusal(header, layout, filters);
+        if (refusal != null) {
+            return new StoredDataset(name, type, dataspace, layout, filters, null, null, refusal);
         }
         byte[] fill = FillValue.read(header, type.byteSize());
         TensorSpec spec = spec(space, header, name, type, dataspace);
-        String refusal = refusal(header, layout, filters);
-        StoredDataset dataset = new StoredDataset(name, type, dataspace, layout, filters, fill, spec, refusal);
-        if (refusal == null) {
-            dataset.check(space, header);
-        }
+        StoredDataset dataset = new StoredDataset(name, type, dataspace, layout, filters, fill, spec, null);
+        dataset.check(space, header);
         return dataset;
     }
 
@@ -75,14 +74,14 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
             case Layout.Compact compact -> compact.byteSize();
             case Layout.Contiguous piece when piece.address() != AddressSpace.UNDEFINED && piece.byteSize() >= 0 ->
                 piece.byteSize();
-            default -> spec.byteSize();
+            default -> storedBytes();
         };
-        if (there < spec.byteSize()) {
+        if (there < storedBytes()) {
             throw space.malformed(space.position(header.address(), 0, name), name + " with " + there + " bytes of data",
-                    spec.byteSize() + " for " + spec);
+                    storedBytes() + " for " + spec);
         }
         if (layout instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
-            space.position(piece.address(), spec.byteSize(), "the data of " + name);
+            space.position(piece.address(), storedBytes(), "the data of " + name);
         }
         if (layout instanceof Layout.Chunked chunked) {
             long[] chunk = chunked.chunk();
@@ -94,6 +93,11 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         }
     }
 
+    /** Bytes of all elements as the file has them. */
+    long storedBytes() {
+        return type.storedBytes(spec.byteSize());
+    }
+
     /** How a chunked dataset is cut. */
     ChunkGrid grid() {
         long[] chunk = ((Layout.Chunked) layout).chunk();
@@ -103,10 +107,10 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
 
     /** The position in the file at which all elements lie as a tensor has them; -1 if they do not. */
     long inPlace(AddressSpace space) throws MalformedStoreException {
-        if (refusal == null && spec.byteSize() == 0) {
+        if (spec.byteSize() == 0) {
             return 0;
         }
-        if (refusal != null || type.isBigEndian()) {
+        if (type.isBigEndian() || type.isWidened()) {
             return -1;
         }
         return switch (layout) {
@@ -132,9 +136,6 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
                 limits.add(limit < 0 ? null : limit);
             }
             details.put("maxshape", limits);
-        }
-        if (refusal != null) {
-            details.put("refused", refusal);
         }
         return details;
     }

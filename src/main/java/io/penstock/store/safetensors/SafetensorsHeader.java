@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
-import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.MalformedStoreException;
@@ -15,6 +14,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * The header of a safetensors file:
@@ -44,14 +44,14 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
     /**
      * A tensor.
      *
+     * @param name its name
+     * @param type of its elements, as the file has them
+     * @param shape its dimensions
+     * @param spec what it is as a tensor of ours; null if we have no type for its elements
      * @param begin its first byte, behind the header
      * @param end the byte behind its last one
      */
-    record Entry(TensorSpec spec, SafetensorsType type, long begin, long end) {
-
-        String name() {
-            return spec.name();
-        }
+    record Entry(String name, SafetensorsType type, List<Long> shape, TensorSpec spec, long begin, long end) {
     }
 
     /** Reads and checks the header of a file, and that its tensors are all that is behind it. */
@@ -135,22 +135,19 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
             if (offsets.length != 2) {
                 throw malformed(tensor(name) + " has " + offsets.length + " data_offsets", "its begin and its end");
             }
-            long bytes = byteSize(name, type.dtype(), shape);
+            long bytes = byteSize(name, type, shape);
             if (offsets[1] < offsets[0] || offsets[1] - offsets[0] != bytes) {
                 throw malformed(tensor(name) + " has the data_offsets " + offsets[0] + " to " + offsets[1], bytes
                         + " bytes, which its shape has of " + type);
             }
-            return new Entry(new TensorSpec(name, type.dtype(), shape), type, offsets[0], offsets[1]);
+            return new Entry(name, type, LongStream.of(shape).boxed().toList(),
+                    type.dtype() == null ? null : new TensorSpec(name, type.dtype(), shape), offsets[0], offsets[1]);
         }
 
         private SafetensorsType type(String name, Object value) throws MalformedStoreException {
             SafetensorsType type = value instanceof String string ? SafetensorsType.of(string) : null;
             if (type == null) {
                 throw malformed(tensor(name) + " has the dtype " + shown(value), "one of the format's, such as F32");
-            }
-            if (type.dtype() == null) {
-                throw malformed(tensor(name) + " has the dtype " + type + ", " + type.what(),
-                        "truth values, integers, floats of 16 to 64 bits, F8_E4M3 or F8_E5M2");
             }
             return type;
         }
@@ -171,17 +168,21 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
         }
 
         /** Bytes of all elements. Dimensions beside one of 0 may not overflow either: rows are counted by them. */
-        private long byteSize(String name, DType dtype, long[] shape) throws MalformedStoreException {
-            long bytes = dtype.byteSize();
+        private long byteSize(String name, SafetensorsType type, long[] shape) throws MalformedStoreException {
+            boolean isPacked = type.bits() < Byte.SIZE;
+            long size = isPacked ? type.bits() : type.bits() / Byte.SIZE;
             boolean isEmpty = false;
             for (long dim : shape) {
                 isEmpty |= dim == 0;
-                if (dim > 0 && bytes > Long.MAX_VALUE / dim) {
+                if (dim > 0 && size > Long.MAX_VALUE / dim) {
                     throw malformed(tensor(name) + " has a shape of over 2^63 bytes", "fewer");
                 }
-                bytes *= Math.max(dim, 1);
+                size *= Math.max(dim, 1);
             }
-            return isEmpty ? 0 : bytes;
+            if (isPacked && !isEmpty && size % Byte.SIZE != 0) {
+                throw malformed(tensor(name) + " has " + size + " bits of " + type, "a whole number of bytes");
+            }
+            return isEmpty ? 0 : isPacked ? size / Byte.SIZE : size;
         }
 
         private void checkContiguous(List<Entry> entries) throws MalformedStoreException {

@@ -31,6 +31,7 @@ import java.util.stream.Collectors;
  *
  * <p>Tensors are in the order of their names, as UTF-8 sorts: in the files their order is one of alignment, which is
  * the writer's affair. With an index, tensors that a file has and the index does not name are no part of the store.
+ * Tensors of a type that is not ours, such as {@code F4}, are {@link #unread}.
  */
 public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
 
@@ -56,13 +57,17 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     private final SafetensorsIndex index;
     private final List<Shard> shards;
     private final List<Located> tensors;
+    /** Those of types that we have not. */
+    private final List<Located> others;
     private final List<TensorSpec> specs;
     private volatile String fingerprint;
 
     private SafetensorsStore(SafetensorsIndex index, List<Shard> shards, List<Located> tensors) {
         this.index = index;
         this.shards = shards;
-        this.tensors = tensors.stream().sorted(BY_NAME).toList();
+        List<Located> sorted = tensors.stream().sorted(BY_NAME).toList();
+        this.tensors = sorted.stream().filter(located -> located.entry.spec() != null).toList();
+        this.others = sorted.stream().filter(located -> located.entry.spec() == null).toList();
         this.specs = this.tensors.stream().map(located -> located.entry.spec()).toList();
     }
 
@@ -72,8 +77,8 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
      * @param path a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index in it or,
      *     without an index, one file
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a file is not a whole one, has tensors of a type that is not read, is missing,
-     *     or lacks a tensor that the index says it has
+     * @throws MalformedStoreException if a file is not a whole one, is missing, or lacks a tensor that the index says
+     *     it has
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static SafetensorsStore open(Path path) throws IOException {
@@ -181,6 +186,27 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     }
 
     @Override
+    public Map<String, String> unread() {
+        Map<String, String> unread = new LinkedHashMap<>();
+        others.forEach(other -> unread.put(other.entry.name(), refusal(other)));
+        return unread;
+    }
+
+    private static String refusal(Located other) {
+        return "its elements are " + other.entry.type() + ", " + other.entry.type().what();
+    }
+
+    private static Map<String, Object> describe(Located other) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", other.entry.name());
+        fields.put("stored_dtype", other.entry.type().toString());
+        fields.put("shape", other.entry.shape());
+        fields.put("nbytes", other.entry.end() - other.entry.begin());
+        fields.put("refused", refusal(other));
+        return fields;
+    }
+
+    @Override
     public Tensor tensor(int index) {
         return tensors.get(index).tensor();
     }
@@ -224,6 +250,9 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
             files.add(index.path());
             details.put("weight_map", index.weightMap());
             details.put("shards", index.shards());
+        }
+        if (!others.isEmpty()) {
+            details.put("other_tensors", others.stream().map(SafetensorsStore::describe).toList());
         }
         shards.forEach(shard -> files.add(shard.file.path()));
         return new StoreInfo(StoreFormat.SAFETENSORS.toString(), files, details, tensors.stream()

@@ -11,16 +11,16 @@ import java.util.stream.Collectors;
  */
 enum SafetensorsType {
     BOOL(DType.BOOL),
-    F4("floats of 4 bits"),
-    F6_E2M3("floats of 6 bits"),
-    F6_E3M2("floats of 6 bits"),
+    F4(4, "floats of 4 bits"),
+    F6_E2M3(6, "floats of 6 bits"),
+    F6_E3M2(6, "floats of 6 bits"),
     U8(DType.U8),
     I8(DType.I8),
     F8_E5M2(DType.F8E5M2),
     F8_E4M3(DType.F8E4M3),
-    F8_E8M0("8-bit exponents without sign and fraction"),
-    F8_E4M3FNUZ("8-bit floats without a negative zero"),
-    F8_E5M2FNUZ("8-bit floats without a negative zero"),
+    F8_E8M0(8, "8-bit exponents without sign and fraction"),
+    F8_E4M3FNUZ(8, "8-bit floats without a negative zero"),
+    F8_E5M2FNUZ(8, "8-bit floats without a negative zero"),
     I16(DType.I16),
     U16(DType.U16),
     F16(DType.F16),
@@ -28,7 +28,7 @@ enum SafetensorsType {
     I32(DType.I32),
     U32(DType.U32),
     F32(DType.F32),
-    C64("complex numbers"),
+    C64(64, "complex numbers"),
     F64(DType.F64),
     I64(DType.I64),
     U64(DType.U64);
@@ -37,16 +37,19 @@ enum SafetensorsType {
             Arrays.stream(values()).collect(Collectors.toUnmodifiableMap(Enum::name, type -> type));
 
     private final DType dtype;
+    private final int bits;
     private final String what;
 
     SafetensorsType(DType dtype) {
         this.dtype = dtype;
+        this.bits = 8 * dtype.byteSize();
         this.what = dtype.toString();
     }
 
     /** A type that the format has and we have not. */
-    SafetensorsType(String what) {
+    SafetensorsType(int bits, String what) {
         this.dtype = null;
+        this.bits = bits;
         this.what = what;
     }
 
@@ -62,6 +65,11 @@ enum SafetensorsType {
     /** Ours; null if we have none for it. */
     DType dtype() {
         return dtype;
+    }
+
+    /** Bits of an element; a tensor has whole bytes. */
+    int bits() {
+        return bits;
     }
 
     /** What its elements are, in words. */

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.dataset.TensorRows;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
@@ -21,6 +22,7 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
+import io.penstock.store.integrity.Verification;
 import io.penstock.store.mapped.LittleEndian;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -109,28 +111,24 @@ class Hdf5StoreTest {
     }
 
     @Test
-    void whatIsNotReadIsRefusedWhenItsDataAreAskedForAndSaysWhy() throws IOException {
+    void whatIsNotReadIsListedWithTheReasonAndTheRestIsReadInspectedAndVerified() throws Exception {
         Path file = Hdf5FixturesTest.own("refused.h5");
         try (TensorStore store = TensorStore.open(file)) {
+            assertEquals(List.of("/read"), store.tensors().stream().map(TensorSpec::name).toList());
             assertEquals(0, store.tensor(indexOf(store, "/read")).getLong(0));
-            assertTrue(refusal(store, "/scaled").contains("/scaled: the filter scaleoffset is not read"));
-            assertTrue(refusal(store, "/outside").contains("/outside: its elements are in external files"));
+            assertEquals("the filter scaleoffset is not read", store.unread().get("/scaled"));
+            assertEquals("its elements are in external files", store.unread().get("/outside"));
         }
         try (TensorStore store = TensorStore.open(Hdf5FixturesTest.own("virtual.h5"))) {
-            assertTrue(refusal(store, "/virtual").contains("virtual dataset"));
+            assertTrue(store.unread().get("/virtual").contains("virtual dataset"));
         }
-        assertThrows(MalformedStoreException.class, () -> Inspection.of(file, true));
-        assertThrows(MalformedStoreException.class, () -> names(file, "/scaled"));
-        Inspection.of(file, false);
-    }
-
-    private static String refusal(TensorStore store, String name) {
-        int index = indexOf(store, name);
-        assertTrue(store.isConverted(index));
-        UncheckedIOException e = assertThrows(UncheckedIOException.class,
-                () -> store.locate(index, 0, 1, new Span()));
-        assertTrue(e.getCause() instanceof MalformedStoreException, e.toString());
-        return e.getCause().getMessage();
+        Inspection inspection = Inspection.of(file, true);
+        assertEquals(List.of("/read"), inspection.arrays().stream().map(Inspection.Array::name).toList());
+        String others = Json.write(inspection.details().get("other_datasets"));
+        assertTrue(others.contains("\"/scaled\",\"stored_as\":\"<i4\",\"shape\":[100],\"refused\":\"the filter"), others);
+        assertTrue(Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        String message = assertThrows(MalformedStoreException.class, () -> names(file, "/scaled")).getMessage();
+        assertTrue(message.contains("/scaled: the filter scaleoffset is not read"), message);
     }
 
     /** Bytes of the chunks of the last rows are destroyed: the first rows are read all the same. */
