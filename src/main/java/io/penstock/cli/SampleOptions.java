@@ -6,6 +6,7 @@ import io.penstock.collate.PackedLm;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.Cached;
 import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
@@ -153,7 +154,7 @@ final class SampleOptions {
         }
     }
 
-    private SampleSource windows(Path path, String kind, TokenStore store) {
+    private SampleSource windows(Path path, String kind, TokenStore store) throws IOException {
         if (names != null || !decoders.isEmpty() || image != null || skipIncomplete
                 || maxLength != null && !documents) {
             throw wrong("--fields, --decode, --image, --skip-incomplete, and --max-length but with --documents, are not"
@@ -163,7 +164,15 @@ final class SampleOptions {
             return documents(path, kind, store);
         }
         if (pack != null) {
-            return packed(path, kind, store, Documents.of(store));
+            Documents whole = Documents.of(store);
+            if (!whole.hasParts(0)) {
+                return packed(path, kind, store::close, whole);
+            }
+            Cached together = Cached.of(whole, TokenWindows.TOKENS);
+            return packed(path, kind, () -> {
+                together.close();
+                store.close();
+            }, together);
         }
         if (window == null) {
             throw wrong("--window: missing, expected the tokens of a sample, as " + path
@@ -190,7 +199,7 @@ final class SampleOptions {
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    private SampleSource packed(Path path, String kind, Store store, Dataset whole) {
+    private SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
             throw wrong("--pack: found beside --window, --stride, --within-documents or --documents, expected one or"
                     + " the other");
@@ -206,7 +215,7 @@ final class SampleOptions {
         cut.put("padding_share", sequences.paddingShare());
         return new SampleSource(path, kind, () -> {
             sequences.close();
-            store.close();
+            close.run();
         }, sequences,
                 PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, Long.MAX_VALUE,
                 List.of(sequences.size()), null, cut,
@@ -322,7 +331,7 @@ final class SampleOptions {
         if (chosen.size() == 0) {
             throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
         }
-        return pack != null ? packed(path, kind, store, chosen) : source(path, kind, store, chosen, "record");
+        return pack != null ? packed(path, kind, store::close, chosen) : source(path, kind, store, chosen, "record");
     }
 
     /** What was not asked for and is a pickle is left out rather than refused. */

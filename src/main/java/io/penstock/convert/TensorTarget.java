@@ -86,8 +86,15 @@ final class TensorTarget {
         List<StreamedTensor> tensors = new ArrayList<>();
         tensors.add(new StreamedTensor(new TensorSpec(TOKENS, store.dtype(), store.tokenCount()), out -> {
             Span span = new Span();
-            store.locate(0, store.tokenCount(), span);
-            copy(span, out);
+            if (store.isOneRun()) {
+                store.locate(0, store.tokenCount(), span);
+                copy(span, out);
+                return;
+            }
+            TokenDocuments documents = new TokenDocuments(store, span);
+            for (long d = 0; d < store.documentCount(); d++) {
+                documents.read(d, tokensOfIt -> copy(tokensOfIt, out));
+            }
         }));
         reading.expect(tokenBytes);
         TokenDocuments.loseSequences(conversion, store);

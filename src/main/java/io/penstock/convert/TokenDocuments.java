@@ -54,8 +54,12 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
     @Override
     public void read(long document, Sink sink) throws IOException {
         long start = store.documentStart(document);
-        store.locate(start, store.documentStart(document + 1) - start, span);
-        sink.accept(span);
+        long tokens = store.documentStart(document + 1) - start;
+        int parts = store.parts(start, tokens);
+        for (int part = 0; part < parts; part++) {
+            store.locatePart(start, tokens, part, span);
+            sink.accept(span);
+        }
     }
 
     @Override

@@ -77,6 +77,25 @@ public final class DocumentWindows implements Dataset {
 
     @Override
     public void locate(long sample, int field, Span into) {
+        store.locate(firstToken(sample), windowTokens, into);
+    }
+
+    @Override
+    public boolean hasParts(int field) {
+        return !store.documentsAreRuns();
+    }
+
+    @Override
+    public int parts(long sample, int field) {
+        return store.parts(firstToken(sample), windowTokens);
+    }
+
+    @Override
+    public void locatePart(long sample, int field, int part, Span into) {
+        store.locatePart(firstToken(sample), windowTokens, part, into);
+    }
+
+    private long firstToken(long sample) {
         if (sample < 0 || sample >= size()) {
             throw new IndexOutOfBoundsException("window " + sample + " of " + size());
         }
@@ -86,7 +105,7 @@ public final class DocumentWindows implements Dataset {
         for (long windows = windowsIn(document); rest >= windows; windows = windowsIn(++document)) {
             rest -= windows;
         }
-        store.locate(store.documentStart(document) + rest * stride, windowTokens, into);
+        return store.documentStart(document) + rest * stride;
     }
 
     /** The block that a window is in: the last one with no more windows before it than the window has. */

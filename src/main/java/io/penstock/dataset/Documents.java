@@ -59,9 +59,27 @@ public final class Documents implements Dataset {
 
     @Override
     public void locate(long sample, int field, Span into) {
+        store.locate(start(sample), length(sample), into);
+    }
+
+    private long start(long sample) {
         checkDocument(sample);
-        long start = store.documentStart(sample);
-        store.locate(start, Math.min(maxTokens, store.documentStart(sample + 1) - start), into);
+        return store.documentStart(sample);
+    }
+
+    @Override
+    public boolean hasParts(int field) {
+        return !store.documentsAreRuns();
+    }
+
+    @Override
+    public int parts(long sample, int field) {
+        return store.parts(start(sample), length(sample));
+    }
+
+    @Override
+    public void locatePart(long sample, int field, int part, Span into) {
+        store.locatePart(start(sample), length(sample), part, into);
     }
 
     @Override

@@ -49,15 +49,20 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     /**
      * Checks.
      *
-     * @throws IllegalArgumentException if a number is outside its range, or the documents are not one field of integers
+     * @throws IllegalArgumentException if a number is outside its range, the documents are not one field of integers,
+     *     or some of them lie in pieces
      */
     public Packing {
         Objects.requireNonNull(method, "method");
         TensorSpec tokens = documents.fields().getFirst();
         if (documents.fields().size() != 1 || tokens.rank() != 1 || !tokens.isVariable()
-                || !tokens.dtype().isInteger() || documents.decoder(0) != null || documents.hasParts(0)) {
+                || !tokens.dtype().isInteger() || documents.decoder(0) != null) {
             throw new IllegalArgumentException("packing takes documents of one stored field of integers [*], not "
                     + documents.fields());
+        }
+        if (documents.hasParts(0)) {
+            throw new IllegalArgumentException("packing takes documents each of which lies together, found some in"
+                    + " pieces: Cached.of(documents, \"" + tokens.name() + "\") puts them together");
         }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window

@@ -85,15 +85,39 @@ public final class TokenWindows implements Dataset {
 
     @Override
     public void locate(long sample, int field, Span into) {
-        if (sample < 0 || sample >= size) {
-            throw new IndexOutOfBoundsException("window " + sample + " of " + size);
-        }
+        checkSample(sample);
         store.locate(sample * stride, windowTokens, into);
     }
 
-    /** All tokens are one run, so windows are rows of it. */
+    private void checkSample(long sample) {
+        if (sample < 0 || sample >= size) {
+            throw new IndexOutOfBoundsException("window " + sample + " of " + size);
+        }
+    }
+
+    @Override
+    public boolean hasParts(int field) {
+        return !store.isOneRun();
+    }
+
+    @Override
+    public int parts(long sample, int field) {
+        checkSample(sample);
+        return store.parts(sample * stride, windowTokens);
+    }
+
+    @Override
+    public void locatePart(long sample, int field, int part, Span into) {
+        checkSample(sample);
+        store.locatePart(sample * stride, windowTokens, part, into);
+    }
+
+    /** Where all tokens are one run, windows are rows of it. */
     @Override
     public Rows rows(int field) {
+        if (!store.isOneRun()) {
+            return null;
+        }
         Span all = new Span();
         store.locate(0, store.tokenCount(), all);
         int tokenBytes = store.dtype().byteSize();

@@ -1,5 +1,6 @@
 package io.penstock.store;
 
+import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.util.Objects;
 
@@ -27,13 +28,19 @@ public record StoredArray(String name, String storedDtype, String storedOrder, T
      * @param tensor the content
      */
     public StoredArray(String name, Tensor tensor) {
-        this(name, storedDtypeOf(tensor), null, tensor);
+        this(name, storedDtypeOf(tensor.dtype()), null, tensor);
     }
 
-    private static String storedDtypeOf(Tensor tensor) {
-        int bytes = tensor.dtype().byteSize();
+    /**
+     * A type that is stored little-endian, as numpy writes it.
+     *
+     * @param dtype the type
+     * @return for example {@code <u2}
+     */
+    public static String storedDtypeOf(DType dtype) {
+        int bytes = dtype.byteSize();
         String order = bytes == 1 ? "|" : "<";
-        return switch (tensor.dtype()) {
+        return switch (dtype) {
             case U8, U16, U32, U64 -> order + "u" + bytes;
             case I8, I16, I32, I64 -> order + "i" + bytes;
             case F16, F32, F64 -> order + "f" + bytes;

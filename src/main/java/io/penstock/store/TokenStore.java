@@ -4,10 +4,11 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Span;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
- * A sequence of documents, each a sequence of tokens, stored one after another: the whole is one run of tokens that
- * positions count through from 0.
+ * A sequence of documents, each a sequence of tokens: positions count through all of them, from 0. As a rule tokens lie
+ * in the file in that order, one behind the other. In some stores they lie in pieces: {@link #isOneRun} says so.
  *
  * <p>A store is immutable and may be read by any number of threads. It owns the mappings of its files: whoever opened
  * it closes it, when nobody reads.
@@ -114,12 +115,57 @@ public non-sealed interface TokenStore extends Store {
     long documentStart(long document);
 
     /**
-     * Points at a run of tokens.
+     * Whether all tokens lie one behind the other, in the order of their positions.
      *
-     * @param firstToken the position of its first token
+     * @return true if so: then any tokens are one piece
+     */
+    default boolean isOneRun() {
+        return true;
+    }
+
+    /**
+     * Whether the tokens of each document lie one behind the other; documents may lie anywhere.
+     *
+     * @return true if so: then any tokens of one document are one piece
+     */
+    default boolean documentsAreRuns() {
+        return true;
+    }
+
+    /**
+     * Points at tokens that lie together.
+     *
+     * @param firstToken the position of the first one
      * @param tokens how many
-     * @param into set to the run's bytes, little-endian
-     * @throws IndexOutOfBoundsException if the run is not within the store; names the store and both ends
+     * @param into set to their bytes, little-endian
+     * @throws IndexOutOfBoundsException if they are not within the store; names the store and both ends
+     * @throws UnsupportedOperationException if they lie in several {@link #parts}
      */
     void locate(long firstToken, long tokens, Span into);
+
+    /**
+     * The pieces that tokens lie in.
+     *
+     * @param firstToken the position of the first token
+     * @param tokens how many
+     * @return the count; 1 if they lie together
+     * @throws IndexOutOfBoundsException if they are not within the store
+     */
+    default int parts(long firstToken, long tokens) {
+        return 1;
+    }
+
+    /**
+     * Points at one of the pieces that tokens lie in, which together are the tokens in their order.
+     *
+     * @param firstToken the position of the first token
+     * @param tokens how many
+     * @param part from 0 up to, not including, {@link #parts}
+     * @param into set to the piece's bytes, little-endian; they may be none
+     * @throws IndexOutOfBoundsException if they are not within the store, or there is no such piece
+     */
+    default void locatePart(long firstToken, long tokens, int part, Span into) {
+        Objects.checkIndex(part, 1);
+        locate(firstToken, tokens, into);
+    }
 }

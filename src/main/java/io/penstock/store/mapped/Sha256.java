@@ -37,6 +37,21 @@ public final class Sha256 {
      */
     public static String hex(MemorySegment bytes, LongConsumer progress) {
         MessageDigest sha256 = digest();
+        update(sha256, bytes, progress);
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    /**
+     * Feeds a digest with a segment.
+     *
+     * @param sha256 the digest
+     * @param bytes the memory
+     */
+    public static void update(MessageDigest sha256, MemorySegment bytes) {
+        update(sha256, bytes, _ -> { });
+    }
+
+    private static void update(MessageDigest sha256, MemorySegment bytes, LongConsumer progress) {
         byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, bytes.byteSize())];
         for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
             int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
@@ -44,6 +59,5 @@ public final class Sha256 {
             sha256.update(chunk, 0, length);
             progress.accept(at + length);
         }
-        return HexFormat.of().formatHex(sha256.digest());
     }
 }

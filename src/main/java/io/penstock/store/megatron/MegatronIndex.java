@@ -23,12 +23,14 @@ import java.util.HexFormat;
  *   18  u64       S, sequences
  *   26  u64       D, document indices: one more than documents
  *   34  i32[S]    sequence lengths, in tokens
- *       i64[S]    sequence pointers, in bytes: the running sum of the lengths before
+ *       i64[S]    sequence pointers, in bytes; as it is written, the running sum of the lengths before
  *       i64[D]    document indices: the first sequence of each document, then S
  *       i8[S]     sequence modes; multimodal stores alone
  * </pre>
  *
- * <p>Nothing is copied to the heap: a look-up reads the mapping.
+ * <p>An index of some sequences of a shared {@code .bin}, or of all in another order, has pointers that leave gaps, go
+ * back, or meet the same tokens twice: then the sequences are not one run, and {@link SequencePositions} says where each
+ * is. Nothing is copied to the heap: a look-up reads the mapping.
  */
 final class MegatronIndex {
 
@@ -53,7 +55,9 @@ final class MegatronIndex {
     private final long pointersOffset;
     private final long documentIndicesOffset;
     private final long modesOffset;
-    private final long tokenBytes;
+    private long tokens;
+    private long binBytes;
+    private boolean isOneRun = true;
 
     /** Reads and checks an index; what it says of the {@code .bin} is for {@link MegatronStore} to check. */
     MegatronIndex(MappedFile file) throws MalformedStoreException {
@@ -89,7 +93,7 @@ final class MegatronIndex {
             throw malformed(modesOffset, room + " bytes behind document_indices",
                     "0, or " + sequences + " sequence modes");
         }
-        this.tokenBytes = checkSequences();
+        checkSequences();
         checkDocuments();
     }
 
@@ -125,45 +129,43 @@ final class MegatronIndex {
         return DTYPE_OF_CODE[code];
     }
 
-    /** Checks lengths and pointers; returns the bytes that all sequences take. */
-    private long checkSequences() throws MalformedStoreException {
-        long end = 0;
+    /** Checks lengths and pointers, adds up the tokens, and looks whether they are one run. */
+    private void checkSequences() throws MalformedStoreException {
         for (long from = 0; from < sequences; from += CHUNK_ENTRIES) {
             long count = Math.min(CHUNK_ENTRIES, sequences - from);
             file.advise(Advice.POPULATE_READ, HEADER_BYTES + from * Integer.BYTES, count * Integer.BYTES);
             file.advise(Advice.POPULATE_READ, pointersOffset + from * Long.BYTES, count * Long.BYTES);
-            end = checkSequences(from, (int) count, end);
+            checkSequences(from, (int) count);
         }
-        return end;
     }
 
-    private long checkSequences(long from, int count, long start) throws MalformedStoreException {
+    private void checkSequences(long from, int count) throws MalformedStoreException {
         MemorySegment lengths = bytes.asSlice(HEADER_BYTES + from * Integer.BYTES, (long) count * Integer.BYTES);
         MemorySegment pointers = bytes.asSlice(pointersOffset + from * Long.BYTES, (long) count * Long.BYTES);
         int elementBytes = dtype.byteSize();
-        long end = start;
+        long start = runStart();
         for (int i = 0; i < count; i++) {
             long length = lengths.get(LittleEndian.I32, (long) i * Integer.BYTES);
             long pointer = pointers.get(LittleEndian.I64, (long) i * Long.BYTES);
-            if (length < 0 || pointer != end || pointer < 0) {
-                throw malformedSequence(from + i, length, pointer, end);
+            // Elements are of 1, 2, 4 or 8 bytes.
+            if (length < 0 || pointer < 0 || (pointer & elementBytes - 1) != 0
+                    || pointer > Long.MAX_VALUE - length * elementBytes) {
+                throw malformedSequence(from + i, length, pointer);
             }
-            end = pointer + length * elementBytes;
+            isOneRun &= pointer == start + tokens * elementBytes;
+            binBytes = Math.max(binBytes, pointer + length * elementBytes);
+            tokens += length;
         }
-        if (end < 0) {
-            throw malformed(pointersOffset, "sequences of over 2^63 bytes", "fewer");
-        }
-        return end;
     }
 
-    private MalformedStoreException malformedSequence(long sequence, long length, long pointer, long expected) {
+    private MalformedStoreException malformedSequence(long sequence, long length, long pointer) {
         if (length < 0) {
             return malformed(HEADER_BYTES + sequence * Integer.BYTES,
                     "sequence " + sequence + " has " + length + " tokens", "0 or more");
         }
         return malformed(pointersOffset + sequence * Long.BYTES,
-                "the pointer of sequence " + sequence + " is " + pointer,
-                expected + ", the bytes of the sequences before it");
+                "the pointer of sequence " + sequence + " is " + pointer, "0 or more, a multiple of the "
+                + dtype.byteSize() + " bytes of a token, and an end within 2^63 bytes");
     }
 
     private void checkDocuments() throws MalformedStoreException {
@@ -217,9 +219,24 @@ final class MegatronIndex {
         return modesOffset < bytes.byteSize();
     }
 
-    /** Bytes of the {@code .bin} that belong to sequences. */
-    long tokenBytes() {
-        return tokenBytes;
+    /** Tokens of all sequences together. */
+    long tokens() {
+        return tokens;
+    }
+
+    /** Bytes that the {@code .bin} must have: where the last sequence in it ends. */
+    long binBytes() {
+        return binBytes;
+    }
+
+    /** Whether the sequences are one run in the {@code .bin}, in the order of the index. */
+    boolean isOneRun() {
+        return isOneRun;
+    }
+
+    /** Where in the {@code .bin} the run starts that the sequences are. */
+    long runStart() {
+        return sequences == 0 ? 0 : pointer(0);
     }
 
     /** The first sequence of a document; of the document after the last, the count of sequences. */
@@ -227,10 +244,14 @@ final class MegatronIndex {
         return bytes.get(LittleEndian.I64, documentIndicesOffset + document * Long.BYTES);
     }
 
-    /** Where a sequence starts in the {@code .bin}; where the one after the last would, the end of all. */
+    /** Where a sequence starts in the {@code .bin}. */
     long pointer(long sequence) {
-        return sequence == sequences ? tokenBytes
-                : bytes.get(LittleEndian.I64, pointersOffset + sequence * Long.BYTES);
+        return bytes.get(LittleEndian.I64, pointersOffset + sequence * Long.BYTES);
+    }
+
+    /** Tokens of a sequence. */
+    int length(long sequence) {
+        return bytes.get(LittleEndian.I32, HEADER_BYTES + sequence * Integer.BYTES);
     }
 
     /** The mode of a sequence of a multimodal store. */

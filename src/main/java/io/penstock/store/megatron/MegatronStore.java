@@ -3,18 +3,25 @@ package io.penstock.store.megatron;
 import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.store.Inspection;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.Progress;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
+import io.penstock.store.mapped.Sha256;
 import io.penstock.store.mapped.TokenRun;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,26 +31,41 @@ import java.util.function.LongSupplier;
 /**
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
  *
+ * <p>Positions count through the sequences in the order of the index. As they are written, sequences lie in that order in
+ * the {@code .bin}, one behind the other. An index may also name some of them, in another order, or one several times:
+ * what then does not lie together is located {@linkplain #locatePart piece by piece}.
+ *
  * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store.
  * A store may hold no token at all, as the one that an empty corpus makes. The format has floating-point elements too:
  * they can be inspected, and no collator takes them for tokens.
  */
 public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
+    private static final String TOKENS = "tokens";
+    /** The arrays that are listed before the tokens. */
+    private static final int ARRAYS_OF_INDEX = 3;
+
     private final MappedFile indexFile;
     private final MegatronIndex index;
-    private final TokenRun tokens;
+    private final MappedFile tokenFile;
+    /** The tokens, if they are one run; otherwise null. */
+    private final TokenRun run;
+    /** Where the tokens are, if they are not; otherwise null. */
+    private final SequencePositions positions;
     private volatile String fingerprint;
 
     private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile)
             throws MalformedStoreException {
-        if (tokenFile.byteSize() < index.tokenBytes()) {
+        if (tokenFile.byteSize() < index.binBytes()) {
             throw new MalformedStoreException(tokenFile.path(), tokenFile.byteSize(), "the file ends",
-                    index.tokenBytes() + " bytes, as " + indexFile.path() + " says");
+                    index.binBytes() + " bytes, as " + indexFile.path() + " says");
         }
         this.indexFile = indexFile;
         this.index = index;
-        this.tokens = new TokenRun(tokenFile, 0, index.dtype(), index.tokenBytes() / index.dtype().byteSize());
+        this.tokenFile = tokenFile;
+        this.run = index.isOneRun()
+                ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
+        this.positions = index.isOneRun() ? null : new SequencePositions(index, tokenFile);
     }
 
     /**
@@ -60,7 +82,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
             Path binPath = sibling(path, ".bin");
             if (!Files.exists(binPath)) {
                 throw new MalformedStoreException(binPath, "no such file",
-                        index.tokenBytes() + " bytes of tokens, as " + indexFile.path() + " says");
+                        index.binBytes() + " bytes of tokens, as " + indexFile.path() + " says");
             }
             return Mapping.open(binPath, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
         });
@@ -94,12 +116,12 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public DType dtype() {
-        return tokens.dtype();
+        return index.dtype();
     }
 
     @Override
     public long tokenCount() {
-        return tokens.tokenCount();
+        return index.tokens();
     }
 
     @Override
@@ -139,7 +161,15 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public long sequenceStart(long sequence) {
         Objects.checkIndex(sequence, index.sequences() + 1);
-        return read(() -> index.pointer(sequence) / dtype().byteSize());
+        return read(() -> position(sequence));
+    }
+
+    private long position(long sequence) {
+        if (positions != null) {
+            return positions.position(sequence);
+        }
+        return sequence == index.sequences() ? index.tokens()
+                : (index.pointer(sequence) - run.byteOffset()) / dtype().byteSize();
     }
 
     /**
@@ -172,7 +202,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     public long documentStart(long document) {
         Objects.checkIndex(document, index.documents() + 1);
         try {
-            return index.pointer(index.firstSequence(document)) / dtype().byteSize();
+            return position(index.firstSequence(document));
         } catch (InternalError fault) {
             indexFile.checkSize();
             throw fault;
@@ -190,19 +220,76 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     @Override
+    public boolean isOneRun() {
+        return positions == null;
+    }
+
+    @Override
+    public boolean documentsAreRuns() {
+        return positions == null || positions.documentsAreRuns();
+    }
+
+    @Override
     public void locate(long firstToken, long tokenCount, Span into) {
-        tokens.locate(firstToken, tokenCount, into);
+        if (positions == null) {
+            run.locate(firstToken, tokenCount, into);
+        } else if (parts(firstToken, tokenCount) != 1) {
+            throw new UnsupportedOperationException(tokenFile.path() + ": tokens from " + firstToken + ", "
+                    + tokenCount + " of them, lie in " + parts(firstToken, tokenCount) + " pieces");
+        } else {
+            locatePart(firstToken, tokenCount, 0, into);
+        }
+    }
+
+    @Override
+    public int parts(long firstToken, long tokenCount) {
+        checkTokens(firstToken, tokenCount);
+        if (positions == null) {
+            return 1;
+        }
+        try {
+            return positions.parts(firstToken, tokenCount);
+        } catch (InternalError fault) {
+            indexFile.checkSize();
+            throw fault;
+        }
+    }
+
+    @Override
+    public void locatePart(long firstToken, long tokenCount, int part, Span into) {
+        checkTokens(firstToken, tokenCount);
+        if (positions == null) {
+            TokenStore.super.locatePart(firstToken, tokenCount, part, into);
+            return;
+        }
+        try {
+            if (!positions.locatePart(firstToken, tokenCount, part, into)) {
+                throw new IndexOutOfBoundsException(indexFile.path() + ": piece " + part + " of "
+                        + parts(firstToken, tokenCount));
+            }
+        } catch (InternalError fault) {
+            indexFile.checkSize();
+            throw fault;
+        }
+    }
+
+    private void checkTokens(long firstToken, long tokenCount) {
+        if (firstToken < 0 || tokenCount < 0 || tokenCount > index.tokens() - firstToken) {
+            throw new IndexOutOfBoundsException(tokenFile.path() + ": tokens from " + firstToken + ", " + tokenCount
+                    + " of them, are not within the store's 0 to " + index.tokens());
+        }
     }
 
     @Override
     public String fingerprint() {
         if (fingerprint == null) {
             fingerprint = "megatron:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
-                    + new Fingerprint().add(indexFile).add(tokens.file()).hex();
+                    + new Fingerprint().add(indexFile).add(tokenFile).hex();
         }
         return fingerprint;
     }
 
+    /** {@inheritDoc} The tokens are among its arrays if they are one run; {@link #inspect} has them in any case. */
     @Override
     public StoreInfo info() {
         Map<String, Object> details = new LinkedHashMap<>();
@@ -211,21 +298,66 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         details.put("sequences", index.sequences());
         details.put("documents", index.documents());
         details.put("multimodal", index.isMultimodal());
+        if (positions != null) {
+            details.put("in_pieces", true);
+        }
         List<StoredArray> arrays = new ArrayList<>();
         arrays.add(new StoredArray("sequence_lengths", index.lengths()));
         arrays.add(new StoredArray("sequence_pointers", index.pointers()));
         arrays.add(new StoredArray("document_indices", index.documentIndices()));
-        arrays.add(new StoredArray("tokens", tokens.tensor()));
+        if (run != null) {
+            arrays.add(new StoredArray(TOKENS, run.tensor()));
+        }
         if (index.isMultimodal()) {
             arrays.add(new StoredArray("sequence_modes", index.modes()));
         }
-        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.path(), tokens.file().path()),
+        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.path(), tokenFile.path()),
                 details, arrays);
     }
 
     @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        Inspection inspection = TokenStore.super.inspect(digest, progress);
+        if (run != null) {
+            return inspection;
+        }
+        List<Inspection.Array> arrays = new ArrayList<>(inspection.arrays());
+        arrays.add(ARRAYS_OF_INDEX, describeTokens(digest, progress));
+        return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
+    }
+
+    /** The tokens in the order of the index, document by document. */
+    private Inspection.Array describeTokens(boolean digest, Progress progress) {
+        MessageDigest sha256 = Sha256.digest();
+        long max = Long.MIN_VALUE;
+        Span span = new Span();
+        long bytes = index.tokens() * dtype().byteSize();
+        boolean isInteger = dtype().isInteger() && index.tokens() > 0;
+        long done = 0;
+        for (long document = 0; digest && document < index.documents(); document++) {
+            long start = documentStart(document);
+            long tokens = documentStart(document + 1) - start;
+            int parts = parts(start, tokens);
+            for (int part = 0; part < parts; part++) {
+                locatePart(start, tokens, part, span);
+                MemorySegment piece = span.segment().asSlice(span.byteOffset(), span.byteSize());
+                Tensor values = Tensor.of(piece, dtype(), piece.byteSize() / dtype().byteSize());
+                for (long i = 0; isInteger && i < values.elementCount(); i++) {
+                    max = Math.max(max, values.getLong(i));
+                }
+                Sha256.update(sha256, piece);
+                done += piece.byteSize();
+            }
+            progress.update(done, bytes);
+        }
+        String storedDtype = StoredArray.storedDtypeOf(dtype());
+        return new Inspection.Array(TOKENS, dtype(), storedDtype, List.of(index.tokens()), null, bytes,
+                digest ? HexFormat.of().formatHex(sha256.digest()) : null, digest && isInteger ? max : null);
+    }
+
+    @Override
     public void close() {
-        tokens.file().close();
+        tokenFile.close();
         indexFile.close();
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.TokenStore;
@@ -137,15 +138,36 @@ class MegatronIndexTest {
     }
 
     @Test
-    void aPointerThatIsNotTheSumOfTheLengthsBeforeItIsRefused() throws IOException {
-        pointers[0] = 2;
-        assertRefused("x.idx: at byte 46: the pointer of sequence 0 is 2, expected 0");
-        wellFormed();
-        pointers[2] = 6;
-        assertRefused("x.idx: at byte 62: the pointer of sequence 2 is 6, expected 4");
+    void aPointerWithinATokenOrOutOfTheTokensIsRefused() throws IOException {
+        for (long pointer : new long[] {1, 3, -2, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE - 1}) {
+            wellFormed();
+            pointers[2] = pointer;
+            assertRefused("x.idx: at byte 62: the pointer of sequence 2 is " + pointer, "a multiple of the 2 bytes");
+        }
         wellFormed();
         pointers[1] = Long.MIN_VALUE;
         assertRefused("x.idx: at byte 54");
+        wellFormed();
+        pointers[2] = 6;
+        assertRefused("x.bin: at byte 10: the file ends, expected 12 bytes, as ");
+        wellFormed();
+        pointers[1] = 1 << 20;
+        assertRefused("x.bin: at byte 10: the file ends, expected 1048576 bytes");
+    }
+
+    @Test
+    void anIndexThatBeginsWithinTheTokensIsStillOneRun() throws IOException {
+        pointers = new long[] {6, 10, 10};
+        binBytes = 16;
+        try (TokenStore store = TokenStore.open(write())) {
+            assertTrue(store.isOneRun());
+            assertEquals(2, store.documentStart(1));
+            assertEquals(5, store.documentStart(2));
+            Span span = new Span();
+            store.locate(1, 3, span);
+            assertEquals(8, span.byteOffset());
+            assertEquals(6, span.byteSize());
+        }
     }
 
     @Test
