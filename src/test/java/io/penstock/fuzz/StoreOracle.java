@@ -77,20 +77,33 @@ final class StoreOracle {
             before = start;
         }
         for (long count : new long[] {0, Math.min(1, tokens), tokens}) {
-            store.locate(0, count, span);
-            requireReadable(count * tokenBytes);
-            store.locate(tokens - count, count, span);
-            requireReadable(count * tokenBytes);
+            checkTokens(store, 0, count, tokenBytes);
+            checkTokens(store, tokens - count, count, tokenBytes);
         }
         for (int i = 0; i < RANDOM_PLACES && tokens > 0; i++) {
             long first = random.nextLong(tokens);
-            long count = random.nextLong(tokens - first + 1);
-            store.locate(first, count, span);
-            requireReadable(count * tokenBytes);
+            checkTokens(store, first, random.nextLong(tokens - first + 1), tokenBytes);
         }
         requireOutOfBounds(() -> store.locate(tokens, 1, span));
         requireOutOfBounds(() -> store.locate(-1, 1, span));
         requireOutOfBounds(() -> store.documentStart(store.documentCount() + 1));
+    }
+
+    /** A run of tokens is its pieces; it is located whole if it is one. */
+    private void checkTokens(TokenStore store, long first, long count, int tokenBytes) {
+        int parts = store.parts(first, count);
+        require(parts == 1 || !store.isOneRun(), "tokens of one run lie together");
+        long bytes = 0;
+        for (int part = 0; part < parts; part++) {
+            store.locatePart(first, count, part, span);
+            requireReadable(span.byteSize());
+            bytes += span.byteSize();
+        }
+        require(bytes == count * tokenBytes, "pieces are all of the tokens");
+        if (parts == 1) {
+            store.locate(first, count, span);
+            requireReadable(count * tokenBytes);
+        }
     }
 
     private void check(TensorStore store) {

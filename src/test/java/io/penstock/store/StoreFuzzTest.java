@@ -83,9 +83,12 @@ class StoreFuzzTest {
                 previous = start;
             }
             assertEquals(store.tokenCount(), previous);
-            store.locate(0, store.tokenCount(), span);
-            assertEquals(store.tokenCount() * store.dtype().byteSize(),
-                    span.segment().asSlice(span.byteOffset(), span.byteSize()).byteSize());
+            long bytes = 0;
+            for (int part = 0; part < store.parts(0, store.tokenCount()); part++) {
+                store.locatePart(0, store.tokenCount(), part, span);
+                bytes += span.segment().asSlice(span.byteOffset(), span.byteSize()).byteSize();
+            }
+            assertEquals(store.tokenCount() * store.dtype().byteSize(), bytes);
             assertFalse(store.fingerprint().isEmpty());
             Inspection.of(path, store, true, Progress.NONE);
         }
