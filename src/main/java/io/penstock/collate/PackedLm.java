@@ -165,6 +165,7 @@ public final class PackedLm implements Collator {
             int parts = packed.parts(sample, 0);
             for (int part = 0; part < parts; part++) {
                 int length = packed.locateWithNext(sample, part, span);
+                in.check(span);
                 int labelled = (int) (span.byteSize() / from.byteSize()) - 1;
                 long at = first + filled;
                 writeTokens(in, span, length, labelled, from, slab, ids + at * to.byteSize(),

@@ -615,6 +615,21 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
+     * Checks bytes that a collator located by itself, before it reads them, if this reader checks what it reads.
+     *
+     * @param located the bytes, of the sample that {@link #about} was told
+     * @throws BadSampleException if they are damaged; names the file
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     */
+    public void check(Span located) {
+        try {
+            verify(located);
+        } catch (UncheckedIOException e) {
+            throw classified(sample, e);
+        }
+    }
+
+    /**
      * A span for a collator that locates by itself: one of this reader, which nothing else uses.
      *
      * @return the same at every call

@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.collate.PackedLm;
+import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
@@ -285,6 +289,24 @@ class BadSamplesTest {
     void aDatasetOfBadSamplesAloneIsAnErrorAndNoEndlessSearch() {
         assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1_000, 5, _ -> false));
         assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1, 0, _ -> true));
+    }
+
+    @Test
+    void packedSequencesAreCheckedAsWindowsAre() {
+        try (var packed = Packing.of(Documents.of(store), LENGTH).pack();
+                DataLoader loader = DataLoader.of(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(1)
+                        .verify(true).endEpoch(1).open()) {
+            Set<Long> found = new HashSet<>();
+            for (long sample = 0; sample < windows.size(); sample++) {
+                assertEquals(sample * LENGTH, packed.firstToken(sample, 0));
+                try (Batch batch = loader.next()) {
+                    assertEquals(sample, batch.sample(0));
+                } catch (BatchException e) {
+                    found.add(sample);
+                }
+            }
+            assertEquals(new HashSet<>(bad), found);
+        }
     }
 
     @Test

@@ -93,7 +93,7 @@ final class LmdbIndex {
         }
     }
 
-    /** Checks what a pass over all values can check beyond what the walk has. */
+    /** Checks what the walk has not, for it would touch the pages of every large value: their headers. */
     void checkValue(long record) throws MalformedStoreException {
         int run = run(record);
         if (owner(run) < 0) {

@@ -214,7 +214,7 @@ final class Pages {
         return (HEADER_BYTES - 1 + dataBytes(node)) / pageBytes + 1;
     }
 
-    /** Checks what the first overflow page says of itself, which only a pass over all values does. */
+    /** Checks what the first overflow page says of itself, which only a verification does. */
     void checkOverflow(long node, long end) throws MalformedStoreException {
         long page = overflow(node, end) * pageBytes;
         long pages = bytes.get(LittleEndian.I32, page + 12) & 0xFFFF_FFFFL;

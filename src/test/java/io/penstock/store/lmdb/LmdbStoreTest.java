@@ -19,6 +19,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.Truth;
+import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
@@ -239,7 +240,8 @@ class LmdbStoreTest {
         Path path = folder.resolve("part.mdb");
         String whole = digest(Files.write(path, original));
         for (int page = 0; page < original.length / pageBytes; page++) {
-            for (int more : new int[] {0, 1, 10, 16, 24, 151, 152, 153, pageBytes / 2, pageBytes - 1}) {
+            for (int more : page < 3 ? new int[] {0, 1, 10, 16, 24, 151, 152, 153, pageBytes / 2, pageBytes - 1}
+                    : new int[] {0, 200, pageBytes - 1}) {
                 int length = page * pageBytes + more;
                 Files.write(path, Arrays.copyOf(original, length));
                 try {
@@ -248,7 +250,8 @@ class LmdbStoreTest {
                     assertTrue(page >= 2, "cut to " + length + " bytes");
                 } catch (MalformedStoreException e) {
                     assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
-                    assertFalse(Verification.run(path, OpenOptions.as(StoreFormat.LMDB), 1, Progress.NONE).isGood());
+                    assertFalse(page < 4 && Verification.run(path, OpenOptions.as(StoreFormat.LMDB), 1, Progress.NONE)
+                            .isGood());
                 }
             }
         }
@@ -295,6 +298,56 @@ class LmdbStoreTest {
         bytes.set(LittleEndian.I16, root * 4096 + pointer, (short) root);
         Files.write(path, file);
         assertTrue(Truth.assertRefused(path).contains("a leaf"));
+    }
+
+    @Test
+    void theHeaderOfAnOverflowPageIsForAVerificationAloneAsReadersHaveNoNeedOfIt() throws Exception {
+        byte[] file = Files.readAllBytes(Fixtures.path("lmdb/overflow/data.mdb"));
+        Path path = Files.write(folder.resolve("large.mdb"), file);
+        String whole = digest(path);
+        assertTrue(Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        long page;
+        try (LmdbStore store = LmdbStore.open(path, null)) {
+            Span span = new Span();
+            store.locate(0, VALUE, span);
+            page = span.byteOffset() - 16;
+        }
+        file[(int) page + 10] ^= 4;
+        Files.write(path, file);
+        assertEquals(whole, digest(path));
+        List<Fault> faults = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).faults();
+        assertEquals(1, faults.size());
+        assertEquals("page headers", faults.getFirst().check());
+        assertTrue(faults.getFirst().message().contains("at byte " + page + ": flags 0x0, 2 pages, expected overflow"
+                + " pages for 8175 bytes"), faults.getFirst().message());
+    }
+
+    @Test
+    void aDamagedDatabaseBesideTheMainOneIsARefusedEnvironmentUnlessAnotherIsTold() throws IOException {
+        byte[] file = Files.readAllBytes(Fixtures.path("lmdb/named/data.mdb"));
+        Path path = folder.resolve("named.mdb");
+        int damaged = 0;
+        for (int at = 2 * 4096; at < file.length; at += 4096) {
+            byte[] broken = file.clone();
+            broken[at + 10] ^= 0x40;
+            Files.write(path, broken);
+            boolean opens = opens(path, null);
+            damaged += !opens && (opens(path, "meta") || opens(path, "train") || opens(path, "val")) ? 1 : 0;
+            try (LmdbStore store = opens ? LmdbStore.open(path, null) : null) {
+                if (store != null) {
+                    store.inspect(true, Progress.NONE);
+                }
+            }
+        }
+        assertTrue(damaged > 5);
+    }
+
+    private static boolean opens(Path path, String database) throws IOException {
+        try (LmdbStore _ = LmdbStore.open(path, database)) {
+            return true;
+        } catch (MalformedStoreException _) {
+            return false;
+        }
     }
 
     @Test

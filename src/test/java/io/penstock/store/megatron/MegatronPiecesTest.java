@@ -203,7 +203,8 @@ class MegatronPiecesTest {
             assertArrayEquals(flat, Files.readAllBytes(Path.of(copy + ".bin")));
             try (MegatronStore ordered = MegatronStore.open(copy)) {
                 assertTrue(ordered.isOneRun());
-                for (ReadMode mode : ReadMode.values()) {
+                boolean isThorough = name.equals("u2_shuffled_many") || name.equals("i4_overlapping");
+                for (ReadMode mode : isThorough ? ReadMode.values() : new ReadMode[] {ReadMode.PREAD}) {
                     assertSameBatches(ordered, store, mode);
                 }
             }
@@ -252,7 +253,7 @@ class MegatronPiecesTest {
     private static List<String> batches(Dataset dataset, Collator collator, ReadMode mode) {
         List<String> batches = new ArrayList<>();
         try (DataLoader loader = DataLoader.of(dataset).collator(collator).batchSize(6).shuffle(3).readMode(mode)
-                .workers(2).endEpoch(1).open()) {
+                .workers(mode == ReadMode.AUTO ? 2 : 0).endEpoch(1).open()) {
             for (Batch batch : loader.epoch()) {
                 try (batch) {
                     StringBuilder text = new StringBuilder();
