@@ -18,6 +18,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import nested_fixtures
+
 ROWS = 160
 rng = np.random.default_rng(20261121)
 
@@ -94,6 +96,10 @@ def values(array):
     return array.to_numpy(zero_copy_only=False).tobytes()
 
 
+def json_column(name, present):
+    return columns(name, pa.array([nested_fixtures.text(value) for value in present], pa.string()))
+
+
 def columns(name, array):
     """What inspect says of a column: a list of its arrays."""
     type_ = array.type
@@ -107,7 +113,7 @@ def columns(name, array):
     present = array.drop_null()
     if pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_):
         if not is_number(type_.value_type):
-            return []
+            return found + json_column(name, present)
         lengths = np.array([-1 if v is None else len(v) for v in array.to_pylist()], dtype="<i4")
         items = present.flatten()
         found.append({"name": name + ".lengths", "shape": [len(array)], "sha256": sha256(lengths.tobytes())})
@@ -116,7 +122,9 @@ def columns(name, array):
     elif is_number(type_):
         found.append({"name": name, "stored_dtype": str(type_), "shape": [len(present)],
                       "sha256": sha256(values(present))})
-    elif not pa.types.is_map(type_):
+    elif pa.types.is_map(type_):
+        return found + json_column(name, present)
+    else:
         text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
         data = [v.encode() if text else v for v in present.to_pylist()]
         digest = hashlib.sha256(b"".join(struct.pack("<II", 0, len(v)) + v for v in data)).hexdigest()

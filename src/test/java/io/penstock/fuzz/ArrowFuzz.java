@@ -23,7 +23,8 @@ final class ArrowFuzz {
     private static FuzzTarget seeded(StoreFuzz target) {
         StoreFuzz all = target;
         try {
-            for (String resource : List.of("/arrow/truth.json", "/fixtures/arrow/nulls.arrow")) {
+            for (String resource : List.of("/arrow/truth.json", "/fixtures/arrow/nulls.arrow",
+                    "/nested/small/nested_file.arrow")) {
                 Path folder = Path.of(ArrowFuzz.class.getResource(resource).toURI()).getParent();
                 try (Stream<Path> files = Files.list(folder)) {
                     for (Path seed : files.filter(file -> file.toString().endsWith(".arrow")).sorted().toList()) {

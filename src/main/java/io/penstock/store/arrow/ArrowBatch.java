@@ -21,13 +21,17 @@ final class ArrowBatch {
     private final FlatTable.Vector buffers;
     private final FlatTable.Vector variadicCounts;
     private final Compression compression;
+    /** Whether arrays have bitmaps that the fifth version of the metadata left out. */
+    private final boolean isBeforeV5;
     private final long rows;
 
-    ArrowBatch(MappedFile file, FlatTable table, long bodyStart, long bodyBytes) throws MalformedStoreException {
+    /** The batch of a message, or of the dictionary in it. */
+    ArrowBatch(MappedFile file, FlatTable table, ArrowMessage message) throws MalformedStoreException {
         this.file = file;
         this.table = table;
-        this.bodyStart = bodyStart;
-        this.bodyBytes = bodyBytes;
+        this.bodyStart = message.bodyStart();
+        this.bodyBytes = message.bodyBytes();
+        this.isBeforeV5 = message.version() < ArrowMessage.V5;
         this.rows = table.i64(0, 0);
         this.nodes = table.vector(1, NODE_BYTES);
         this.buffers = table.vector(2, BUFFER_BYTES);
@@ -88,14 +92,24 @@ final class ArrowBatch {
         }
     }
 
-    Stored buffer(ArrowLeaf.Slot slot, String column) throws MalformedStoreException {
-        long index = slot.index();
+    /** How many data buffers the views have that some others are before. */
+    long dataBuffers(int viewsBefore) throws MalformedStoreException {
+        long count = viewsBefore < variadicCounts.count() ? variadicCounts.i64(viewsBefore, 0) : -1;
+        if (count < 0 || count > buffers.count()) {
+            throw malformed(count + " data buffers of a view", "0 to " + buffers.count());
+        }
+        return count;
+    }
+
+    /** Whether the batch has a buffer at all. */
+    boolean has(ArrowShape.Slot slot) {
+        return slot != null && (isBeforeV5 || !slot.isOlder());
+    }
+
+    Stored buffer(ArrowShape.Slot slot, String column) throws MalformedStoreException {
+        long index = slot.index() + (isBeforeV5 ? slot.olderBefore() : 0);
         for (int i = 0; i < slot.viewsBefore(); i++) {
-            long more = i < variadicCounts.count() ? variadicCounts.i64(i, 0) : -1;
-            if (more < 0 || more > buffers.count()) {
-                throw malformed(more + " data buffers of a view", "0 to " + buffers.count());
-            }
-            index += more;
+            index += dataBuffers(i);
         }
         if (index >= buffers.count()) {
             throw malformed("a batch of " + buffers.count() + " buffers", "as many as the schema has, which are more");

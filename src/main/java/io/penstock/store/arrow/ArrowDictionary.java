@@ -62,6 +62,11 @@ final class ArrowDictionary {
         return version != NONE && key >= 0 && key < ends.get(version) - firsts.get(version);
     }
 
+    /** The row of an index's value; -1 if the version has none. */
+    long row(long key, int version) {
+        return has(key, version) ? firsts.get(version) + key : -1;
+    }
+
     /** Whether an index stands for a value that is not null; true for one that is in no dictionary. */
     boolean isPresent(long key, int version) {
         return !has(key, version) || values.isPresent(firsts.get(version) + key);

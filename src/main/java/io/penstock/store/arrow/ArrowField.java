@@ -79,6 +79,10 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         if (children.size() != expected) {
             throw table.malformed("a " + type.text() + " with " + children.size() + " children", "" + expected);
         }
+        if (!type.codes().isEmpty() && type.codes().size() != children.size()) {
+            throw table.malformed("a union of " + children.size() + " types with " + type.codes().size() + " codes",
+                    "one each");
+        }
         FlatTable encoding = table.table(4);
         Dictionary dictionary = null;
         if (encoding != null) {
@@ -118,6 +122,11 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         return null;
     }
 
+    /** The values of its dictionary. */
+    ArrowField values() {
+        return new ArrowField(name, true, type, null, children, List.of());
+    }
+
     /** The type in the words of Arrow's own libraries. */
     String typeText() {
         return dictionary == null ? valueText() : "dictionary<values=" + valueText() + ", indices="
@@ -136,7 +145,8 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
             case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION -> {
                 List<String> parts = new ArrayList<>();
                 for (int i = 0; i < children.size(); i++) {
-                    parts.add(childText(i) + (type.id() == Id.UNION ? "=" + i : ""));
+                    parts.add(childText(i) + (type.id() != Id.UNION ? ""
+                            : "=" + (type.codes().isEmpty() ? i : type.codes().get(i))));
                 }
                 yield type.text() + "<" + String.join(", ", parts) + ">";
             }

@@ -25,7 +25,7 @@ final class ArrowFile {
     interface Sink {
 
         /** The schema, once and first. */
-        void schema(List<ArrowField> fields, int version) throws MalformedStoreException;
+        void schema(List<ArrowField> fields) throws MalformedStoreException;
 
         /** A dictionary, or values that are added to one. */
         void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException;
@@ -71,7 +71,7 @@ final class ArrowFile {
         if (message == null || message.type() != ArrowMessage.SCHEMA) {
             throw new MalformedStoreException(file.path(), 0, "no schema", "the magic ARROW1 or a schema's message");
         }
-        sink.schema(ArrowField.readAll(message.header()), message.version());
+        sink.schema(ArrowField.readAll(message.header()));
         for (message = ArrowMessage.read(file, message.end(), end); message != null;
                 message = ArrowMessage.read(file, message.end(), end)) {
             take(file, message, sink);
@@ -82,14 +82,14 @@ final class ArrowFile {
         FlatTable header = message.header();
         switch (message.type()) {
             case ArrowMessage.RECORD_BATCH ->
-                sink.batch(new ArrowBatch(file, header, message.bodyStart(), message.bodyBytes()));
+                sink.batch(new ArrowBatch(file, header, message));
             case ArrowMessage.DICTIONARY_BATCH -> {
                 FlatTable data = header.table(1);
                 if (data == null) {
                     throw header.malformed("a dictionary without data", "a record batch");
                 }
                 sink.dictionary(header.i64(0, 0), header.bool(2),
-                        new ArrowBatch(file, data, message.bodyStart(), message.bodyBytes()));
+                        new ArrowBatch(file, data, message));
             }
             default -> throw header.malformed("a second schema", "a dictionary or a record batch");
         }
@@ -113,7 +113,7 @@ final class ArrowFile {
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");
         }
-        sink.schema(ArrowField.readAll(schema), footer.i16(0, 0));
+        sink.schema(ArrowField.readAll(schema));
         readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, sink);
         readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, sink);
     }

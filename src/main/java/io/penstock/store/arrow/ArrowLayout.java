@@ -5,8 +5,10 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.arrow.ArrowLeaf.Layout;
 import io.penstock.store.arrow.ArrowLeaf.Level;
-import io.penstock.store.arrow.ArrowLeaf.Slot;
+import io.penstock.store.arrow.ArrowShape.Slot;
+import io.penstock.store.arrow.ArrowTree.Node;
 import io.penstock.store.arrow.ArrowType.Id;
+import io.penstock.store.mapped.JsonText;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -15,7 +17,7 @@ import java.util.Set;
 /**
  * The walk over a schema that says which nodes and buffers of a batch are whose: depth first, each array's node before
  * those of its children, and of its buffers the bitmap of nulls first. A struct's fields become columns of their own,
- * {@code image.bytes}.
+ * {@code image.bytes}; what is neither numbers nor bytes nor text is given as JSON.
  */
 final class ArrowLayout {
 
@@ -32,29 +34,28 @@ final class ArrowLayout {
     /** What structs within structs may add up to. */
     private static final int MAX_NAME_CHARS = 1 << 12;
 
-    private final List<ArrowLeaf> leaves = new ArrayList<>();
+    private final List<ArrowShape> columns = new ArrayList<>();
     private final List<Unsupported> unsupported = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
-    private final boolean isBeforeV5;
     private int nodes;
     private int buffers;
     private int views;
+    private int older;
 
-    private ArrowLayout(boolean isBeforeV5) {
-        this.isBeforeV5 = isBeforeV5;
+    private ArrowLayout() {
     }
 
-    /** The layout of a schema; {@code version} is that of its message. */
-    static ArrowLayout of(List<ArrowField> fields, int version) {
-        ArrowLayout layout = new ArrowLayout(version < ArrowMessage.V5);
+    /** The layout of a schema. */
+    static ArrowLayout of(List<ArrowField> fields) {
+        ArrowLayout layout = new ArrowLayout();
         for (ArrowField field : fields) {
             layout.walk(field, field.name(), List.of());
         }
         return layout;
     }
 
-    List<ArrowLeaf> leaves() {
-        return leaves;
+    List<ArrowShape> columns() {
+        return columns;
     }
 
     List<Unsupported> unsupported() {
@@ -63,11 +64,17 @@ final class ArrowLayout {
 
     private void refuse(ArrowField field, String name, String reason) {
         unsupported.add(new Unsupported(name, field.typeText(), reason));
-        skip(field);
+        // For the nodes and buffers that are counted.
+        node(field, new int[1]);
     }
 
     private Slot slot() {
-        return new Slot(buffers++, views);
+        return new Slot(buffers++, views, older, false);
+    }
+
+    /** The bitmap of an array that has none but in metadata of the fourth version. */
+    private Slot olderSlot() {
+        return new Slot(buffers, views, older++, true);
     }
 
     private static List<Level> and(List<Level> levels, Level level) {
@@ -90,60 +97,119 @@ final class ArrowLayout {
     }
 
     private void dictionary(ArrowField field, String name, List<Level> above) {
-        ArrowLayout inner = new ArrowLayout(isBeforeV5);
-        inner.walk(new ArrowField(field.name(), true, field.type(), null, field.children(),
-                List.of()), name, List.of());
-        if (inner.leaves.size() != 1 || field.type().id() == Id.STRUCT) {
-            refuse(field, name, "a dictionary of " + field.type().text());
-            return;
+        if (dictionaryOf(field) instanceof ArrowLeaf values) {
+            List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
+            columns.add(new ArrowLeaf(values.column(), values.storedType(), Layout.DICTIONARY, levels, null, 0, null,
+                    slot(), field.dictionary().index().bits() / Byte.SIZE, -1, 0, field.dictionary(), values));
+        } else {
+            json(field, name, above);
         }
-        ArrowLeaf values = inner.leaves.getFirst();
-        List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
-        leaves.add(new ArrowLeaf(values.column(), values.storedType(), Layout.DICTIONARY, levels, null, 0, slot(),
-                field.dictionary().index().bits() / Byte.SIZE, -1, 0, field.dictionary(), values));
+    }
+
+    /** What the values of a dictionary are: a column of their own, in batches of their own. */
+    private static ArrowShape dictionaryOf(ArrowField field) {
+        ArrowLayout inner = new ArrowLayout();
+        if (field.type().id() != Id.STRUCT) {
+            inner.walk(field.values(), field.name(), List.of());
+            if (inner.columns.size() == 1 && inner.columns.getFirst() instanceof ArrowLeaf leaf) {
+                return leaf;
+            }
+        }
+        return treeOf(field.values());
+    }
+
+    private static ArrowTree treeOf(ArrowField field) {
+        int[] ids = new int[1];
+        Node root = new ArrowLayout().node(field, ids);
+        return new ArrowTree(Column.text(field.name(), "json"), field.typeText(), List.of(), root, ids[0]);
     }
 
     private void values(ArrowField field, String name, List<Level> above) {
         switch (field.type().id()) {
             case NULL -> {
                 nodes++;
-                leaves.add(new ArrowLeaf(Column.bytes(name, ""), "null", Layout.NONE, List.of(), null, 0, null, 0, -1,
-                        0, null, null));
+                columns.add(new ArrowLeaf(Column.bytes(name, ""), "null", Layout.NONE, List.of(), null, 0, null, null,
+                        0, -1, 0, null, null));
             }
             case STRUCT -> {
                 List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
                 field.children().forEach(child -> walk(child, name + "." + child.name(), levels));
             }
-            case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8 -> text(field, name, above);
-            case LIST, LARGE_LIST -> list(field, name, above);
+            case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, BINARY_VIEW, UTF8_VIEW -> text(field, name, above);
+            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW -> list(field, name, above);
             case FIXED_SIZE_BINARY -> {
                 List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
                 Column column = new Column(new TensorSpec(name, DType.U8, field.type().size()), Column.Kind.BYTES, "");
-                leaves.add(new ArrowLeaf(column, field.typeText(), Layout.FIXED, levels, null, 0, slot(),
+                columns.add(new ArrowLeaf(column, field.typeText(), Layout.FIXED, levels, null, 0, null, slot(),
                         field.type().size(), -1, 0, null, null));
             }
             default -> {
-                String reason = reasonAgainst(field);
-                if (reason != null) {
-                    refuse(field, name, reason);
-                } else {
+                if (areNumbers(field)) {
                     Items items = items(field, 1, false, false, above);
-                    leaves.add(new ArrowLeaf(Column.numbers(name, items.dtype, items.shape()), items.storedType,
-                            Layout.FIXED, items.levels, null, 0, items.data, items.bytes(), -1, items.bits(), null,
-                            null));
+                    columns.add(new ArrowLeaf(Column.numbers(name, items.dtype, items.shape()), items.storedType,
+                            Layout.FIXED, items.levels, null, 0, null, items.data, items.bytes(), -1, items.bits(),
+                            null, null));
+                } else {
+                    json(field, name, above);
                 }
             }
         }
     }
 
+    /** A column that is given as JSON; the levels above it are structs. */
+    private void json(ArrowField field, String name, List<Level> above) {
+        String reason = ArrowTree.reasonAgainst(field);
+        if (reason != null) {
+            refuse(field, name, reason);
+            return;
+        }
+        int[] ids = new int[1];
+        List<Node> structs = above.stream().map(level -> new Node(ids[0]++, null, null, level.node(), level.validity(),
+                List.of(), List.of(), null)).toList();
+        Node root = node(field, ids);
+        columns.add(new ArrowTree(Column.text(name, "json"), field.typeText(), structs, root, ids[0]));
+    }
+
+    /** Counts the nodes and buffers of a field, and says which are whose. */
+    private Node node(ArrowField field, int[] ids) {
+        int id = ids[0]++;
+        int node = nodes++;
+        ArrowTree values = field.dictionary() == null ? null : treeOf(field.values());
+        Id type = values == null ? field.type().id() : Id.INT;
+        Slot validity = switch (type) {
+            case NULL -> null;
+            case UNION, RUN_END_ENCODED -> olderSlot();
+            default -> slot();
+        };
+        List<Slot> own = new ArrayList<>();
+        int count = switch (type) {
+            case NULL, STRUCT, FIXED_SIZE_LIST, RUN_END_ENCODED -> 0;
+            case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, LIST_VIEW, LARGE_LIST_VIEW -> 2;
+            case UNION -> field.type().isDense() ? 2 : 1;
+            default -> 1;
+        };
+        for (int i = 0; i < count; i++) {
+            own.add(slot());
+        }
+        views += type == Id.BINARY_VIEW || type == Id.UTF8_VIEW ? 1 : 0;
+        List<Node> children = new ArrayList<>();
+        for (ArrowField child : values == null ? field.children() : List.<ArrowField>of()) {
+            children.add(node(child, ids));
+        }
+        return new Node(id, field, JsonText.key(field.name()), node, validity, List.copyOf(own),
+                List.copyOf(children), values);
+    }
+
     private void text(ArrowField field, String name, List<Level> above) {
         List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
-        Id id = field.type().id();
-        boolean text = id == Id.UTF8 || id == Id.LARGE_UTF8;
-        int offsetBytes = id == Id.BINARY || id == Id.UTF8 ? Integer.BYTES : Long.BYTES;
+        ArrowType type = field.type();
+        boolean view = type.id() == Id.BINARY_VIEW || type.id() == Id.UTF8_VIEW;
+        int offsetBytes = type.isLarge() ? Long.BYTES : Integer.BYTES;
         Slot offsets = slot();
-        leaves.add(new ArrowLeaf(text ? Column.text(name, "") : Column.bytes(name, ""), field.typeText(),
-                Layout.VARIABLE, levels, offsets, offsetBytes, slot(), 1, -1, 0, null, null));
+        columns.add(new ArrowLeaf(type.isText() ? Column.text(name, "") : Column.bytes(name, ""), field.typeText(),
+                view ? Layout.VIEW : Layout.VARIABLE, levels, offsets, offsetBytes, null, view ? null : slot(), 1, -1,
+                0, null, null));
+        views += view ? 1 : 0;
     }
 
     private void list(ArrowField field, String name, List<Level> above) {
@@ -153,20 +219,21 @@ final class ArrowLayout {
         if (shaped) {
             child = regular(child, dims.subList(1, dims.size()));
         }
-        String reason = reasonAgainst(child);
-        if (reason != null) {
-            refuse(field, name, "a list of which each item is " + reason);
+        if (!areNumbers(child)) {
+            json(field, name, above);
             return;
         }
+        Id type = field.type().id();
         List<Level> levels = and(above, new Level(nodes++, slot(), 1, false, false));
         Slot offsets = slot();
+        Slot sizes = type == Id.LIST_VIEW || type == Id.LARGE_LIST_VIEW ? slot() : null;
         Items items = items(child, 1, true, false, levels);
         long count = shaped && dims.getFirst() >= 0 ? dims.getFirst() : -1;
         long[] shape = new long[items.dims.size() + 1];
         shape[0] = count < 0 ? TensorSpec.VARIABLE : count;
         System.arraycopy(items.shape(), 0, shape, 1, items.dims.size());
-        leaves.add(new ArrowLeaf(Column.numbers(name, items.dtype, shape), items.storedType, Layout.VARIABLE,
-                items.levels, offsets, field.type().id() == Id.LIST ? Integer.BYTES : Long.BYTES, items.data,
+        columns.add(new ArrowLeaf(Column.numbers(name, items.dtype, shape), items.storedType, Layout.VARIABLE,
+                items.levels, offsets, field.type().isLarge() ? Long.BYTES : Integer.BYTES, sizes, items.data,
                 items.bytes(), count, items.bits(), null, null));
     }
 
@@ -186,29 +253,15 @@ final class ArrowLayout {
         return id == Id.FIXED_SIZE_LIST || (id == Id.LIST || id == Id.LARGE_LIST) && field.type().size() > 0;
     }
 
-    /** Why a field is not numbers of a fixed count; null if it is. */
-    private static String reasonAgainst(ArrowField field) {
-        if (field.dictionary() != null) {
-            return "dictionary-encoded";
-        }
-        if (field.type().dtype() != null) {
-            return null;
-        }
-        if (!isSized(field)) {
-            return "of type " + field.type().text() + ", which is not read there";
-        }
-        String reason = reasonAgainst(field.children().getFirst());
-        if (reason != null) {
-            return reason;
-        }
+    /** Whether values of a field are numbers, or each the same number of numbers. */
+    private static boolean areNumbers(ArrowField field) {
         long elements = 1;
-        for (ArrowField f = field; isSized(f); f = f.children().getFirst()) {
-            elements *= f.type().size();
-            if (elements > Integer.MAX_VALUE) {
-                return "of more than " + Integer.MAX_VALUE + " elements";
-            }
+        ArrowField item = field;
+        while (isSized(item) && item.dictionary() == null && elements <= Integer.MAX_VALUE) {
+            elements *= item.type().size();
+            item = item.children().getFirst();
         }
-        return null;
+        return item.dictionary() == null && item.type().dtype() != null && elements <= Integer.MAX_VALUE;
     }
 
     /** Numbers of a fixed count: a value of a column, or an item of a list. */
@@ -244,27 +297,5 @@ final class ArrowLayout {
         List<Long> dims = new ArrayList<>(List.of((long) field.type().size()));
         dims.addAll(inner.dims);
         return new Items(inner.dtype, inner.storedType, dims, inner.levels, inner.data);
-    }
-
-    /** Counts the nodes and buffers of a field that is not read. */
-    private void skip(ArrowField field) {
-        nodes++;
-        if (field.dictionary() != null) {
-            buffers += 2;
-            return;
-        }
-        switch (field.type().id()) {
-            case NULL -> { }
-            case RUN_END_ENCODED -> buffers += isBeforeV5 ? 1 : 0;
-            case FIXED_SIZE_LIST, STRUCT -> buffers++;
-            case UNION -> buffers += (field.type().text().startsWith("dense") ? 2 : 1) + (isBeforeV5 ? 1 : 0);
-            case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, LIST_VIEW, LARGE_LIST_VIEW -> buffers += 3;
-            case BINARY_VIEW, UTF8_VIEW -> {
-                buffers += 2;
-                views++;
-            }
-            default -> buffers += 2;
-        }
-        field.children().forEach(this::skip);
     }
 }

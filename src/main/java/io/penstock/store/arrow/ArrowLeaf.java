@@ -11,8 +11,9 @@ import java.util.List;
  * @param storedType what Arrow calls the type of its numbers
  * @param layout how its values lie in the data buffer
  * @param levels the arrays that say whether a value is null, outermost first
- * @param offsets the buffer of offsets of a {@link Layout#VARIABLE} one
+ * @param offsets the buffer of offsets of a {@link Layout#VARIABLE} one, of the views of a {@link Layout#VIEW} one
  * @param offsetBytes bytes of an offset, 4 or 8
+ * @param sizes the buffer of sizes, as wide as offsets; null if each value ends where the next one starts
  * @param data the buffer of the values, or of a dictionary's indices
  * @param itemBytes bytes of a value of fixed size as it is given, or of an item of a list
  * @param itemCount how many items every list has; -1 if that differs
@@ -21,7 +22,8 @@ import java.util.List;
  * @param values the dictionary's values, of whose batches each has one column
  */
 record ArrowLeaf(Column column, String storedType, Layout layout, List<Level> levels, Slot offsets, int offsetBytes,
-        Slot data, long itemBytes, long itemCount, long itemBits, ArrowField.Dictionary index, ArrowLeaf values) {
+        Slot sizes, Slot data, long itemBytes, long itemCount, long itemBits, ArrowField.Dictionary index,
+        ArrowLeaf values) implements ArrowShape {
 
     /** How values lie in the data buffer. */
     enum Layout {
@@ -29,19 +31,12 @@ record ArrowLeaf(Column column, String storedType, Layout layout, List<Level> le
         NONE,
         /** All values have the same size. */
         FIXED,
-        /** From one offset to the next. */
+        /** From an offset to the next, or of a size. */
         VARIABLE,
+        /** Within 16 bytes, or in one of several data buffers where those bytes say. */
+        VIEW,
         /** They are in the dictionary that the index points into. */
         DICTIONARY
-    }
-
-    /**
-     * A buffer.
-     *
-     * @param index its position, if no view has data buffers
-     * @param viewsBefore the views before it, each of which has as many data buffers as the batch says
-     */
-    record Slot(int index, int viewsBefore) {
     }
 
     /**
@@ -55,14 +50,30 @@ record ArrowLeaf(Column column, String storedType, Layout layout, List<Level> le
      *     so, though they could have any
      */
     record Level(int node, Slot validity, long perRow, boolean inItems, boolean isRegular) {
-    }
 
-    String name() {
-        return column.name();
+        /** Whether each of its values is a row's. */
+        boolean isOfRow() {
+            return perRow == 1 && !inItems;
+        }
     }
 
     DType dtype() {
         return column.spec().dtype();
+    }
+
+    @Override
+    public List<ArrowField.Dictionary> indexes() {
+        return index == null ? List.of() : List.of(index);
+    }
+
+    @Override
+    public boolean hasWeight() {
+        return layout == Layout.VARIABLE || layout == Layout.VIEW || itemBytes > 0;
+    }
+
+    @Override
+    public ArrowValues open(DecodedBuffers decoded) {
+        return new ArrowValues(this, decoded);
     }
 
     /** The values of binary and text are counted by their buffer's bytes, those of lists by their array's length. */

@@ -49,12 +49,12 @@ public final class ArrowStore implements RecordStore {
         this.decoded = decoded;
         this.table = ArrowTable.read(files, decoded);
         this.byIndex = table.columns().toArray(ArrowColumn[]::new);
-        this.columns = table.columns().stream().map(column -> column.leaf().column()).toList();
+        this.columns = table.columns().stream().map(column -> column.shape().column()).toList();
         this.size = table.rows();
         if (columns.isEmpty()) {
             throw new MalformedStoreException(path, "no column that can be read: " + table.unsupported().stream()
                     .map(u -> u.name() + " (" + u.type() + ")").collect(Collectors.joining(", ")),
-                    "at least one of numbers, lists of numbers, bytes or text");
+                    "at least one");
         }
     }
 
@@ -161,7 +161,7 @@ public final class ArrowStore implements RecordStore {
             details.put("batch_rows", LongStream.of(table.batchRows()).boxed().toList());
         }
         Map<String, Object> content = TableInspection.of(this, table.schema(),
-                table.columns().stream().map(column -> column.leaf().storedType()).toList(), digest, progress,
+                table.columns().stream().map(column -> column.shape().storedType()).toList(), digest, progress,
                 files.stream().mapToLong(MappedFile::byteSize).sum());
         if (!table.unsupported().isEmpty()) {
             content.put("unsupported", table.unsupported().stream().map(column -> {

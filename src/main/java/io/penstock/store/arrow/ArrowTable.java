@@ -43,6 +43,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
         private List<ArrowField> fields;
         private List<Unsupported> unsupported;
         private List<ArrowColumn> columns;
+        private List<ArrowDictionary> dictionaries;
 
         Reader(DecodedBuffers decoded) {
             this.decoded = decoded;
@@ -55,20 +56,21 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
 
         /** Fields may be nullable in one file and not in another; batches look the same. */
         @Override
-        public void schema(List<ArrowField> found, int version) throws MalformedStoreException {
-            ArrowLayout layout = ArrowLayout.of(found, version);
+        public void schema(List<ArrowField> found) throws MalformedStoreException {
+            ArrowLayout layout = ArrowLayout.of(found);
             if (fields == null) {
                 fields = found;
                 unsupported = new ArrayList<>(layout.unsupported());
-                columns = layout.leaves().stream().map(leaf -> new ArrowColumn(leaf, decoded)).toList();
+                columns = layout.columns().stream().map(shape -> shape.open(decoded)).toList();
+                dictionaries = columns.stream().flatMap(column -> column.dictionaries().stream()).toList();
             } else if (!lines(found).equals(lines(fields))) {
                 throw new MalformedStoreException(file.path(), "the schema " + lines(found), "that of the first file, "
                         + lines(fields));
             }
-            for (int c = 0; c < columns.size(); c++) {
-                if (columns.get(c).dictionary() != null) {
-                    columns.get(c).dictionary().beginFile(layout.leaves().get(c).index().id());
-                }
+            List<ArrowField.Dictionary> indexes = layout.columns().stream()
+                    .flatMap(shape -> shape.indexes().stream()).toList();
+            for (int d = 0; d < indexes.size(); d++) {
+                dictionaries.get(d).beginFile(indexes.get(d).id());
             }
         }
 
@@ -78,9 +80,9 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
 
         @Override
         public void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
-            for (ArrowColumn column : columns) {
-                if (column.dictionary() != null && column.dictionary().id() == id) {
-                    column.dictionary().add(isDelta, batch);
+            for (ArrowDictionary dictionary : dictionaries) {
+                if (dictionary.id() == id) {
+                    dictionary.add(isDelta, batch);
                 }
             }
         }
@@ -94,7 +96,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
             boolean hasWeight = false;
             for (ArrowColumn column : columns) {
                 column.add(batch);
-                hasWeight |= column.hasWeight();
+                hasWeight |= column.shape().hasWeight();
             }
             if (!hasWeight && starts.last() > MAX_WEIGHTLESS_ROWS) {
                 throw batch.malformed(starts.last() + " rows that take no space", "at most " + MAX_WEIGHTLESS_ROWS);
@@ -109,7 +111,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
                     column.freeze(index);
                     read.add(column);
                 } else {
-                    unsupported.add(new Unsupported(column.leaf().name(), column.leaf().storedType(),
+                    unsupported.add(new Unsupported(column.shape().name(), column.shape().storedType(),
                             column.refusal()));
                 }
             }

@@ -2,17 +2,21 @@ package io.penstock.store.arrow;
 
 import io.penstock.memory.DType;
 import io.penstock.store.MalformedStoreException;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A type as a schema has it, without its children.
  *
  * @param id which
- * @param bits of an integer, a float, a decimal or a time
+ * @param bits of an integer, a float, a decimal, a time or an interval
  * @param isSigned whether an integer is
- * @param size items of a fixed-size list, bytes of a fixed-size binary
+ * @param size items of a fixed-size list, bytes of a fixed-size binary, digits behind the point of a decimal and behind
+ *     the second of a time
  * @param text what Arrow's own libraries call it; the part before the children of a nested one
+ * @param codes of a union, what stands for each of its children; empty if that is its position
  */
-record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
+record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<Integer> codes) {
 
     /** The types, in the order of their codes, which start with 1. */
     enum Id {
@@ -21,8 +25,14 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
         BINARY_VIEW, UTF8_VIEW, LIST_VIEW, LARGE_LIST_VIEW
     }
 
+    private static final int MAX_CODES = 128;
+    private static final int[] INTERVAL_BITS = {32, 64, 128};
     private static final String[] UNITS = {"s", "ms", "us", "ns"};
     private static final Id[] IDS = Id.values();
+
+    ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
+        this(id, bits, isSigned, size, text, List.of());
+    }
 
     private static ArrowType plain(Id id, String text) {
         return new ArrowType(id, 0, false, 0, text);
@@ -46,19 +56,15 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
             case DATE -> table.i16(0, 1) == 0 ? new ArrowType(id, 32, true, 0, "date32[day]")
                     : new ArrowType(id, 64, true, 0, "date64[ms]");
             case TIME -> time(table);
-            case TIMESTAMP -> new ArrowType(id, 64, true, 0, timestamp(table));
-            case INTERVAL -> plain(id, switch (table.i16(0, 0)) {
-                case 0 -> "month_interval";
-                case 1 -> "day_time_interval";
-                default -> "month_day_nano_interval";
-            });
+            case TIMESTAMP -> new ArrowType(id, 64, true, digits(table, 0), timestamp(table));
+            case INTERVAL -> interval(table);
             case LIST -> plain(id, "list");
             case STRUCT -> plain(id, "struct");
-            case UNION -> plain(id, table.i16(0, 0) == 0 ? "sparse_union" : "dense_union");
+            case UNION -> union(table);
             case FIXED_SIZE_BINARY -> sized(id, table, "fixed_size_binary");
             case FIXED_SIZE_LIST -> sized(id, table, "fixed_size_list");
             case MAP -> plain(id, "map");
-            case DURATION -> new ArrowType(id, 64, true, 0, "duration[" + unit(table, 1) + "]");
+            case DURATION -> new ArrowType(id, 64, true, digits(table, 1), "duration[" + unit(table, 1) + "]");
             case LARGE_BINARY -> plain(id, "large_binary");
             case LARGE_UTF8 -> plain(id, "large_string");
             case LARGE_LIST -> plain(id, "large_list");
@@ -90,7 +96,7 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
 
     private static ArrowType decimal(FlatTable table) throws MalformedStoreException {
         int bits = table.i32(2, 128);
-        return new ArrowType(Id.DECIMAL, bits, true, 0,
+        return new ArrowType(Id.DECIMAL, bits, true, table.i32(1, 0),
                 "decimal" + bits + "(" + table.i32(0, 0) + ", " + table.i32(1, 0) + ")");
     }
 
@@ -99,12 +105,40 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
         if (bits != 32 && bits != 64) {
             throw table.malformed("times of " + bits + " bits", "32 or 64");
         }
-        return new ArrowType(Id.TIME, bits, true, 0, "time" + bits + "[" + unit(table, 1) + "]");
+        return new ArrowType(Id.TIME, bits, true, digits(table, 1), "time" + bits + "[" + unit(table, 1) + "]");
     }
 
     private static String timestamp(FlatTable table) throws MalformedStoreException {
         String zone = table.string(1);
         return "timestamp[" + unit(table, 0) + (zone == null || zone.isEmpty() ? "" : ", tz=" + zone) + "]";
+    }
+
+    private static ArrowType interval(FlatTable table) throws MalformedStoreException {
+        int unit = table.i16(0, 0);
+        if (unit < 0 || unit >= INTERVAL_BITS.length) {
+            throw table.malformed("unit of an interval " + unit, "0, 1 or 2");
+        }
+        return new ArrowType(Id.INTERVAL, INTERVAL_BITS[unit], true, 0, unit == 0 ? "month_interval"
+                : unit == 1 ? "day_time_interval" : "month_day_nano_interval");
+    }
+
+    private static ArrowType union(FlatTable table) throws MalformedStoreException {
+        FlatTable.Vector vector = table.vector(1, Integer.BYTES);
+        if (vector.count() > MAX_CODES) {
+            throw table.malformed("a union of " + vector.count() + " types", "at most " + MAX_CODES);
+        }
+        List<Integer> codes = new ArrayList<>();
+        for (long i = 0; i < vector.count(); i++) {
+            codes.add(vector.i32(i, 0));
+        }
+        return new ArrowType(Id.UNION, 0, false, 0, table.i16(0, 0) == 0 ? "sparse_union" : "dense_union",
+                List.copyOf(codes));
+    }
+
+    /** How many digits behind the second a unit of time has. */
+    private static int digits(FlatTable table, int byDefault) throws MalformedStoreException {
+        unit(table, byDefault);
+        return 3 * table.i16(0, byDefault);
     }
 
     private static String unit(FlatTable table, int byDefault) throws MalformedStoreException {
@@ -133,8 +167,27 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
         };
     }
 
-    /** Whether it is the integer 8 to 64 bits wide that a dictionary's indices may be. */
-    boolean isInteger() {
-        return id == Id.INT;
+    /** Whether a union says for each value where in its child it is. */
+    boolean isDense() {
+        return text.equals("dense_union");
+    }
+
+    /** Whether offsets, sizes or counts of values are 64 bits wide. */
+    boolean isLarge() {
+        return id == Id.LARGE_BINARY || id == Id.LARGE_UTF8 || id == Id.LARGE_LIST || id == Id.LARGE_LIST_VIEW;
+    }
+
+    /** Whether values are texts. */
+    boolean isText() {
+        return id == Id.UTF8 || id == Id.LARGE_UTF8 || id == Id.UTF8_VIEW;
+    }
+
+    /** Bytes of a value of one size; 0 if values have none, or are bits. */
+    int valueBytes() {
+        return switch (id) {
+            case INT, FLOAT, DECIMAL, DATE, TIME, TIMESTAMP, DURATION, INTERVAL -> bits / Byte.SIZE;
+            case FIXED_SIZE_BINARY -> size;
+            default -> 0;
+        };
     }
 }

@@ -5,6 +5,8 @@ import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.DecodedBlocks;
+import io.penstock.store.mapped.DecodedSpill;
+import io.penstock.store.mapped.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,8 +20,15 @@ import java.util.List;
  * The buffers that cannot be read in place: compressed ones, and truth values, which are stored as bits and given as
  * bytes. Each is one block of the decoded copy: a random row decodes the buffers of its own column in its own batch,
  * and once.
+ *
+ * <p>The place of a buffer is a byte's offset in the batch's file, {@link #ABSENT}, or, below that, {@code -2 - n} for
+ * the decoded buffer {@code n}.
  */
 final class DecodedBuffers implements AutoCloseable {
+
+    /** The place of a buffer that is not there. */
+    static final long ABSENT = -1;
+    private static final int FIRST_DECODED = -2;
 
     private final List<MappedFile> files = new ArrayList<>();
     private final Longs fileOf = new Longs();
@@ -31,9 +40,51 @@ final class DecodedBuffers implements AutoCloseable {
     private final BitSet isBits = new BitSet();
     private final List<Compression> compressions = new ArrayList<>();
     private DecodedBlocks blocks;
+    private DecodedSpill texts;
+
+    /**
+     * The place of a buffer of a batch.
+     *
+     * @param bits the number of truth values in it that are to become bytes; -1 if it is read as it is
+     */
+    long place(ArrowBatch batch, ArrowBatch.Stored stored, long bits) {
+        return bits < 0 && stored.decodedBytes() < 0 || stored.size() == 0 ? stored.offset()
+                : FIRST_DECODED - (long) add(batch.file(), stored, batch.compression(), bits);
+    }
+
+    /** A buffer; it is decoded if it was not. */
+    MemorySegment segment(MappedFile file, long place, long bytes) {
+        return place >= 0 ? file.segment().asSlice(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
+    }
+
+    /** Points at a part of a buffer; decodes it if it was not. */
+    void locate(MappedFile file, long place, long offset, long bytes, Span into) {
+        if (place >= 0) {
+            into.set(file, place + offset, bytes);
+        } else {
+            blocks.locate((int) (FIRST_DECODED - place), offset, bytes, into);
+        }
+    }
+
+    /** A number with a sign in a buffer, of 1, 4 or 8 bytes; decodes the buffer if it was not. */
+    long number(MappedFile file, long place, long offset, int bytes) {
+        if (place < 0) {
+            return blocks.number((int) (FIRST_DECODED - place), offset, bytes);
+        }
+        return switch (bytes) {
+            case Byte.BYTES -> file.segment().get(ValueLayout.JAVA_BYTE, place + offset);
+            case Integer.BYTES -> file.segment().get(LittleEndian.I32, place + offset);
+            default -> file.segment().get(LittleEndian.I64, place + offset);
+        };
+    }
+
+    /** Where texts go that are made of buffers. */
+    DecodedSpill texts() {
+        return texts;
+    }
 
     /** Adds a buffer; {@code bits} is the number of truth values in it, -1 if it is not of bits. Returns its number. */
-    int add(MappedFile file, ArrowBatch.Stored stored, Compression compression, long bits) {
+    private int add(MappedFile file, ArrowBatch.Stored stored, Compression compression, long bits) {
         if (files.isEmpty() || files.getLast() != file) {
             files.add(file);
         }
@@ -49,19 +100,10 @@ final class DecodedBuffers implements AutoCloseable {
 
     /** All buffers are added. */
     void freeze(Path store) throws IOException {
+        texts = new DecodedSpill(store);
         if (sizes.count() > 0) {
             blocks = DecodedBlocks.create(store, sizes.toArray(), this::decode);
         }
-    }
-
-    /** Points at a part of a buffer; decodes it if it was not. */
-    void locate(int buffer, long offset, long bytes, Span into) {
-        blocks.locate(buffer, offset, bytes, into);
-    }
-
-    /** One byte of a buffer; decodes it if it was not. */
-    byte get(int buffer, long offset) {
-        return blocks.block(buffer).get(ValueLayout.JAVA_BYTE, offset);
     }
 
     private void decode(int buffer, MemorySegment target) throws IOException {
@@ -103,6 +145,9 @@ final class DecodedBuffers implements AutoCloseable {
 
     @Override
     public void close() {
+        if (texts != null) {
+            texts.close();
+        }
         if (blocks != null) {
             blocks.close();
         }

@@ -213,6 +213,27 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
+     * A little-endian number with a sign in a block, which is decoded if it was not.
+     *
+     * @param block the block's number
+     * @param offset the number's first byte within the block
+     * @param bytes how many it has: 1, 4 or 8
+     * @return the number
+     * @throws IndexOutOfBoundsException if the block has no such part
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written, now and any other time
+     */
+    public long number(int block, long offset, int bytes) {
+        Objects.checkFromIndexSize(offset, bytes, byteSize(block));
+        decode(block);
+        long at = starts[block] + offset;
+        return switch (bytes) {
+            case Byte.BYTES -> file.segment().get(ValueLayout.JAVA_BYTE, at);
+            case Integer.BYTES -> file.segment().get(LittleEndian.I32, at);
+            default -> file.segment().get(LittleEndian.I64, at);
+        };
+    }
+
+    /**
      * A block's bytes; it is decoded if it was not.
      *
      * @param block its number

@@ -51,6 +51,38 @@ public final class NativeBytes implements AutoCloseable {
     }
 
     /**
+     * Appends a byte.
+     *
+     * @param value the byte
+     */
+    public void put(byte value) {
+        reserve(Byte.BYTES);
+        bytes.set(ValueLayout.JAVA_BYTE, used++, value);
+    }
+
+    /**
+     * Appends bytes.
+     *
+     * @param source holds them
+     * @param offset the first of them
+     * @param length how many
+     */
+    public void put(MemorySegment source, long offset, long length) {
+        reserve(length);
+        MemorySegment.copy(source, offset, bytes, used, length);
+        used += length;
+    }
+
+    /**
+     * What was appended, where it is.
+     *
+     * @return a view, valid until more is appended
+     */
+    public MemorySegment written() {
+        return bytes.asSlice(0, used);
+    }
+
+    /**
      * Reads a 32-bit number back.
      *
      * @param offset where it is

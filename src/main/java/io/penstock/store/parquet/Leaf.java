@@ -1,9 +1,14 @@
 package io.penstock.store.parquet;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.MappedFile;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.arrow.EmbeddedSchema;
+import io.penstock.store.mapped.ColumnBlock;
+import io.penstock.store.mapped.DecodedSpill;
+import java.io.IOException;
+import java.util.List;
 
 /**
  * A leaf of the schema whose values can be read, one a row or a list a row, and how its levels say which.
@@ -21,7 +26,25 @@ import io.penstock.store.arrow.EmbeddedSchema;
  *     below a null one; 0 if it is no list
  */
 record Leaf(int index, Column column, Physical physical, int storedBytes, String storedType, int maxDefinition,
-        int listDefinition) {
+        int listDefinition) implements ParquetColumn {
+
+    /** How its values are stored. */
+    StoredLeaf storage() {
+        return new StoredLeaf(index, physical, storedBytes, maxDefinition, isList() ? 1 : 0,
+                storedType.equals(Type.NULL));
+    }
+
+    @Override
+    public List<StoredLeaf> stored() {
+        return List.of(storage());
+    }
+
+    @Override
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodedSpill copy) throws IOException {
+        try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(index), group.rows())) {
+            return decoder.decode(copy);
+        }
+    }
 
     boolean isList() {
         return listDefinition > 0;
@@ -40,11 +63,6 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
     /** Elements that each list must have; -1 if any count will do. */
     long listLength() {
         return isList() && !column.spec().isVariable() ? column.spec().dim(0) : -1;
-    }
-
-    /** Whether it has no values. */
-    boolean isNull() {
-        return storedType.equals(Type.NULL);
     }
 
     private boolean isFixedBytes() {

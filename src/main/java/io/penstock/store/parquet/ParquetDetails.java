@@ -26,7 +26,7 @@ final class ParquetDetails {
                 .map(group -> group.chunks().stream().map(ParquetDetails::describe).toList()).orElse(List.of()));
         details.put("parquet", parquet);
         details.put("converted", true);
-        List<String> storedTypes = first.leaves().stream().map(Leaf::storedType).toList();
+        List<String> storedTypes = first.columns().stream().map(ParquetColumn::storedType).toList();
         long totalBytes = parts.stream().mapToLong(part -> part.file().byteSize()).sum();
         Map<String, Object> table = TableInspection.of(store, null, storedTypes, digest, progress, totalBytes);
         if (!first.schema().unread().isEmpty()) {

@@ -23,14 +23,16 @@ final class ParquetPart implements AutoCloseable {
         this.file = file;
         this.metadata = FileMetadata.read(file);
         this.schema = new Schema(metadata.root(), arrowFields());
-        if (schema.leaves().isEmpty()) {
+        if (schema.columns().isEmpty()) {
             throw new MalformedStoreException(file.path(), "no column that can be read: "
                     + schema.unread().stream().map(column -> column.name() + ": " + column.type()).toList(),
-                    "numbers, lists of numbers, bytes or text");
+                    "at least one");
         }
         for (RowGroup group : metadata.groups()) {
-            for (Leaf leaf : schema.leaves()) {
-                check(group, leaf, group.chunks().get(leaf.index()));
+            for (ParquetColumn column : schema.columns()) {
+                for (StoredLeaf leaf : column.stored()) {
+                    check(group, column.column().name(), leaf, group.chunks().get(leaf.index()));
+                }
             }
         }
     }
@@ -53,16 +55,17 @@ final class ParquetPart implements AutoCloseable {
         }
     }
 
-    private void check(RowGroup group, Leaf leaf, ColumnChunk chunk) throws MalformedStoreException {
-        String name = leaf.column().name();
+    private void check(RowGroup group, String name, StoredLeaf leaf, ColumnChunk chunk)
+            throws MalformedStoreException {
+        boolean isList = leaf.maxRepetition() > 0;
         if (!chunk.compression().isSupported()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' compressed with "
                     + chunk.compression(), "UNCOMPRESSED, SNAPPY, GZIP, ZSTD or LZ4");
         }
-        if (leaf.isList() ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
+        if (isList ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()
                     + " values in a row group", group.rows() + ", as the row group has rows"
-                    + (leaf.isList() ? ", or more" : ""));
+                    + (isList ? ", or more" : ""));
         }
     }
 
@@ -78,8 +81,8 @@ final class ParquetPart implements AutoCloseable {
         return schema;
     }
 
-    List<Leaf> leaves() {
-        return schema.leaves();
+    List<ParquetColumn> columns() {
+        return schema.columns();
     }
 
     @Override

@@ -1,14 +1,16 @@
 package io.penstock.store.parquet;
 
-import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.mapped.ColumnBlock;
+import io.penstock.store.mapped.ColumnBlocks;
 import io.penstock.store.mapped.DecodedSpill;
 import io.penstock.store.mapped.Fingerprint;
+import io.penstock.store.mapped.JsonText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -16,15 +18,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
  * for the first time; from then on a look-up is a read of the decoded copy.
  */
 public final class ParquetStore implements RecordStore {
-
-    private static final int STRIPES = 64;
 
     /** Rows that are stored together, and the file that has them. */
     private record Group(ParquetPart part, RowGroup rows) {
@@ -37,15 +36,14 @@ public final class ParquetStore implements RecordStore {
     private final Group[] groups;
     /** The first row of each group, and the count of all rows behind the last. */
     private final long[] starts;
-    private final AtomicReferenceArray<ColumnBlock> blocks;
-    private final Object[] locks = new Object[STRIPES];
+    private final ColumnBlocks blocks;
     private final DecodedSpill copy;
     private volatile String fingerprint;
 
     private ParquetStore(Path path, List<ParquetPart> parts) throws MalformedStoreException {
         this.path = path;
         this.parts = parts;
-        this.columns = parts.getFirst().leaves().stream().map(Leaf::column).toList();
+        this.columns = parts.getFirst().columns().stream().map(ParquetColumn::column).toList();
         List<Group> found = new ArrayList<>();
         for (ParquetPart part : parts) {
             checkSame(part);
@@ -61,9 +59,8 @@ public final class ParquetStore implements RecordStore {
         for (int g = 0; g < groups.length; g++) {
             starts[g + 1] = starts[g] + groups[g].rows().rows();
         }
-        this.blocks = new AtomicReferenceArray<>(groups.length * columns.size());
+        this.blocks = new ColumnBlocks(groups.length * columns.size(), this::decode);
         this.copy = new DecodedSpill(path);
-        Arrays.setAll(locks, _ -> new Object());
     }
 
     /**
@@ -101,7 +98,7 @@ public final class ParquetStore implements RecordStore {
     }
 
     private void checkSame(ParquetPart part) throws MalformedStoreException {
-        List<Column> found = part.leaves().stream().map(Leaf::column).toList();
+        List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
         if (!found.equals(columns)) {
             throw new MalformedStoreException(part.file().path(), "the columns " + found, columns + ", as "
                     + parts.getFirst().file().path().getFileName() + " has");
@@ -122,7 +119,7 @@ public final class ParquetStore implements RecordStore {
     public boolean isPresent(long record, int column) {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
-        return block(group, column).isPresent(record - starts[group]);
+        return block(group, column).state(record - starts[group]) == ColumnBlock.PRESENT;
     }
 
     @Override
@@ -131,9 +128,13 @@ public final class ParquetStore implements RecordStore {
         Objects.checkIndex(column, columns.size());
         ColumnBlock block = block(group, column);
         long row = record - starts[group];
-        if (!block.isPresent(row)) {
-            throw new UncheckedIOException(new IOException(groups[group].part().file().path() + ": row " + record
-                    + " of column '" + columns.get(column).name() + "' is null"));
+        byte state = block.state(row);
+        if (state != ColumnBlock.PRESENT) {
+            String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
+                    ? "is a list of which an item is null"
+                    : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
+            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().path(), "row "
+                    + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
         }
         block.locate(row, into);
     }
@@ -147,31 +148,12 @@ public final class ParquetStore implements RecordStore {
     }
 
     private ColumnBlock block(int group, int column) {
-        int index = group * columns.size() + column;
-        ColumnBlock block = blocks.getAcquire(index);
-        return block != null ? block : decode(group, column, index);
+        return blocks.get(group * columns.size() + column, groups[group].part().file());
     }
 
-    private ColumnBlock decode(int group, int column, int index) {
-        synchronized (locks[index % STRIPES]) {
-            ColumnBlock block = blocks.getAcquire(index);
-            if (block == null) {
-                Group from = groups[group];
-                Leaf leaf = from.part().leaves().get(column);
-                MappedFile file = from.part().file();
-                try (ChunkDecoder decoder = new ChunkDecoder(file, leaf, from.rows().chunks().get(leaf.index()),
-                        from.rows().rows())) {
-                    block = decoder.decode(copy);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                } catch (InternalError fault) {
-                    file.checkSize();
-                    throw fault;
-                }
-                blocks.setRelease(index, block);
-            }
-            return block;
-        }
+    private ColumnBlock decode(int block) throws IOException {
+        Group from = groups[block / columns.size()];
+        return from.part().columns().get(block % columns.size()).decode(from.part().file(), from.rows(), copy);
     }
 
     /** Always: pages are encoded, and mostly compressed. */

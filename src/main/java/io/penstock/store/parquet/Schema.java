@@ -13,7 +13,7 @@ import java.util.Set;
 
 /**
  * The columns of a schema: its leaves, named by the path of structs that they are in, {@code image.bytes} for instance,
- * and its lists of numbers, named as the list. What is nested deeper is not read, and said so.
+ * and its lists of numbers, named as the list. Other lists, maps, decimals and {@code INT96} are given as JSON.
  *
  * <p>A list is a group {@code LIST} with a repeated child; whether that child is the element or holds it follows the
  * rules for backward compatibility in {@code LogicalTypes.md} of apache/parquet-format. A repeated leaf without such a
@@ -21,7 +21,7 @@ import java.util.Set;
  */
 final class Schema {
 
-    private final List<Leaf> leaves = new ArrayList<>();
+    private final List<ParquetColumn> columns = new ArrayList<>();
     private final List<Unread> unread = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final SchemaNode root;
@@ -56,9 +56,9 @@ final class Schema {
         }
     }
 
-    /** The leaves that can be read, in the order of the file. */
-    List<Leaf> leaves() {
-        return leaves;
+    /** The columns that can be read, in the order of the file. */
+    List<ParquetColumn> columns() {
+        return columns;
     }
 
     /** What cannot be read, in the order of the file. */
@@ -87,11 +87,12 @@ final class Schema {
         String name = prefix + node.name();
         int below = definition + (node.is(Repetition.REQUIRED) ? 0 : 1);
         if (node.isLeaf()) {
-            add(node, name, below, node.is(Repetition.REPEATED) ? below : 0);
+            boolean list = node.is(Repetition.REPEATED);
+            add(node, node, name, below, list ? below : 0, definition);
         } else if (node.is(Annotation.Meaning.LIST) && !node.is(Repetition.REPEATED)) {
-            visitList(node, name, below);
+            visitList(node, name, below, definition);
         } else if (node.is(Repetition.REPEATED) || node.is(Annotation.Meaning.MAP)) {
-            pass(node, name, node.is(Annotation.Meaning.MAP) ? "a map" : "a list of structs");
+            addNested(node, name, definition);
         } else {
             for (SchemaNode child : node.children()) {
                 visit(child, name + ".", below);
@@ -99,33 +100,43 @@ final class Schema {
         }
     }
 
-    private void visitList(SchemaNode list, String name, int definition) {
+    private void visitList(SchemaNode list, String name, int definition, int above) {
         SchemaNode element = elementOf(list);
-        if (element == null || !element.isLeaf() || element.physical() == Physical.BYTE_ARRAY) {
-            pass(list, name, "a list of what is no number");
+        if (element == null || !element.isLeaf()) {
+            addNested(list, name, above);
             return;
         }
-        add(element, name, definition + 1 + (element.is(Repetition.OPTIONAL) ? 1 : 0), definition + 1);
+        add(list, element, name, definition + 1 + (element.is(Repetition.OPTIONAL) ? 1 : 0), definition + 1, above);
     }
 
-    /** The element of a list; null if it is not one that a list of numbers can have. */
+    /** The group of key and value of a map; null if it has none. */
+    static SchemaNode pairOf(SchemaNode map) {
+        SchemaNode pair = map.children().size() == 1 ? map.children().getFirst() : null;
+        return pair != null && pair.is(Repetition.REPEATED) && pair.children().size() == 2 ? pair : null;
+    }
+
+    /** The element of a list: the repeated node itself, or what it holds; null if there is none. */
     static SchemaNode elementOf(SchemaNode list) {
         if (list.children().size() != 1 || !list.children().getFirst().is(Repetition.REPEATED)) {
             return null;
         }
         SchemaNode repeated = list.children().getFirst();
         boolean isElement = repeated.isLeaf() || repeated.children().size() != 1
-                || repeated.name().equals("array") || repeated.name().equals(list.name() + "_tuple");
-        SchemaNode element = isElement ? repeated : repeated.children().getFirst();
-        return element != repeated && element.is(Repetition.REPEATED) ? null : element;
+                || repeated.children().getFirst().is(Repetition.REPEATED) || repeated.name().equals("array") || repeated.name().equals(list.name() + "_tuple");
+        return isElement ? repeated : repeated.children().getFirst();
     }
 
-    private void add(SchemaNode leaf, String name, int maxDefinition, int listDefinition) {
+    /** Adds a leaf, or the list that it is the element of; the node is given as JSON unless it is numbers or bytes. */
+    private void add(SchemaNode node, SchemaNode leaf, String name, int maxDefinition, int listDefinition,
+            int above) {
         Leaf.Type type = Leaf.Type.of(leaf);
         boolean list = listDefinition > 0;
-        if (type == null || list && type.kind() != Column.Kind.NUMBERS
-                || type.storedBytes() > ChunkDecoder.MAX_VALUE_BYTES) {
-            pass(leaf, name, list && type != null ? "a list of what is no number" : "of a type that is not read");
+        if (type == null || list && type.kind() != Column.Kind.NUMBERS) {
+            addNested(node, name, above);
+            return;
+        }
+        if (type.storedBytes() > LeafTiles.MAX_VALUE_BYTES) {
+            pass(leaf, name, "values of " + type.storedBytes() + " bytes");
             return;
         }
         if (!names.add(name)) {
@@ -141,7 +152,20 @@ final class Schema {
         Leaf found = new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), physical,
                 type.storedBytes(), type.arrow(), maxDefinition, listDefinition);
         EmbeddedSchema.Field refinement = refinements.get(name);
-        leaves.add(refinement == null ? found : found.refined(refinement));
+        columns.add(refinement == null ? found : found.refined(refinement));
+    }
+
+    private void addNested(SchemaNode node, String name, int above) {
+        String reason = Nested.reasonAgainst(node);
+        if (reason == null && !names.add(name)) {
+            reason = "a second column of this name";
+        }
+        if (reason != null) {
+            pass(node, name, reason);
+            return;
+        }
+        columns.add(Nested.of(name, node, above, nextIndex));
+        nextIndex += node.leafCount();
     }
 
     private void pass(SchemaNode node, String name, String reason) {

@@ -40,6 +40,11 @@ record SchemaNode(String name, Physical physical, int typeLength, Repetition rep
         return annotation.meaning() == meaning;
     }
 
+    /** How many digits of a decimal are behind the point. */
+    int scale() {
+        return decimals.isEmpty() ? 0 : Integer.parseInt(decimals.substring(decimals.indexOf(' ') + 1));
+    }
+
     /** How many leaves it has, itself included. */
     int leafCount() {
         return isLeaf() ? 1 : children.stream().mapToInt(SchemaNode::leafCount).sum();

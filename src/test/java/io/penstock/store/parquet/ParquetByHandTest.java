@@ -14,6 +14,8 @@ import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
 import io.penstock.store.mapped.LittleEndian;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,12 +96,55 @@ class ParquetByHandTest {
     }
 
     @Test
-    void aGroupCalledArrayIsTheElementItselfAndSoNotRead() throws IOException {
+    void aGroupCalledArrayIsTheElementItself() throws IOException {
         Path file = new ParquetBytes(4, 5).schema(Physical.INT32, new String[] {"x", "array", "e"},
                 group("x", OPTIONAL, 1, CONVERTED_LIST), group("array", REPEATED, 1, -1),
                 leaf("e", Physical.INT32, REQUIRED)).page(5, Encoding.PLAIN, join(REPETITION, DEFINITION,
                 ints(1, 2, 3))).write(file());
-        assertRefused(file, "no column that can be read", "list<array: struct<e: int32 not null> not null>");
+        assertEquals(List.of("[{\"e\":1},{\"e\":2}]", "[]", "null", "[{\"e\":3}]"), texts(file));
+    }
+
+    private static List<String> texts(Path file) throws IOException {
+        try (RecordStore store = RecordStore.open(file)) {
+            List<String> texts = new ArrayList<>();
+            Span span = new Span();
+            for (long row = 0; row < store.size(); row++) {
+                if (store.isPresent(row, 0)) {
+                    store.locate(row, 0, span);
+                    texts.add(new String(span.segment().asSlice(span.byteOffset(), span.byteSize())
+                            .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+                } else {
+                    texts.add("null");
+                }
+            }
+            return texts;
+        }
+    }
+
+    @Test
+    void listsWithoutTheGroupThatSaysSoAreLists() throws IOException {
+        ThriftBytes[][] schemas = {
+            {group("x", REPEATED, 1, -1), leaf("e", Physical.INT32, REQUIRED)},
+            {group("x", REQUIRED, 1, CONVERTED_LIST), group("x_tuple", REPEATED, 1, -1),
+                leaf("e", Physical.INT32, REQUIRED)}};
+        String[][] paths = {{"x", "e"}, {"x", "x_tuple", "e"}};
+        byte[] repetition = {2, 0, 0, 0, 3, 0b0000_0010};
+        byte[] definition = {2, 0, 0, 0, 3, 0b0001_1011};
+        for (int s = 0; s < paths.length; s++) {
+            assertEquals(List.of("[{\"e\":1},{\"e\":2}]", "[]", "[{\"e\":3}]", "[{\"e\":4}]"), texts(new ParquetBytes(4, 5)
+                    .schema(Physical.INT32, paths[s], schemas[s]).page(5, Encoding.PLAIN, join(repetition, definition,
+                    ints(1, 2, 3, 4))).write(file())));
+        }
+    }
+
+    @Test
+    void aRepeatedFieldWithinARepeatedGroupIsAListInAStruct() throws IOException {
+        // A group of one field that is itself repeated is the element: LogicalTypes.md, backward compatibility.
+        assertEquals(List.of("[{\"y\":[1,2]},{\"y\":[]}]", "[{\"y\":[3]}]"), texts(new ParquetBytes(2, 4).schema(
+                Physical.INT32, new String[] {"x", "r", "y"}, group("x", REQUIRED, 1, CONVERTED_LIST),
+                group("r", REPEATED, 1, -1), leaf("y", Physical.INT32, REPEATED)).page(4, Encoding.PLAIN,
+                join(new byte[] {3, 0, 0, 0, 3, 0b0001_1000, 0}, new byte[] {3, 0, 0, 0, 3, (byte) 0b1001_1010, 0},
+                ints(1, 2, 3))).write(file())));
     }
 
     @Test
@@ -163,12 +208,20 @@ class ParquetByHandTest {
     }
 
     @Test
-    void aNullWithinAListIsRefusedNotReadAsZero() throws IOException {
+    void aNullWithinAListIsRefusedInItsRowNotReadAsZero() throws IOException {
         byte[] definition = {3, 0, 0, 0, 3, 0b0001_1111, 0b11};
         Path file = lists(group("x", OPTIONAL, 1, CONVERTED_LIST), group("r", REPEATED, 1, -1),
                 leaf("e", Physical.INT32, OPTIONAL)).page(5, Encoding.PLAIN, join(REPETITION,
                 new byte[] {3, 0, 0, 0, 3, 0b0001_1111, 0b10}, ints(1, 2))).write(file());
-        assertRefused(file, "a null within the list of row 3");
+        try (RecordStore store = RecordStore.open(file)) {
+            Span span = new Span();
+            store.locate(0, 0, span);
+            assertEquals(8, span.byteSize());
+            assertFalse(store.isPresent(3, 0));
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(3, 0, span)).getCause()
+                    .getMessage();
+            assertTrue(message.contains("row 3 of column 'x' is a list of which an item is null"), message);
+        }
         assertEquals(LISTS, rows(lists(group("x", OPTIONAL, 1, CONVERTED_LIST), group("r", REPEATED, 1, -1),
                 leaf("e", Physical.INT32, OPTIONAL)).page(5, Encoding.PLAIN, join(REPETITION, definition,
                 ints(1, 2, 3))).write(file())));

@@ -1,0 +1,20 @@
+package io.penstock.store.mapped;
+
+import java.io.IOException;
+import java.io.Serial;
+
+/** A value of a row cannot be written as JSON; other rows can. The message does not say where it is: the caller does. */
+public final class UnwritableException extends IOException {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    /**
+     * A finding.
+     *
+     * @param message what is wrong with the value
+     */
+    public UnwritableException(String message) {
+        super(message);
+    }
+}

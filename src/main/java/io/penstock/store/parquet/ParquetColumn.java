@@ -1,0 +1,24 @@
+package io.penstock.store.parquet;
+
+import io.penstock.memory.MappedFile;
+import io.penstock.store.Column;
+import io.penstock.store.mapped.ColumnBlock;
+import io.penstock.store.mapped.DecodedSpill;
+import java.io.IOException;
+import java.util.List;
+
+/** A column that can be read, and which leaves of the schema it is made of. */
+sealed interface ParquetColumn permits Leaf, Nested {
+
+    /** What its values are to a store's users. */
+    Column column();
+
+    /** What Arrow calls the type of its values, or of the numbers in its lists. */
+    String storedType();
+
+    /** The leaves that its values are stored in. */
+    List<StoredLeaf> stored();
+
+    /** Decodes its part of a row group. */
+    ColumnBlock decode(MappedFile file, RowGroup group, DecodedSpill copy) throws IOException;
+}
