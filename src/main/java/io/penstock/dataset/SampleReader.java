@@ -16,6 +16,7 @@ import io.penstock.store.integrity.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 
 /**
@@ -76,6 +77,7 @@ public final class SampleReader implements AutoCloseable {
     private long storedBytes;
     private long sample = -1;
     private int field;
+    private volatile boolean stopped;
 
     /**
      * A reader for one worker.
@@ -153,6 +155,28 @@ public final class SampleReader implements AutoCloseable {
      */
     public StageClock clock() {
         return clock;
+    }
+
+    /**
+     * Ends what the reader's thread is at: the next sample that it locates or decodes throws a
+     * {@link CancellationException}. May be called by any thread.
+     */
+    public void stop() {
+        stopped = true;
+    }
+
+    /** Reads on after {@link #stop}. */
+    public void goOn() {
+        stopped = false;
+    }
+
+    /**
+     * Whether the reader was told to stop.
+     *
+     * @return true between {@link #stop} and {@link #goOn}
+     */
+    public boolean isStopped() {
+        return stopped;
     }
 
     /**
@@ -276,6 +300,7 @@ public final class SampleReader implements AutoCloseable {
     /** The bytes of a value that is not as it is stored; {@link #make} of the same one follows, or nothing. */
     private long measure(long sample, int field) {
         this.sample = sample;
+        checkWanted();
         if (maps[field] != null) {
             return mappedBytes(sample, field);
         }
@@ -300,8 +325,15 @@ public final class SampleReader implements AutoCloseable {
         }
     }
 
+    private void checkWanted() {
+        if (stopped) {
+            throw new CancellationException("sample " + sample + " is not wanted any more");
+        }
+    }
+
     private void locate(long sample, int field, Span into) {
         this.sample = sample;
+        checkWanted();
         locateStored(sample, field, into);
         checkSize(into.byteSize(), fields[field], fieldBytes[field]);
     }

@@ -9,6 +9,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
 import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
+import io.penstock.memory.ThreadStart;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -50,7 +51,7 @@ final class CopyDelivery implements Delivery {
     private final CopyEvents events;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
-    private final Delivered delivered = new Delivered();
+    private final Delivered delivered;
     private final Work work = new Work();
     private final Thread thread;
 
@@ -67,13 +68,14 @@ final class CopyDelivery implements Delivery {
     private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            LeaseMode leaseMode, LoaderFailure failure, Accounts accounts, String name) {
+            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, Accounts accounts, String name) {
         this.device = device;
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
         this.accounts = accounts;
+        this.delivered = new Delivered(late);
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
@@ -88,7 +90,8 @@ final class CopyDelivery implements Delivery {
             }
             this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
                     .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
-                    .start(this::serve);
+                    .unstarted(this::serve);
+            ThreadStart.start(thread, "copies to the device");
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -97,10 +100,17 @@ final class CopyDelivery implements Delivery {
 
     /** Open when the next batch is delivered, or never will be. */
     private final class Delivered extends SpinGate {
+        private final LateBatch late;
         private long sequence;
 
-        Delivered() {
-            super(TRAINER_AWAKE_NANOS);
+        Delivered(LateBatch late) {
+            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
+            this.late = late;
+        }
+
+        @Override
+        void waitsLong() {
+            late.tell(sequence);
         }
 
         @Override

@@ -18,6 +18,8 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -39,8 +41,9 @@ import java.util.stream.StreamSupport;
  * ways to take them, which may be mixed: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them,
  * {@link #next()} from a trainer's own loop. Each continues where the loader is.
  *
- * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; any thread may {@link #close} it. The
- * workers and the copy thread are owned by the loader and named after it.
+ * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; a second one gets an
+ * {@link IllegalStateException} that names the first. Any thread may {@link #close} it. The workers and the copy thread
+ * are owned by the loader and named after it.
  *
  * <p><b>Memory.</b> Allocated at open, see {@link #memory()}, and freed by {@link #close}; the slots are the bound and
  * the backpressure. A batch that is still out when the loader is closed is named in the log: one that belongs to the
@@ -69,7 +72,7 @@ public final class DataLoader implements AutoCloseable {
     private final SlotRing ring;
     private final Delivery delivery;
     private final LoaderFailure failure = new LoaderFailure();
-    private final LoaderTotals totals = new LoaderTotals();
+    private final LoaderTotals totals;
     private final LeaseAccount leases;
     /** Fills on the trainer's thread; null if that thread never does. */
     private final Worker own;
@@ -78,8 +81,6 @@ public final class DataLoader implements AutoCloseable {
     private final LeaseMode leaseMode;
     private final WorkerPool pool;
     private final LoaderMemory memory;
-    /** What workers have checked; null if they take bytes as they are. */
-    private final VerifiedReads verified;
     private final BadSamples badSamples;
     private final LoaderInfo info;
     /** Null if none are kept. */
@@ -89,6 +90,7 @@ public final class DataLoader implements AutoCloseable {
     /** The number, in the run, of the batch that comes next. */
     private long nextBatch;
     private boolean inlineFilled;
+    private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     DataLoader(DataLoaderBuilder settings) {
@@ -102,7 +104,8 @@ public final class DataLoader implements AutoCloseable {
         this.leases = new LeaseAccount(name, failure, opened::close);
         boolean ownsDevice = settings.device == null;
         this.device = ownsDevice ? Device.host() : settings.device;
-        this.verified = settings.verify ? new VerifiedReads() : null;
+        var verified = settings.verify ? new VerifiedReads() : null;
+        this.totals = new LoaderTotals(verified, inline);
         this.badSamples = new BadSamples(settings.badSamples, settings.sampler.seed(), settings.dataset.size());
         if (ownsDevice) {
             opened.add(device, Device::close);
@@ -112,26 +115,28 @@ public final class DataLoader implements AutoCloseable {
             this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
             boolean copies = settings.copies(device);
             boolean helps = settings.trainerHelps(copies);
-            var queue = opened.add(new QueueProbe(name, ring.size(), ring::filled, this::report),
+            var queue = opened.add(new QueueProbe(name, ring.size(), ring::filled, totals::report),
                     QueueProbe::close);
             this.accounts = settings.accounts ? new Accounts(copies, name, ring::filled, queue::open) : null;
             if (accounts != null) {
                 opened.add(accounts.events, TakeEvents::close);
             }
             this.own = inline || helps
-                    ? opened.add(worker(settings, settings.workers, totals.trainer(), helps, null), Worker::close)
+                    ? opened.add(worker(settings, settings.workers, totals.trainer(), verified, helps, null), Worker::close)
                     : null;
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < settings.workers; w++) {
                 boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-                workers.add(opened.add(worker(settings, w, totals.worker(), helps,
+                workers.add(opened.add(worker(settings, w, totals.worker(), verified, helps,
                         isSpare ? new Standby(totals.trainer()::fillNanos, failure) : null), Worker::close));
             }
+            var late = new LateBatch(name, settings.patience);
             this.delivery = copies
                     ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                            settings.leaseMode, failure, accounts, name)
+                            settings.leaseMode, failure, late, accounts, name)
                     : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
-                            new TrainerHelp(ring, helps ? own : null), accounts);
+                            new TrainerHelp(ring, helps ? own : null), late, accounts);
+            totals.connect(delivery);
             opened.add(delivery, Delivery::close);
             opened.add(delivery, Delivery::halt);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
@@ -141,7 +146,9 @@ public final class DataLoader implements AutoCloseable {
                     device.name(), copies, true, memory);
             ring.connect(delivery.ringReader(), (inline ? List.of(own) : workers).stream().map(Worker::gate)
                     .toArray(SpinGate[]::new));
-            this.pool = opened.add(new WorkerPool(name, workers, this::workerDied), WorkerPool::close);
+            this.pool = opened.add(new WorkerPool(name, workers, settings.patience, leases,
+                    onDeath(name, failure, delivery, ring)), WorkerPool::close);
+            late.connect(pool);
             begin(batches, 0);
         } catch (Throwable t) {
             opened.closeAfter(t);
@@ -150,8 +157,8 @@ public final class DataLoader implements AutoCloseable {
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
     }
 
-    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, boolean helps,
-            Standby standby) {
+    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, VerifiedReads verified,
+            boolean helps, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified);
         return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
                 settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
@@ -231,6 +238,15 @@ public final class DataLoader implements AutoCloseable {
     }
 
     private Batch take(DeviceStream stream) {
+        trainer.enter();
+        try {
+            return takeNext(stream);
+        } finally {
+            trainer.leave();
+        }
+    }
+
+    private Batch takeNext(DeviceStream stream) {
         checkOpen();
         failure.check();
         if (!hasNext()) {
@@ -253,6 +269,7 @@ public final class DataLoader implements AutoCloseable {
             return batch;
         } catch (BatchException passedOver) {
             advance();
+            checkOpen();                                // whoever closes the loader ends what is being made
             throw passedOver;
         } finally {
             boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
@@ -304,6 +321,15 @@ public final class DataLoader implements AutoCloseable {
      * @return batches, each to be closed by the caller; may be iterated once
      */
     public Iterable<Batch> epoch() {
+        trainer.enter();
+        try {
+            return restOfEpoch();
+        } finally {
+            trainer.leave();
+        }
+    }
+
+    private Iterable<Batch> restOfEpoch() {
         long epoch = currentEpoch();
         return () -> {
             Run started = run;
@@ -326,11 +352,16 @@ public final class DataLoader implements AutoCloseable {
      * @return batches, each to be closed by the caller; may be iterated once
      */
     public Iterable<Batch> epoch(long epoch) {
-        LoaderState here = state();
-        if (here.epoch() != epoch || here.position() != 0) {
-            seek(epoch);
+        trainer.enter();
+        try {
+            LoaderState here = state();
+            if (here.epoch() != epoch || here.position() != 0) {
+                moveTo(run.batches.startingAt(epoch, 0));
+            }
+            return restOfEpoch();
+        } finally {
+            trainer.leave();
         }
-        return epoch();
     }
 
     /**
@@ -376,12 +407,14 @@ public final class DataLoader implements AutoCloseable {
 
     /**
      * Moves the loader to the start of an epoch. Batches that were made ahead are dropped; leases that are out stay
-     * valid.
+     * valid. Waits until the workers have ended what they are at, which is interrupted after the loader's
+     * {@linkplain DataLoaderBuilder#patience patience}.
      *
      * @param epoch the epoch, from 0
+     * @throws IllegalStateException if a worker does not end after twice that time: the loader has then failed
      */
     public void seek(long epoch) {
-        move(run.batches.startingAt(epoch, 0));
+        move(batches -> batches.startingAt(epoch, 0));
     }
 
     /**
@@ -391,13 +424,29 @@ public final class DataLoader implements AutoCloseable {
      * @throws io.penstock.sampling.StateMismatchException if it is of another
      */
     public void seek(LoaderState state) {
-        move(run.batches.resume(state));
+        move(batches -> batches.resume(state));
     }
 
-    private void move(BatchSampler batches) {
+    private void move(UnaryOperator<BatchSampler> to) {
+        trainer.enter();
+        try {
+            moveTo(to.apply(run.batches));
+        } finally {
+            trainer.leave();
+        }
+    }
+
+    private void moveTo(BatchSampler batches) {
         checkOpen();
         failure.check();
-        pool.stop();
+        try {
+            pool.stop();
+        } catch (IllegalStateException stuck) {
+            failure.set(stuck);
+            delivery.wake();
+            ring.wakeWriters();
+        }
+        failure.check();
         long base = delivery.stop(run.base + nextBatch);
         failure.check();
         ring.unpublishFrom(base);
@@ -439,7 +488,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return totals.report(delivery, verified, inline);
+        return totals.report();
     }
 
     /**
@@ -478,16 +527,24 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    private void workerDied(Throwable error) {
-        failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
-        delivery.wake();
-        ring.wakeWriters();
+    /** Holds nothing of the loader itself: its threads must not keep one reachable that was forgotten. */
+    private static Consumer<Throwable> onDeath(String name, LoaderFailure failure, Delivery delivery, SlotRing ring) {
+        return error -> {
+            failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
+            delivery.wake();
+            ring.wakeWriters();
+        };
     }
 
     /**
-     * Stops the workers, each at the end of the batch it is at, waits for the copies in flight, and frees all memory.
-     * May be called by any thread: a thread that waits in {@link #next()} gets an {@link IllegalStateException}.
+     * Stops the workers, each at the end of the sample it is at, waits for the copies in flight, and frees all memory.
+     * May be called by any thread: one that waits in {@link #next()} gets an {@link IllegalStateException} at once.
      * Calling it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
+     *
+     * <p>Code of users that runs in a worker is interrupted. A worker that has not ended after the
+     * {@linkplain DataLoaderBuilder#patience patience} of the loader is named in the log and left to itself: its thread,
+     * a daemon, and all memory of the loader stay until it ends. What the worker reads of a store that is closed
+     * meanwhile throws.
      *
      * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet;
      *     all is freed that can be
@@ -498,7 +555,12 @@ public final class DataLoader implements AutoCloseable {
             return;
         }
         failure.setClosed();
-        var closing = new Closing().step(pool::close).step(delivery::wake).step(delivery::halt);
+        if (own != null) {
+            own.wake();
+        }
+        delivery.wake();
+        ring.wakeWriters();
+        var closing = new Closing().step(pool::close).step(delivery::halt);
         leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
             failure.check();

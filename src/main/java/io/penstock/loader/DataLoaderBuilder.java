@@ -12,6 +12,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
@@ -50,6 +51,7 @@ public final class DataLoaderBuilder {
     String name = "penstock";
     Role role = Role.TRAIN;
     boolean accounts = true;
+    Duration patience = Duration.ofSeconds(10);
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
@@ -336,6 +338,20 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder accounts(boolean keep) {
         this.accounts = keep;
+        return this;
+    }
+
+    /**
+     * How long a call waits for code of users in a worker before something is done about it: {@link DataLoader#next()}
+     * names the worker and the place in the log, and waits on; a move interrupts it; {@link DataLoader#close()}, which
+     * has interrupted it, names it and leaves it to itself. Default 10 seconds.
+     *
+     * @param time zero or more
+     * @return this
+     */
+    public DataLoaderBuilder patience(Duration time) {
+        check(!time.isNegative(), "patience", time, "zero or more");
+        this.patience = time;
         return this;
     }
 

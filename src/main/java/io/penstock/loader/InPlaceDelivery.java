@@ -16,25 +16,33 @@ final class InPlaceDelivery implements Delivery {
     /** Null if none are kept. */
     private final Accounts accounts;
     private final ConsumerNotice notice = new ConsumerNotice();
-    private final ReadySlot readySlot = new ReadySlot();
+    private final ReadySlot readySlot;
 
     InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, LeaseMode leaseMode, LoaderFailure failure,
-            TrainerHelp help, Accounts accounts) {
+            TrainerHelp help, LateBatch late, Accounts accounts) {
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
         this.help = help;
         this.accounts = accounts;
+        this.readySlot = new ReadySlot(late);
     }
 
     /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
     private final class ReadySlot extends SpinGate {
+        private final LateBatch late;
         private HostSlot slot;
         private long sequence;
 
-        ReadySlot() {
-            super(TRAINER_AWAKE_NANOS);
+        ReadySlot(LateBatch late) {
+            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
+            this.late = late;
+        }
+
+        @Override
+        void waitsLong() {
+            late.tell(sequence);
         }
 
         @Override

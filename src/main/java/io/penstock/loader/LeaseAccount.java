@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the leases of a loader, and frees what they stand on after the last of them: at the loader's end, or later by
- * whoever ends a lease that outlives it.
+ * Counts the leases of a loader, and the workers that a closed loader has left to themselves, and frees what they stand
+ * on after the last of them: at the loader's end, or later by whoever ends what outlives it.
  */
 final class LeaseAccount implements LeaseEnd {
 
@@ -84,12 +84,12 @@ final class LeaseAccount implements LeaseEnd {
         }
     }
 
-    /** On behalf of native code that cannot be told of an error. */
+    /** On behalf of native code, or of a worker, that cannot be told of an error. */
     private void freeLate() {
         try {
             free();
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, name + ": freeing memory that DLPack tensors had kept", e);
+            LOG.log(System.Logger.Level.ERROR, name + ": freeing memory that was kept beyond the loader's end", e);
         }
     }
 

@@ -27,15 +27,26 @@ abstract class SpinGate {
 
     /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
     private final long awakeNanos;
+    /** From which wait on {@link #waitsLong} is called. */
+    private final long patienceNanos;
     /** The waiter, while it is parked. Wakers look at it for every batch. */
     private final AtomicReferenceArray<Thread> parked = new AtomicReferenceArray<>(CacheLine.SLOTS);
 
     SpinGate(long awakeNanos) {
+        this(awakeNanos, Long.MAX_VALUE);
+    }
+
+    SpinGate(long awakeNanos, long patienceNanos) {
         this.awakeNanos = awakeNanos;
+        this.patienceNanos = patienceNanos;
     }
 
     /** Whether the condition holds. Called often, by the waiting thread. */
     abstract boolean isOpen();
+
+    /** Called once a wait that takes longer than the gate's patience, by the waiting thread. */
+    void waitsLong() {
+    }
 
     /**
      * Waits until the gate is open. An interrupt ends the wait if the caller says so; otherwise waiting goes on. Either
@@ -74,6 +85,8 @@ abstract class SpinGate {
     private boolean park(boolean interruptible, long nanos) {
         parked.set(CacheLine.MIDDLE, Thread.currentThread());
         boolean interrupted = false;
+        long patience = nanos == Long.MAX_VALUE ? patienceNanos : Long.MAX_VALUE;
+        long begin = patience == Long.MAX_VALUE ? 0 : System.nanoTime();
         try {
             while (!isOpen()) {
                 if (Thread.interrupted()) {             // a thread with the flag set would not park
@@ -82,7 +95,13 @@ abstract class SpinGate {
                         return false;
                     }
                 }
-                if (nanos == Long.MAX_VALUE) {
+                if (patience != Long.MAX_VALUE) {
+                    LockSupport.parkNanos(this, patience);
+                    if (System.nanoTime() - begin >= patience && !isOpen()) {
+                        patience = Long.MAX_VALUE;
+                        waitsLong();
+                    }
+                } else if (nanos == Long.MAX_VALUE) {
                     LockSupport.park(this);
                 } else {
                     LockSupport.parkNanos(this, nanos);

@@ -1,6 +1,8 @@
 package io.penstock.loader;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Waiting for threads of our own, which end by themselves: an interrupt of the caller waits until they have. */
 final class Threads {
@@ -17,6 +19,19 @@ final class Threads {
         var closing = new Closing();
         join(List.of(Thread.ofPlatform().start(() -> closing.step(task))));
         closing.end();
+    }
+
+    /** A time in nanoseconds; the longest that there is, if it is longer. */
+    static long nanos(Duration time) {
+        return time.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : time.toNanos();
+    }
+
+    /** Where a thread is: the innermost call that is not the JDK's. */
+    static String place(Thread thread) {
+        StackTraceElement[] frames = thread.getStackTrace();
+        return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
+                .findFirst().map(StackTraceElement::toString)
+                .orElse(frames.length == 0 ? "its end" : frames[0].toString());
     }
 
     static void join(List<Thread> threads) {

@@ -4,6 +4,7 @@ import io.penstock.collate.Collator;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
 import io.penstock.loader.events.OrderWait;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Fills slots: waits until the slot of the next sequence is free, claims it, works out the plan, collates, publishes.
@@ -26,6 +27,8 @@ final class Worker {
     /** Null if nothing is read ahead. */
     private final BatchesAhead ahead;
     private final boolean claimsLate;
+    /** The sequence that it is at. */
+    private final AtomicLong filling = new AtomicLong(NONE);
     private final FreeSlot freeSlot = new FreeSlot();
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
@@ -80,12 +83,23 @@ final class Worker {
         return freeSlot;
     }
 
-    /** Lets the worker look again, whatever it waits for: its run is cancelled. */
+    /** Whether it is at a sequence now. May be called by any thread. */
+    boolean fills(long sequence) {
+        return filling.getOpaque() == sequence;
+    }
+
+    /** Ends what it is at with the sample that it is at, and lets it look again if it waits: its run is cancelled. */
     void wake() {
+        reader.stop();
         freeSlot.wake();
         if (standby != null) {
             standby.wake();
         }
+    }
+
+    /** Forgets that it was told to stop: another run begins. */
+    void goOn() {
+        reader.goOn();
     }
 
     /** Works on a run until nothing is left of it. */
@@ -175,6 +189,7 @@ final class Worker {
      */
     private long fill(Run run, long sequence, long begin, long free) {
         HostSlot slot = ring.slot(sequence);
+        filling.setOpaque(sequence);
         long planned = free;
         if (slot.failure != null) {
             slot.failure = null;
@@ -191,6 +206,7 @@ final class Worker {
             slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
                     reader.explain(t));
         }
+        filling.setOpaque(NONE);
         long end = System.nanoTime();
         slot.setFilled(slot.plan.count(), end - free);
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
@@ -210,7 +226,7 @@ final class Worker {
         try {
             collator.collate(reader, slot.plan, slot.slab);
         } catch (BadSampleException bad) {
-            if (!badSamples.areReplaced()) {
+            if (!badSamples.areReplaced() || reader.isStopped()) {
                 throw bad;
             }
             badSamples.repair(slot.plan, reader);

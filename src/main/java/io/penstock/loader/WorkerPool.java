@@ -1,71 +1,111 @@
 package io.penstock.loader;
 
+import io.penstock.memory.ThreadStart;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The worker threads of a loader: started once, kept through epochs and moves, each working on the run at hand.
+ *
+ * <p>Workers run code of users, which may take long or never return. A thread is interrupted only while it works on a
+ * run that is over, and forgets the interrupt before the next one. A thread that does not end in spite of it is
+ * <em>abandoned</em> when the pool is closed: it holds the loader's memory as a lease does, until it ends.
  *
  * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
  */
 final class WorkerPool implements AutoCloseable {
 
-    private final List<Worker> workers;
-    private final List<Thread> threads = new ArrayList<>();
+    private static final System.Logger LOG = System.getLogger(WorkerPool.class.getName());
+
+    private final String name;
+    private final Duration patience;
+    private final LeaseAccount leases;
+    private final List<Member> members = new ArrayList<>();
     private Run run;
     private int working;
     private boolean closed;
 
+    /** A worker and its thread. Guarded by the pool's monitor. */
+    private static final class Member {
+        private final Worker worker;
+        private Thread thread;
+        private boolean works;
+        private boolean abandoned;
+
+        Member(Worker worker) {
+            this.worker = worker;
+        }
+    }
+
     /**
      * Starts a thread a worker. They are daemons: a loader that was forgotten does not keep the JVM alive.
      *
+     * @param patience how long to wait for a worker that does not end
+     * @param leases counts workers that are abandoned
      * @param onDeath told of an error that ends a thread outside of any batch
+     * @throws io.penstock.memory.ThreadLimitException if the OS has no more threads
      */
-    WorkerPool(String name, List<Worker> workers, Consumer<Throwable> onDeath) {
-        this.workers = workers;
+    WorkerPool(String name, List<Worker> workers, Duration patience, LeaseAccount leases,
+            Consumer<Throwable> onDeath) {
+        this.name = name;
+        this.patience = patience;
+        this.leases = leases;
         try {
             for (int w = 0; w < workers.size(); w++) {
-                Worker worker = workers.get(w);
-                threads.add(Thread.ofPlatform().name(name + "-worker-" + w).daemon()
+                var member = new Member(workers.get(w));
+                Thread thread = Thread.ofPlatform().name(name + "-worker-" + w).daemon()
                         .uncaughtExceptionHandler((_, error) -> onDeath.accept(error))
-                        .start(() -> serve(worker)));
+                        .unstarted(() -> serve(member));
+                ThreadStart.start(thread, "worker " + (w + 1) + " of " + workers.size());
+                member.thread = thread;
+                members.add(member);
             }
-        } catch (Throwable t) {                         // no more threads to be had
+        } catch (Throwable t) {
             close();
             throw t;
         }
     }
 
-    private void serve(Worker worker) {
-        for (Run next = join(null); next != null; next = join(next)) {
+    private void serve(Member member) {
+        for (Run next = join(member, null); next != null; next = join(member, next)) {
             try {
-                worker.work(next);
+                member.worker.work(next);
             } finally {
-                leave();
+                leave(member);
             }
         }
     }
 
     /** Waits for a run other than the one before; null once the pool is closed. */
-    private synchronized Run join(Run before) {
+    private synchronized Run join(Member member, Run before) {
         while (run == before && !closed) {
             try {
                 wait();
             } catch (InterruptedException _) {
-                // Nobody may interrupt a worker: closing is how it ends.
+                // Meant for the run before: closing is how a worker ends.
             }
         }
         if (closed) {
             return null;
         }
+        Thread.interrupted();
+        member.worker.goOn();
+        member.works = true;
         working++;
         return run;
     }
 
-    private synchronized void leave() {
+    private synchronized void leave(Member member) {
+        member.works = false;
         working--;
         notifyAll();
+        if (member.abandoned) {
+            LOG.log(System.Logger.Level.INFO, "{0}: {1} has ended after all", name, member.thread.getName());
+            leases.ended(true);
+        }
     }
 
     synchronized void begin(Run next) {
@@ -73,42 +113,99 @@ final class WorkerPool implements AutoCloseable {
         notifyAll();
     }
 
-    /** Cancels the run and waits until no worker works on it. Each finishes the batch it is at. */
+    /**
+     * Cancels the run and waits until no worker works on it. Each ends with the sample that it is at. One that takes
+     * longer than the pool's patience is interrupted.
+     *
+     * @throws IllegalStateException if a worker does not end in spite of it: the run cannot be left
+     */
     synchronized void stop() {
+        cancel();
+        if (awaitIdle()) {
+            return;
+        }
+        interrupt();
+        if (!awaitIdle()) {
+            throw new IllegalStateException("the loader cannot be moved: " + String.join(", ", working().map(
+                    member -> describe(member) + " has not ended " + 2 * patience.toMillis()
+                            + " ms after its run was over").toList()));
+        }
+    }
+
+    private void cancel() {
         if (run != null) {
             run.cancel();
         }
-        wakeAll();
+        members.forEach(member -> member.worker.wake());
+    }
+
+    private Stream<Member> working() {
+        return members.stream().filter(member -> member.works);
+    }
+
+    private void interrupt() {
+        working().forEach(member -> member.thread.interrupt());
+    }
+
+    private static String describe(Member member) {
+        return member.thread.getName() + ", which is at " + Threads.place(member.thread) + ",";
+    }
+
+    /** Waits until no worker works; false if that takes too long. An interrupt of the caller waits too. */
+    private boolean awaitIdle() {
         boolean interrupted = false;
-        while (working > 0) {
+        long begin = System.nanoTime();
+        long left = Threads.nanos(patience);
+        while (working > 0 && left > 0) {
             try {
-                wait();
+                wait(Math.ceilDiv(left, 1_000_000));
             } catch (InterruptedException _) {
                 interrupted = true;
             }
+            left = Threads.nanos(patience) - (System.nanoTime() - begin);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        return working == 0;
     }
 
-    private void wakeAll() {
-        for (Worker worker : workers) {
-            worker.wake();
-        }
+    /** What the worker does that fills a sequence, for people; null if none does. */
+    synchronized String describe(long sequence) {
+        return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe).findFirst()
+                .orElse(null);
     }
 
-    /** Stops the run, ends the threads and waits for them. */
+    /** Interrupts the workers, ends the threads and waits for them, but for those that do not end: it abandons them. */
     @Override
     public void close() {
-        stop();
+        List<Member> ended = new ArrayList<>();
         synchronized (this) {
+            cancel();
+            if (!closed) {
+                interrupt();
+                awaitIdle();
+            }
             closed = true;
             notifyAll();
+            for (Member member : members) {
+                if (!member.works) {
+                    ended.add(member);
+                } else if (!member.abandoned) {
+                    abandon(member);
+                }
+            }
         }
-        Threads.join(threads);
+        Threads.join(ended.stream().map(member -> member.thread).toList());
         var closing = new Closing();
-        workers.forEach(worker -> closing.step(worker::close));
+        ended.forEach(member -> closing.step(member.worker::close));
         closing.end();
+    }
+
+    private void abandon(Member member) {
+        member.abandoned = true;
+        leases.begin();
+        LOG.log(System.Logger.Level.WARNING, "{0}: {1} has not ended {2} ms after the loader was closed; its thread and"
+                + " the loader''s memory are kept until it does", name, describe(member), patience.toMillis());
     }
 }

@@ -43,7 +43,8 @@ class TransferSimulationTest {
 
     @TestFactory
     Stream<DynamicTest> theProtocolHolds() throws Exception {
-        return run(Scenarios.class, TransferScenarios.class.getName(), MultiDeviceScenarios.class.getName());
+        return run(Scenarios.class, TransferScenarios.class.getName(), MultiDeviceScenarios.class.getName(),
+                CloseScenarios.class.getName());
     }
 
     @TestFactory

@@ -15,6 +15,7 @@ import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import io.penstock.memory.ThreadStart;
 import java.util.function.IntSupplier;
 
 /**
@@ -156,7 +157,7 @@ public final class CudaDevice implements Device {
                 statuses[1] = creation.getAsInt();
             }
         });
-        thread.start();
+        ThreadStart.start(thread, call);
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {

@@ -1,6 +1,7 @@
 package io.penstock.device.host;
 
 import io.penstock.device.Kernel;
+import io.penstock.memory.ThreadStart;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
@@ -53,7 +54,7 @@ final class CommandQueue implements Runnable {
             ring[i] = new Command();
         }
         this.thread = Thread.ofPlatform().daemon().name("penstock host stream " + name).unstarted(this);
-        thread.start();
+        ThreadStart.start(thread, "a stream of the host device");
     }
 
     HostDevice device() {

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.ThreadStart;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -42,7 +43,8 @@ final class ParallelOpening {
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];
         for (int i = 0; i < helpers.length; i++) {
-            helpers[i] = Thread.ofPlatform().daemon().name("penstock-webdataset-index-" + i).start(opening::work);
+            helpers[i] = Thread.ofPlatform().daemon().name("penstock-webdataset-index-" + i).unstarted(opening::work);
+            startIfPossible(helpers[i]);
         }
         opening.work();
         boolean interrupted = false;
@@ -62,6 +64,17 @@ final class ParallelOpening {
         }
         opening.throwFirst(interrupted);
         return opening.shards;
+    }
+
+    /** Where there are no more threads, those that there are do the work. */
+    private static void startIfPossible(Thread helper) {
+        try {
+            helper.start();
+        } catch (OutOfMemoryError e) {
+            if (!ThreadStart.isRefusedBy(e)) {
+                throw e;
+            }
+        }
     }
 
     private void work() {

@@ -1,0 +1,47 @@
+package io.penstock.loader;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Holds a loader to its rule that one thread at a time takes batches and moves it: a second one gets an error that
+ * names the first. Costs an atomic exchange of a number, which a reference would not be: it has a write barrier.
+ */
+final class OneThread {
+
+    private static final long NOBODY = 0;
+
+    /** The id of the thread that is in the loader. */
+    private final AtomicLong inside = new AtomicLong(NOBODY);
+    /** The thread that entered last; written by it once it is inside. */
+    private volatile Thread last;
+
+    /**
+     * Enters; {@link #leave} follows.
+     *
+     * @throws IllegalStateException if a thread is inside
+     */
+    void enter() {
+        Thread caller = Thread.currentThread();
+        if (!inside.compareAndSet(NOBODY, caller.threadId())) {
+            throw new IllegalStateException("two threads in one loader: " + caller.getName() + " called while "
+                    + name() + " takes a batch or moves it, expected one thread at a time");
+        }
+        if (last != caller) {
+            last = caller;
+        }
+    }
+
+    /** The one inside, or the last that was: it is known a moment after it has entered. */
+    private String name() {
+        Thread known = last;
+        for (long id = inside.get(); id != NOBODY && (known == null || known.threadId() != id); id = inside.get()) {
+            Thread.onSpinWait();
+            known = last;
+        }
+        return known == null ? "another" : known.getName();
+    }
+
+    void leave() {
+        inside.setRelease(NOBODY);
+    }
+}
