@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CancellationException;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -86,7 +87,7 @@ public final class SampleReader implements AutoCloseable {
      * @param mode how
      */
     public SampleReader(Dataset dataset, ReadMode mode) {
-        this(dataset, mode, null);
+        this(dataset, mode, null, System::nanoTime);
     }
 
     /**
@@ -95,9 +96,10 @@ public final class SampleReader implements AutoCloseable {
      * @param dataset what to read
      * @param mode how
      * @param verified what all workers have checked; null to check nothing
+     * @param nanoTime what {@link #clock} tells the time by, as {@link System#nanoTime} does
      */
-    public SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified) {
-        this(dataset, mode, verified, new StageClock());
+    public SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified, LongSupplier nanoTime) {
+        this(dataset, mode, verified, new StageClock(nanoTime));
     }
 
     private SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified, StageClock clock) {
@@ -392,9 +394,9 @@ public final class SampleReader implements AutoCloseable {
     private long takeStored(long sample, int field) {
         locateStored(sample, field, span);
         storedBytes = span.byteSize();
-        long begin = System.nanoTime();
+        long begin = clock.now();
         reader.copy(span, stored.of(storedBytes), 0);
-        clock.read(System.nanoTime() - begin);
+        clock.read(clock.now() - begin);
         if (!fields[field].isVariable()) {
             return fieldBytes[field];
         }
@@ -408,10 +410,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     private void decode(long sample, int field, long bytes, MemorySegment target, long targetOffset) {
-        long begin = System.nanoTime();
+        long begin = clock.now();
         try {
             decoders[field].decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            clock.decoded(System.nanoTime() - begin);
+            clock.decoded(clock.now() - begin);
         } catch (IOException e) {
             throw undecodable(sample, field, e);
         }
@@ -442,11 +444,11 @@ public final class SampleReader implements AutoCloseable {
         long sourceBytes = source.locate(sample, map.field()).byteSize();
         boolean inPlace = map.map().readsInPlace() && !source.truths[map.field()];
         MemorySegment value = inPlace ? source.inPlace() : copied(source, sourceBytes);
-        long begin = System.nanoTime();
+        long begin = clock.now();
         try {
             map.map().map(tensor(value, from), random.of(sample, map.operation()),
                     tensor(target.asSlice(targetOffset, bytes), fields[field]));
-            clock.transformed(System.nanoTime() - begin);
+            clock.transformed(clock.now() - begin);
         } catch (IOException e) {
             throw undecodable(sample, field, e);
         } catch (RuntimeException e) {

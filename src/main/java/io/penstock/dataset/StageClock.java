@@ -1,16 +1,24 @@
 package io.penstock.dataset;
 
+import java.util.function.LongSupplier;
+
 /**
  * What a {@link SampleReader} spent on samples that are not copied as they are stored, since it was last asked to begin
  * anew. Of the reader's thread.
  */
 public final class StageClock {
 
+    private final LongSupplier nanoTime;
     private long readNanos;
     private long decodeNanos;
     private long transformNanos;
 
-    StageClock() {
+    StageClock(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    long now() {
+        return nanoTime.getAsLong();
     }
 
     /** Begins anew. */

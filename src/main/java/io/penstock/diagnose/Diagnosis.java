@@ -14,6 +14,7 @@ import io.penstock.memory.ThreadUsage;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Diagnoses a loader while a trainer runs on it.
@@ -58,6 +59,7 @@ public final class Diagnosis implements AutoCloseable {
     private final DataLoader loader;
     private final Accounts accounts;
     private final GcPauses pauses = new GcPauses();
+    private final LongSupplier nanoTime;
     private final long[] markedNanos = new long[Phase.values().length];
     private Phase phase;
     private long phaseBegan;
@@ -68,9 +70,11 @@ public final class Diagnosis implements AutoCloseable {
     private volatile long until = Long.MAX_VALUE;
     private volatile Headroom headroom;
 
-    private Diagnosis(DataLoader loader) {
+    /** By the clock that the loader's accounts are kept by. */
+    Diagnosis(DataLoader loader, LongSupplier nanoTime) {
         this.loader = loader;
         this.accounts = loader.accounts().orElse(null);
+        this.nanoTime = nanoTime;
     }
 
     /**
@@ -80,7 +84,7 @@ public final class Diagnosis implements AutoCloseable {
      * @return the diagnosis, to be closed by the caller, before or after the loader
      */
     public static Diagnosis of(DataLoader loader) {
-        return new Diagnosis(loader);
+        return new Diagnosis(loader, System::nanoTime);
     }
 
     /** Leaves out what was so far, as a warm-up, marks included. Called by the trainer's thread if that makes marks. */
@@ -109,7 +113,7 @@ public final class Diagnosis implements AutoCloseable {
      * @param next the phase
      */
     public void begin(Phase next) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         ended(now);
         phase = next;
         phaseBegan = now;
@@ -117,7 +121,7 @@ public final class Diagnosis implements AutoCloseable {
 
     /** The phase ends. */
     public void end() {
-        ended(System.nanoTime());
+        ended(nanoTime.getAsLong());
         phase = null;
     }
 
@@ -170,9 +174,9 @@ public final class Diagnosis implements AutoCloseable {
         double measured = new Facts(recording()).samplesPerSecond();
         try (Replay replay = loader.replay()) {
             run(replay, Math.ceilDiv(steps, 10L), step);
-            long begin = System.nanoTime();
+            long begin = nanoTime.getAsLong();
             long samples = run(replay, steps, step);
-            return headroom(samples * 1e9 / (System.nanoTime() - begin), measured);
+            return headroom(samples * 1e9 / (nanoTime.getAsLong() - begin), measured);
         }
     }
 

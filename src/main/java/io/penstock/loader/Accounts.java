@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * The accounts of the latest batches, in arrays that are allocated once.
@@ -114,6 +115,7 @@ public final class Accounts {
     /** Read for every batch by all, and seldom written: whether steps are quick. */
     private final long[] quick = new long[CacheLine.SLOTS];
     final TakeEvents events;
+    private final LongSupplier nanoTime;
 
     /**
      * For one loader.
@@ -122,8 +124,10 @@ public final class Accounts {
      * @param loader the loader's name
      * @param filledSlots how many slots have a batch in them
      * @param firstRecording what to do when events are recorded for the first time
+     * @param nanoTime what the accounts tell the time by
      */
-    Accounts(boolean copies, String loader, IntSupplier filledSlots, Runnable firstRecording) {
+    Accounts(boolean copies, String loader, IntSupplier filledSlots, Runnable firstRecording, LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
         copying = copies ? new Table(4) : null;
         events = new TakeEvents(loader, filledSlots, sequence -> account(index(sequence), sequence),
                 firstRecording);
@@ -249,7 +253,7 @@ public final class Accounts {
     /** A batch is given back, by whatever thread has it. */
     void givenBack(long sequence) {
         if (keeps(sequence)) {
-            closed(sequence, System.nanoTime());
+            closed(sequence, nanoTime.getAsLong());
         }
         if (events.isWatched()) {
             events.closed(sequence);
@@ -284,7 +288,7 @@ public final class Accounts {
      * @return nanoseconds
      */
     public static double nanosPerBatch() {
-        var scratch = new Accounts(false, "", () -> 0, () -> { });
+        var scratch = new Accounts(false, "", () -> 0, () -> { }, System::nanoTime);
         long best = Long.MAX_VALUE;
         for (int round = 0; round < PROBE_ROUNDS; round++) {
             long begin = System.nanoTime();

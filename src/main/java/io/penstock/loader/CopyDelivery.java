@@ -11,6 +11,7 @@ import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.ThreadStart;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -48,6 +49,7 @@ final class CopyDelivery implements Delivery {
     private final LoaderFailure failure;
     /** Null if none are kept. */
     private final Accounts accounts;
+    private final LongSupplier nanoTime;
     private final CopyEvents events;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Counter submitNanos = new Counter();
@@ -68,7 +70,8 @@ final class CopyDelivery implements Delivery {
     private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, Accounts accounts, String name) {
+            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, Accounts accounts, LongSupplier nanoTime,
+            String name) {
         this.device = device;
         this.ring = ring;
         this.leaseEnd = leaseEnd;
@@ -76,6 +79,7 @@ final class CopyDelivery implements Delivery {
         this.failure = failure;
         this.accounts = accounts;
         this.delivered = new Delivered(late);
+        this.nanoTime = nanoTime;
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
@@ -194,7 +198,7 @@ final class CopyDelivery implements Delivery {
 
     private void arrived(long sequence) {
         if (accounts != null && accounts.keeps(sequence)) {
-            accounts.arrived(sequence, System.nanoTime());
+            accounts.arrived(sequence, nanoTime.getAsLong());
         }
         if (accounts != null) {
             events.arrived(sequence);
@@ -231,7 +235,7 @@ final class CopyDelivery implements Delivery {
 
     private void deliver(HostSlot from, int index) {
         DeviceSlot to = slots[index];
-        long begin = System.nanoTime();
+        long begin = nanoTime.getAsLong();
         from.turnCame(nextSequence);
         if (accounts != null) {
             events.submits(nextSequence);
@@ -249,7 +253,7 @@ final class CopyDelivery implements Delivery {
         }
         order[(int) (nextSequence % order.length)] = index;
         to.set(State.READY);
-        long end = System.nanoTime();
+        long end = nanoTime.getAsLong();
         if (accounts != null && accounts.keeps(nextSequence)) {
             accounts.submitted(nextSequence, begin, end);
         }

@@ -19,6 +19,7 @@ import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -69,7 +70,7 @@ public final class DataLoader implements AutoCloseable {
     private final Device device;
     private final long endEpoch;
     private final SlabLayout layout;
-    private final SlotRing ring;
+    final SlotRing ring;
     private final Delivery delivery;
     private final LoaderFailure failure = new LoaderFailure();
     private final LoaderTotals totals;
@@ -85,8 +86,9 @@ public final class DataLoader implements AutoCloseable {
     private final LoaderInfo info;
     /** Null if none are kept. */
     private final Accounts accounts;
+    private final LongSupplier nanoTime;
 
-    private Run run;
+    Run run;
     /** The number, in the run, of the batch that comes next. */
     private long nextBatch;
     private boolean inlineFilled;
@@ -97,6 +99,7 @@ public final class DataLoader implements AutoCloseable {
         BatchSampler batches = settings.batches();
         this.layout = settings.layout(batches);
         this.name = settings.name;
+        this.nanoTime = settings.nanoTime;
         this.endEpoch = settings.endEpoch;
         this.inline = settings.workers == 0;
         this.leaseMode = settings.leaseMode;
@@ -117,7 +120,8 @@ public final class DataLoader implements AutoCloseable {
             boolean helps = settings.trainerHelps(copies);
             var queue = opened.add(new QueueProbe(name, ring.size(), ring::filled, totals::report),
                     QueueProbe::close);
-            this.accounts = settings.accounts ? new Accounts(copies, name, ring::filled, queue::open) : null;
+            this.accounts = settings.accounts ? new Accounts(copies, name, ring::filled, queue::open, nanoTime)
+                    : null;
             if (accounts != null) {
                 opened.add(accounts.events, TakeEvents::close);
             }
@@ -128,12 +132,12 @@ public final class DataLoader implements AutoCloseable {
             for (int w = 0; w < settings.workers; w++) {
                 boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
                 workers.add(opened.add(worker(settings, w, totals.worker(), verified, helps,
-                        isSpare ? new Standby(totals.trainer()::fillNanos, failure) : null), Worker::close));
+                        isSpare ? new Standby(totals.trainer()::fillNanos, failure, nanoTime) : null), Worker::close));
             }
             var late = new LateBatch(name, settings.patience);
             this.delivery = copies
                     ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                            settings.leaseMode, failure, late, accounts, name)
+                            settings.leaseMode, failure, late, accounts, nanoTime, name)
                     : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
                             new TrainerHelp(ring, helps ? own : null), late, accounts);
             totals.connect(delivery);
@@ -159,10 +163,11 @@ public final class DataLoader implements AutoCloseable {
 
     private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, VerifiedReads verified,
             boolean helps, Standby standby) {
-        var reader = new SampleReader(settings.dataset, settings.readMode, verified);
-        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.sampler.seed(),
-                settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
-                accounts == null ? null : new WorkerAccount(accounts, name, number, reader.clock()));
+        var reader = new SampleReader(settings.dataset, settings.readMode, verified, nanoTime);
+        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, nanoTime,
+                settings.sampler.seed(), settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
+                accounts == null ? null
+                        : new WorkerAccount(accounts, name, number, reader.clock(), settings.isOnMachineTime()));
     }
 
     /**
@@ -256,7 +261,7 @@ public final class DataLoader implements AutoCloseable {
             accounts.events.requests(run.base + nextBatch,
                     nextBatch > 0 && run.batches.epochOf(nextBatch) == run.batches.epochOf(nextBatch - 1));
         }
-        long begin = inline || !delivery.isReady(run, nextBatch) ? System.nanoTime() : NO_WAIT;
+        long begin = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NO_WAIT;
         leases.begin();
         Batch batch = null;
         try {
@@ -273,7 +278,7 @@ public final class DataLoader implements AutoCloseable {
             throw passedOver;
         } finally {
             boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
-            long end = begin == NO_WAIT && !accounted ? NO_WAIT : System.nanoTime();
+            long end = begin == NO_WAIT && !accounted ? NO_WAIT : nanoTime.getAsLong();
             if (accounts != null && accounts.events.isWatched()) {
                 accounts.events.taken(batch == null ? BatchAccount.NOT_MEASURED : batch.sequence());
             }
@@ -304,7 +309,7 @@ public final class DataLoader implements AutoCloseable {
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            own.fillNext(run, System.nanoTime());
+            own.fillNext(run, nanoTime.getAsLong());
             inlineFilled = true;
         }
     }

@@ -14,6 +14,7 @@ import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -23,6 +24,7 @@ import java.util.function.LongUnaryOperator;
  */
 public final class DataLoaderBuilder {
 
+    private static final LongSupplier MACHINE_TIME = System::nanoTime;
     private static final long SMALL_AHEAD = 16;
     private static final long SMALL_AHEAD_BYTES = 1 << 20;
 
@@ -52,6 +54,8 @@ public final class DataLoaderBuilder {
     Role role = Role.TRAIN;
     boolean accounts = true;
     Duration patience = Duration.ofSeconds(10);
+    /** What accounts tell the time by. */
+    LongSupplier nanoTime = MACHINE_TIME;
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
@@ -388,6 +392,11 @@ public final class DataLoaderBuilder {
         if (!condition) {
             throw new IllegalArgumentException(what + ": " + found + ", expected " + expected);
         }
+    }
+
+    /** Whether what the operating system says of a thread is by the same clock as the accounts. */
+    boolean isOnMachineTime() {
+        return nanoTime == MACHINE_TIME;
     }
 
     BatchSampler batches() {

@@ -16,6 +16,7 @@ final class Standby extends SpinGate {
 
     private final LongSupplier trainerFillNanos;
     private final LoaderFailure failure;
+    private final LongSupplier nanoTime;
     private Run run;
     private long lookedAt;
     private long filledThen;
@@ -25,10 +26,11 @@ final class Standby extends SpinGate {
      *
      * @param trainerFillNanos what the trainer's thread has spent on filling so far
      */
-    Standby(LongSupplier trainerFillNanos, LoaderFailure failure) {
+    Standby(LongSupplier trainerFillNanos, LoaderFailure failure, LongSupplier nanoTime) {
         super(0);
         this.trainerFillNanos = trainerFillNanos;
         this.failure = failure;
+        this.nanoTime = nanoTime;
     }
 
     @Override
@@ -49,7 +51,7 @@ final class Standby extends SpinGate {
         run = of;
         long later = now;
         while (trainerFilled(later) && !awaitNanos(PAUSE_NANOS)) {
-            later = System.nanoTime();
+            later = nanoTime.getAsLong();
         }
         return later;
     }

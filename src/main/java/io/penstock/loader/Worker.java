@@ -5,6 +5,7 @@ import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
 import io.penstock.loader.events.OrderWait;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * Fills slots: waits until the slot of the next sequence is free, claims it, works out the plan, collates, publishes.
@@ -23,6 +24,7 @@ final class Worker {
     private final BadSamples badSamples;
     private final LoaderFailure failure;
     private final WorkerClocks clocks;
+    private final LongSupplier nanoTime;
     private final EpochRandom random;
     /** Null if nothing is read ahead. */
     private final BatchesAhead ahead;
@@ -38,14 +40,15 @@ final class Worker {
     private final WorkerAccount account;
 
     Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, long seed, BatchesAhead ahead, boolean claimsLate, Standby standby,
-            WorkerAccount account) {
+            WorkerClocks clocks, LongSupplier nanoTime, long seed, BatchesAhead ahead, boolean claimsLate,
+            Standby standby, WorkerAccount account) {
         this.ring = ring;
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
         this.failure = failure;
         this.clocks = clocks;
+        this.nanoTime = nanoTime;
         this.random = new EpochRandom(seed);
         this.claimsLate = claimsLate;
         this.standby = standby;
@@ -104,7 +107,7 @@ final class Worker {
 
     /** Works on a run until nothing is left of it. */
     void work(Run run) {
-        long now = fillNext(run, System.nanoTime());
+        long now = fillNext(run, nanoTime.getAsLong());
         while (now != NOT_FILLED) {
             if (standby != null) {
                 now = standby.standBack(run, now);
@@ -125,7 +128,7 @@ final class Worker {
         if (waited && account != null) {
             account.events.hasSlot(sequence);
         }
-        return sequence == NONE ? NOT_FILLED : fill(run, sequence, begin, waited ? System.nanoTime() : begin);
+        return sequence == NONE ? NOT_FILLED : fill(run, sequence, begin, waited ? nanoTime.getAsLong() : begin);
     }
 
     /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
@@ -166,7 +169,7 @@ final class Worker {
 
     /** Fills the slot of a sequence that this thread has claimed while it waits for another. */
     void help(Run run, long sequence) {
-        long now = System.nanoTime();
+        long now = nanoTime.getAsLong();
         readAhead(run, sequence, now);
         fill(run, sequence, now, now);
     }
@@ -196,7 +199,7 @@ final class Worker {
         }
         try {
             run.batches.plan(sequence - run.base, slot.plan);
-            planned = System.nanoTime();
+            planned = nanoTime.getAsLong();
             if (account != null) {
                 account.begin(sequence);
             }
@@ -207,7 +210,7 @@ final class Worker {
                     reader.explain(t));
         }
         filling.setOpaque(NONE);
-        long end = System.nanoTime();
+        long end = nanoTime.getAsLong();
         slot.setFilled(slot.plan.count(), end - free);
         clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
         if (account != null) {

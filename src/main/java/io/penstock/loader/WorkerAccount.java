@@ -23,6 +23,7 @@ final class WorkerAccount {
     private final ThreadUsage usage = new ThreadUsage();
     final String loader;
     final FillEvents events;
+    private final boolean asks;
     private boolean keeps;
     private boolean asked;
     private int notAsked = ASK_EVERY;
@@ -40,11 +41,13 @@ final class WorkerAccount {
      * @param loader the loader's name
      * @param worker the thread's number
      * @param stages what its reader clocks
+     * @param onMachineTime whether accounts are kept by the clock of the operating system, which else is not asked
      */
-    WorkerAccount(Accounts accounts, String loader, int worker, StageClock stages) {
+    WorkerAccount(Accounts accounts, String loader, int worker, StageClock stages, boolean onMachineTime) {
         this.accounts = accounts;
         this.worker = worker;
         this.stages = stages;
+        this.asks = onMachineTime && ThreadUsage.AVAILABLE;
         this.loader = loader;
         this.events = new FillEvents(loader, worker);
     }
@@ -53,7 +56,7 @@ final class WorkerAccount {
     void begin(long sequence) {
         keeps = accounts.keeps(sequence);
         stages.reset();
-        asked = keeps && ThreadUsage.AVAILABLE && (lastNanos >= ASK_NANOS || ++notAsked >= ASK_EVERY);
+        asked = keeps && asks && (lastNanos >= ASK_NANOS || ++notAsked >= ASK_EVERY);
         if (asked) {
             notAsked = 0;
             usage.read();

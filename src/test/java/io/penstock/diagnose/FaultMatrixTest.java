@@ -4,162 +4,99 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.device.Device;
-import io.penstock.diagnose.Situation.Outcome;
-import io.penstock.store.StoreFormat;
-import io.penstock.store.TokenStore;
-import io.penstock.testing.Corpora;
+import io.penstock.diagnose.PlayedFaults.Played;
+import io.penstock.loader.BatchAccount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.io.TempDir;
-import org.opentest4j.TestAbortedException;
 
 /**
- * Real loaders with faults put in on purpose: the verdict, its cause and its share must be right within five points,
- * and the verdict must be gone with the fault. Shares are held against a {@link FaultClock} of the same run; and
- * against what was put in, if the clock agrees that it was, which on a machine that does other things it may not. A run
- * that fails is done again, twice at most.
- *
- * <p>The table in {@code docs/diagnosis.md} is what this writes to {@code target/fault-matrix.md}.
+ * Accounts of loaders and trainers with faults put in: the verdict, its cause and its share must be those that follow
+ * from what was put in, and the verdict must be gone with the fault. The accounts are kept in a loader's own tables.
  */
 class FaultMatrixTest {
 
-    private static final double POINTS = 0.05;
-    private static final double COMPUTE_SHARE = 0.9;
-    private static final int ATTEMPTS = 3;
-    private static final long SEED = 7;
-    private static final int TOKENS = 200_000;
-    private static final List<String> TABLE = new ArrayList<>();
-
-    @TempDir
-    private static Path folder;
-    private static final Device HOST = Device.host();
-    private static TokenStore store;
-
-    @BeforeAll
-    static void open() throws IOException {
-        store = TokenStore.open(Corpora.rawU16(folder, TOKENS, SEED), StoreFormat.NANOGPT);
-    }
-
-    @AfterAll
-    static void report() throws IOException {
-        HOST.close();
-        store.close();
-        List<String> lines = new ArrayList<>(List.of(
-                "| situation | put in | verdict found | cause of waiting | share put in | by stopwatch | found |",
-                "|---|---|---|---|---:|---:|---:|"));
-        lines.addAll(TABLE);
-        Files.write(Files.createDirectories(Path.of("target")).resolve("fault-matrix.md"), lines);
-    }
+    /** A cause has whole nanoseconds of a wait. */
+    private static final double EXACT = 1e-6;
 
     @TestFactory
     Stream<DynamicTest> everyFaultIsFoundWithItsCauseAndShare() {
-        return new Faults(store, HOST).all().stream()
-                .map(situation -> DynamicTest.dynamicTest(situation.name(), () -> {
-                    attempt(() -> TABLE.add(check(situation, run(situation, true))));
-                    attempt(() -> control(situation, run(situation, false)));
-                }));
+        return PlayedFaults.all().stream().map(played -> DynamicTest.dynamicTest(played.name(), () -> {
+            check(played, played.scenario(true).play());
+            checkControl(played, played.scenario(false).play());
+        }));
     }
 
     /** A matrix that could not fail would prove nothing. */
     @Test
-    void wrongExpectationsFail() throws Exception {
-        Situation right = new Faults(store, HOST).all().getFirst();
-        Outcome outcome = run(right, true);
-        assertThrows(AssertionError.class, () -> checkControl(right, outcome), "it is there");
-        assertThrows(AssertionError.class, () -> check(right, run(right, false)), "it is not there");
-        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.TRANSFORM, "decode", 0), outcome));
-        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "collate", 0), outcome));
-        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "decode", 0.08), outcome));
-        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "decode", -0.08), outcome));
+    void wrongExpectationsFail() {
+        Played right = PlayedFaults.all().getFirst();
+        Recording faulty = right.scenario(true).play();
+        assertThrows(AssertionError.class, () -> checkControl(right, faulty), "it is there");
+        assertThrows(AssertionError.class, () -> check(right, right.scenario(false).play()), "it is not there");
+        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.TRANSFORM, "decode", 0), faulty));
+        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "collate", 0), faulty));
+        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "decode", 1e-5), faulty));
+        assertThrows(AssertionError.class, () -> check(expecting(right, Verdict.DECODE, "decode", -1e-5), faulty));
     }
 
-    private static Situation expecting(Situation right, Verdict verdict, String cause, double off) {
-        return new Situation(right.name(), right.injected(), right.loader(), right.trainer(), verdict, cause,
-                right.constructed(), clock -> right.timed().applyAsDouble(clock) + off);
+    /** What the benchmark runs in real time, and wrote to the document, are these situations. */
+    @Test
+    void theTableOfTheDocumentHasTheseSituationsVerdictsAndCauses() throws IOException {
+        List<String> rows = Files.readAllLines(Path.of("docs", "diagnosis.md"));
+        int begin = rows.indexOf("| situation | put in | verdict found | cause of waiting | share put in "
+                + "| by stopwatch | found |") + 2;
+        List<String> table = rows.stream().skip(begin).takeWhile(row -> row.startsWith("|"))
+                .map(row -> row.split("\\|")).map(cells -> Arrays.asList(cells).stream().map(String::strip).toList())
+                .map(cells -> cells.get(1) + ": " + cells.get(3) + ", " + cells.get(4)).toList();
+        assertEquals(PlayedFaults.all().stream().map(played -> played.name() + ": " + played.verdict().label() + ", "
+                + (played.cause() == null ? "–" : played.cause())).toList(), table);
     }
 
-    private static Outcome run(Situation situation, boolean faulty) throws Exception {
-        try (AutoCloseable _ = Faults.beside(situation, faulty)) {
-            return situation.run(faulty);
-        }
+    private static Played expecting(Played right, Verdict verdict, String cause, double off) {
+        return new Played(right.name(), right.base(), right.fault(), right.control(), verdict, cause,
+                right.share() + off);
     }
 
-    /** What a test does. */
-    private interface Attempt {
-        void run() throws Exception;
-    }
-
-    private static void attempt(Attempt attempt) throws Exception {
-        for (int i = 1;; i++) {
-            try {
-                attempt.run();
-                return;
-            } catch (AssertionError | TestAbortedException e) {
-                if (i == ATTEMPTS) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    /** Gives a row of the table. */
-    private static String check(Situation situation, Outcome outcome) {
-        String text = outcome.summary().text();
-        Finding found = outcome.finding(situation.verdict());
-        assertNotNull(found, () -> situation.verdict() + " is not found:\n" + text);
-        double timed = situation.timed().applyAsDouble(outcome.clock());
-        double share = found.score();
-        assertEquals(timed, share, POINTS, () -> "share by stopwatch:\n" + text);
-        if (Math.abs(timed - situation.constructed()) < POINTS) {
-            assertEquals(situation.constructed(), share, POINTS, () -> "share that was put in:\n" + text);
-        }
-        assertWaits(outcome, text);
-        Finding input = outcome.finding(Verdict.INPUT_BOUND);
-        if (situation.cause() == null) {
+    private static void check(Played played, Recording recording) {
+        Summary summary = Diagnoses.summary(recording);
+        String text = summary.text();
+        Finding found = finding(summary, played.verdict());
+        assertNotNull(found, () -> played.verdict() + " is not found:\n" + text);
+        assertEquals(played.share(), found.score(), EXACT, text);
+        Summary.RankSteps rank = summary.ranks().getFirst();
+        assertEquals(waited(recording), rank.fetchMillis() / rank.stepMillis(), EXACT, text);
+        double causes = summary.input().causes().stream().mapToDouble(Summary.CauseRow::share).sum();
+        assertEquals(summary.input().causes().isEmpty() ? 0 : 1, causes, EXACT, text);
+        Finding input = finding(summary, Verdict.INPUT_BOUND);
+        if (played.cause() == null) {
             assertNull(input, text);
         } else {
             assertNotNull(input, text);
-            assertEquals(situation.cause(), input.evidence().get("cause"), text);
+            assertEquals(played.cause(), input.evidence().get("cause"), text);
         }
-        return String.format(Locale.ROOT, "| %s | %s | %s | %s | %s | %s | %s |", situation.name(),
-                situation.injected(), found.verdict().label(), input == null ? "–" : input.evidence().get("cause"),
-                percent(situation.constructed()), percent(timed), percent(share));
     }
 
-    /** What the trainer waited, with the copy, and what its causes add up to. */
-    private static void assertWaits(Outcome outcome, String text) {
-        Summary.RankSteps rank = outcome.summary().ranks().getFirst();
-        assertEquals(outcome.clock().waited(), rank.fetchMillis() / rank.stepMillis(), POINTS, text);
-        double causes = outcome.summary().input().causes().stream().mapToDouble(Summary.CauseRow::share).sum();
-        assertTrue(outcome.summary().input().causes().isEmpty() || Math.abs(causes - 1) < 0.01, text);
+    private static void checkControl(Played played, Recording recording) {
+        Summary summary = Diagnoses.summary(recording);
+        assertNull(finding(summary, played.verdict()), () -> "without the fault:\n" + summary.text());
     }
 
-    /** A run without the fault is no control where the machine itself does what the fault does. */
-    private static void control(Situation situation, Outcome outcome) {
-        double from = situation.verdict() == Verdict.COMPUTE_BOUND ? COMPUTE_SHARE : POINTS;
-        assumeTrue(situation.timed().applyAsDouble(outcome.clock()) < from, "other programs do what the fault does");
-        checkControl(situation, outcome);
+    private static Finding finding(Summary summary, Verdict verdict) {
+        return summary.findings().stream().filter(found -> found.verdict() == verdict).findFirst().orElse(null);
     }
 
-    private static void checkControl(Situation situation, Outcome outcome) {
-        assertNull(outcome.finding(situation.verdict()), () -> "without the fault:\n" + outcome.summary().text());
-    }
-
-    private static String percent(double share) {
-        return Double.isNaN(share) ? "–" : String.format(Locale.ROOT, "%.1f %%", 100 * share);
+    /** What the trainer waited, of the time from its second request to the end. */
+    private static double waited(Recording recording) {
+        List<BatchAccount> accounts = recording.accounts();
+        double waits = accounts.stream().skip(1).mapToLong(account -> account.taking().waitNanos()).sum();
+        return waits / (accounts.getLast().taking().closedAt() - accounts.get(1).taking().requestedAt());
     }
 }

@@ -10,22 +10,22 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongUnaryOperator;
+import java.util.function.LongConsumer;
 
 /**
  * Rows whose reading takes as long as is wanted.
  *
- * @param decodeNanos asleep in the decoder, by the number of the row that its session decodes; null without a decoder
- * @param locateNanos awake in finding a row, which is within collating
+ * @param decoding what happens in the decoder, by the number of the row that its session decodes; null without a
+ *     decoder
+ * @param locating what happens in finding a row, which is within collating; may be null
  */
-record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNanos, LongUnaryOperator locateNanos)
+record InjectedRows(long size, MemorySegment bytes, LongConsumer decoding, LongConsumer locating)
         implements Dataset {
 
     static final int WIDTH = 64;
 
-    InjectedRows(long size, LongUnaryOperator decodeNanos, LongUnaryOperator locateNanos) {
-        this(size, Arena.ofAuto().allocate(size * WIDTH), decodeNanos, locateNanos);
+    InjectedRows(long size, LongConsumer decoding, LongConsumer locating) {
+        this(size, Arena.ofAuto().allocate(size * WIDTH), decoding, locating);
         for (long row = 0; row < size; row++) {
             bytes.set(ValueLayout.JAVA_LONG, row * WIDTH, row);
         }
@@ -38,18 +38,15 @@ record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNano
 
     @Override
     public void locate(long sample, int field, Span into) {
-        if (locateNanos != null) {
-            long end = System.nanoTime() + locateNanos.applyAsLong(sample);
-            while (System.nanoTime() < end) {
-                Thread.onSpinWait();
-            }
+        if (locating != null) {
+            locating.accept(sample);
         }
         into.set(bytes, sample * WIDTH, WIDTH);
     }
 
     @Override
     public Decoder decoder(int field) {
-        return decodeNanos == null ? null : new Slow();
+        return decoding == null ? null : new Slow();
     }
 
     @Override
@@ -62,7 +59,7 @@ record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNano
         return "injected:" + size;
     }
 
-    /** Sleeps, then copies. */
+    /** Does what is wanted, then copies. */
     private final class Slow implements Decoder {
         @Override
         public TensorSpec field(Column column) {
@@ -81,7 +78,7 @@ record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNano
                 public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                         long bytes) {
                     long row = stored.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
-                    sleep(decodeNanos.applyAsLong(row));
+                    decoding.accept(row);
                     MemorySegment.copy(stored, 0, target, targetOffset, bytes);
                 }
 
@@ -90,13 +87,6 @@ record InjectedRows(long size, MemorySegment bytes, LongUnaryOperator decodeNano
                     // Holds nothing.
                 }
             };
-        }
-    }
-
-    static void sleep(long nanos) {
-        long end = System.nanoTime() + nanos;
-        for (long left = nanos; left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
         }
     }
 }

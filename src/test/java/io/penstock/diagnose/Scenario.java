@@ -5,6 +5,7 @@ import io.penstock.loader.BatchAccount.Copying;
 import io.penstock.loader.BatchAccount.Making;
 import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.BatchAccount.Usage;
+import io.penstock.loader.KeptAccounts;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Role;
@@ -22,8 +23,10 @@ import java.util.function.LongUnaryOperator;
 final class Scenario {
 
     static final long MICRO = 1_000;
+    static final long ORIGIN = 1_000_000_000L;
 
     int batches = 200;
+    /** With none, the trainer's thread makes its batches. */
     int workers = 2;
     int hostSlots = 6;
     int deviceSlots;
@@ -39,13 +42,19 @@ final class Scenario {
     IntToLongFunction decode = _ -> 0;
     IntToLongFunction transform = _ -> 0;
     IntToLongFunction collate = _ -> 300;
-    /** Of reading and collating, what the thread does not run. */
+    /** What the thread that makes a batch does not run. */
     IntToLongFunction blocked = _ -> 0;
+    /** What of it was for want of a core, if the system says so. */
+    IntToLongFunction queued;
     IntToLongFunction diskBytes = _ -> 0;
     IntToLongFunction involuntary = _ -> 0;
     IntToLongFunction copy = _ -> 100;
     IntToLongFunction hold = _ -> 2_000;
     IntToLongFunction gap = _ -> 20;
+    /** Batches that the trainer keeps at a time. */
+    int keeps = 1;
+    /** From a batch's being there to the trainer's having it. */
+    long handover = 1;
     /** Before the workers begin. */
     long start;
     double copyRate = Double.NaN;
@@ -60,20 +69,19 @@ final class Scenario {
     }
 
     Recording play() {
-        return new Recording(settings(), accounts(), pauses, marks,
+        return new Recording(settings(), KeptAccounts.of(accounts(), deviceSlots > 0), pauses, marks,
                 new Recording.Machine(8, 10e9, copyRate, 0.3));
     }
 
     private List<BatchAccount> accounts() {
-        long origin = 1_000_000_000L;
-        long[] free = new long[workers];
+        long[] free = new long[Math.max(1, workers)];
         Arrays.fill(free, start);
         long[] hostFree = new long[batches];
         long[] closed = new long[batches];
         long[] made = new long[batches];
         long[] requested = new long[batches];
         List<BatchAccount> accounts = new ArrayList<>();
-        LongUnaryOperator at = micros -> origin + micros * MICRO;
+        LongUnaryOperator at = micros -> ORIGIN + micros * MICRO;
         long copierFree = 0;
         long request = 0;
         List<long[]> rows = new ArrayList<>();
@@ -82,7 +90,7 @@ final class Scenario {
             for (int w = 1; w < workers; w++) {
                 worker = free[w] < free[worker] ? w : worker;
             }
-            long claimed = free[worker];
+            long claimed = workers == 0 ? request : free[worker];
             long slot = Math.max(claimed, i < hostSlots ? 0 : hostFree[i - hostSlots]);
             long planned = slot + plan.applyAsLong(i);
             made[i] = planned + read.applyAsLong(i) + decode.applyAsLong(i) + transform.applyAsLong(i)
@@ -97,27 +105,28 @@ final class Scenario {
                 hostFree[i] = ready;
             }
             requested[i] = request;
-            long taken = Math.max(request, ready) + 1;
-            closed[i] = taken + hold.applyAsLong(i);
-            if (deviceSlots == 0) {
-                hostFree[i] = closed[i];
+            long taken = Math.max(request, ready) + handover;
+            long released = taken + hold.applyAsLong(i);
+            for (int kept = Math.max(0, i - keeps + 1); kept <= (i == batches - 1 ? i : i - keeps + 1); kept++) {
+                closed[kept] = released;
+                hostFree[kept] = deviceSlots == 0 ? released : hostFree[kept];
             }
             rows.add(new long[] {worker, claimed, slot, planned, submit, ready, taken});
-            request = closed[i] + gap.applyAsLong(i);
+            request = released + gap.applyAsLong(i);
         }
         for (int i = 0; i < batches; i++) {
             long[] row = rows.get(i);
             long wall = made[i] - row[3];
             Usage usage = !withUsage ? null : new Usage((wall - blocked.applyAsLong(i)) * MICRO,
                     diskBytes.applyAsLong(i), 0, involuntary.applyAsLong(i) > 0 ? 0 : 1, involuntary.applyAsLong(i),
-                    BatchAccount.NOT_MEASURED);
+                    queued == null ? BatchAccount.NOT_MEASURED : queued.applyAsLong(i) * MICRO);
             int readyBatches = 0;
             for (int j = i; j < batches && j < i + hostSlots; j++) {
                 readyBatches += made[j] <= requested[i] ? 1 : 0;
             }
             Copying copying = deviceSlots == 0 ? null
                     : new Copying(at.applyAsLong(row[4]), at.applyAsLong(row[4] + Math.min(10, copy.applyAsLong(i))),
-                            at.applyAsLong(row[5]), copy.applyAsLong(i) * MICRO);
+                            at.applyAsLong(row[5]), BatchAccount.NOT_MEASURED);
             accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
                     new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
                             at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,

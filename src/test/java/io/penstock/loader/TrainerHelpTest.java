@@ -273,7 +273,8 @@ class TrainerHelpTest {
     void aWorkerStandsBackAsLongAsTheTrainerFillsInItsPlace() {
         var run = new Run(loader().batches(), 0, Long.MAX_VALUE, Long.MAX_VALUE);
         var looks = new AtomicLong();
-        var standby = new Standby(() -> Math.min(looks.incrementAndGet(), 20) * MINUTE, new LoaderFailure());
+        var standby = new Standby(() -> Math.min(looks.incrementAndGet(), 20) * MINUTE, new LoaderFailure(),
+                System::nanoTime);
         long begin = System.nanoTime();
         assertEquals(begin, standby.standBack(run, begin), "what was filled before it first looked is long ago");
         standby.standBack(run, begin + Standby.LOOK_NANOS);
@@ -289,7 +290,8 @@ class TrainerHelpTest {
     void aWorkerThatStandsBackIsBackWhenItsRunIsCancelled() throws InterruptedException {
         var run = new Run(loader().batches(), 0, Long.MAX_VALUE, Long.MAX_VALUE);
         var looks = new AtomicLong();
-        var standby = new Standby(() -> looks.incrementAndGet() * MINUTE, new LoaderFailure());
+        var standby = new Standby(() -> looks.incrementAndGet() * MINUTE, new LoaderFailure(),
+                System::nanoTime);
         long begin = System.nanoTime();
         standby.standBack(run, begin);
         Thread worker = Thread.ofPlatform().start(() -> standby.standBack(run, begin + Standby.LOOK_NANOS));

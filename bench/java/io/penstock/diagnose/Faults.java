@@ -23,7 +23,10 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** The situations of the matrix, over windows of a store of tokens. A batch's first sample is struck, and no other. */
+/**
+ * The situations of the matrix, over windows of a store of tokens. A batch's first sample is struck, and no other. The
+ * same situations are played in {@code PlayedFaults} of the tests.
+ */
 final class Faults {
 
     static final int BATCH = 4;
@@ -57,7 +60,7 @@ final class Faults {
     // ---- what strikes
 
     static LongConsumer sleeping(double millis) {
-        return _ -> InjectedRows.sleep((long) (millis * MILLI));
+        return _ -> Situation.sleep((long) (millis * MILLI));
     }
 
     static LongConsumer burning(double millis) {
@@ -171,7 +174,7 @@ final class Faults {
                 new Trainer(_ -> 4 * MILLI, _ -> 0, 3, STEPS), Verdict.SLOT_STARVED, "slot", 0.5,
                 FaultClock::waitedForFault);
         add("order", "one batch in 20 takes 120 ms; two workers, 6 slots",
-                decoder(batch -> InjectedRows.sleep(batch % 20 == 10 ? 120 * MILLI : 0),
+                decoder(batch -> Situation.sleep(batch % 20 == 10 ? 120 * MILLI : 0),
                         ring -> ring.workers(2).prefetch(3)),
                 Trainer.holding(2, 100), Verdict.ORDER_BLOCKED, "order", Double.NaN, FaultClock::waitedForFault);
     }
@@ -207,13 +210,13 @@ final class Faults {
 
     private void steps() {
         add("cold start", "the first batch takes 200 ms",
-                decoder(batch -> InjectedRows.sleep(batch == 0 ? 200 * MILLI : 0), same -> same),
+                decoder(batch -> Situation.sleep(batch == 0 ? 200 * MILLI : 0), same -> same),
                 Trainer.holding(3, STEPS), Verdict.COLD_START, null, 200.0 / (200 + 59 * 3), FaultClock::first);
         add("tail, of the trainer", "one step in 15 takes 30 ms", decoder(NONE, same -> same),
                 new Trainer(step -> (step % 15 == 7 ? 30 : 3) * MILLI, _ -> 0, 1, 120), Verdict.TAIL_STALL, null,
                 30.0 / (30 + 14 * 3), FaultClock::slow);
         add("tail, of the loader", "one batch in 15 takes 60 ms; 3 slots",
-                decoder(batch -> InjectedRows.sleep(batch % 15 == 7 ? 60 * MILLI : 0), few -> few.prefetch(1)),
+                decoder(batch -> Situation.sleep(batch % 15 == 7 ? 60 * MILLI : 0), few -> few.prefetch(1)),
                 Trainer.holding(3, 120), Verdict.TAIL_STALL, "decode", Double.NaN, FaultClock::slow);
         add("work between steps", "2 ms between batches", decoder(NONE, same -> same),
                 new Trainer(_ -> 4 * MILLI, _ -> 2 * MILLI, 1, STEPS), Verdict.RESIDUAL_HEAVY, null, 1.0 / 3,

@@ -5,6 +5,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.LongUnaryOperator;
 import java.util.function.ToDoubleFunction;
@@ -53,6 +54,13 @@ record Situation(String name, String injected, BiFunction<FaultClock, Boolean, D
         }
     }
 
+    static void sleep(long nanos) {
+        long end = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
     Outcome run(boolean faulty) {
         var clock = new FaultClock();
         Trainer training = faulty ? trainer : trainer.without();
@@ -62,12 +70,12 @@ record Situation(String name, String injected, BiFunction<FaultClock, Boolean, D
             for (int i = 0; i < training.batches(); i++) {
                 held.add(opened.next());
                 long taken = System.nanoTime();
-                InjectedRows.sleep(training.hold().applyAsLong(i));
+                sleep(training.hold().applyAsLong(i));
                 if (held.size() == training.holds()) {
                     held.remove().close();
                 }
                 long released = System.nanoTime();
-                InjectedRows.sleep(training.between().applyAsLong(i));
+                sleep(training.between().applyAsLong(i));
                 clock.step(requested, taken, released);
                 requested = System.nanoTime();
             }
