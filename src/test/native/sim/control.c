@@ -20,6 +20,14 @@ SET(sim_set_latency_micros, int64_t, sim_latency_micros)
 /* Holds copies to devices back: those that start read their source, and go on when this is 0 again. */
 SET(sim_set_held, int, sim_held)
 
+/* How many copies have begun to read, or have ended. */
+int64_t sim_copies(int ended) {
+    pthread_mutex_lock(&sim_lock);
+    int64_t copies = ended ? sim_copies_ended : sim_copies_begun;
+    pthread_mutex_unlock(&sim_lock);
+    return copies;
+}
+
 int sim_get_current_device(void) { return sim_current_device; }
 
 /* The device that an open handle or allocation was made on, or -1; its flags are in the upper half. */

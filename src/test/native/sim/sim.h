@@ -105,6 +105,7 @@ extern size_t sim_device_bytes, sim_pinned_bytes;
 extern int sim_fault[MAX_DEVICES];                  /* the sticky error of each device */
 extern int64_t sim_bytes_per_micro, sim_latency_micros;
 extern int sim_held;
+extern int64_t sim_copies_begun, sim_copies_ended;      /* since the last reset */
 extern uint64_t sim_enqueued[MAX_STREAMS], sim_done[MAX_STREAMS];
 extern sim_clock sim_host;                          /* what the host knows to have ended */
 extern __thread int sim_current_device;

@@ -7,6 +7,7 @@
 
 int64_t sim_bytes_per_micro, sim_latency_micros;
 int sim_held;
+int64_t sim_copies_begun, sim_copies_ended;
 
 /* The copy engines: one a device and direction, one copy at a time. */
 static pthread_mutex_t engines[MAX_DEVICES][2];
@@ -47,6 +48,7 @@ static void copy(int device, const sim_work *work) {
     pthread_mutex_lock(engine);
     uint64_t sum = checksum(work->from, work->bytes);
     pthread_mutex_lock(&sim_lock);
+    sim_copies_begun++;
     while (sim_held && work->to_device && !sim_fault[device]) pthread_cond_wait(&sim_changed, &sim_lock);
     int64_t micros = sim_bytes_per_micro ? (int64_t) work->bytes / sim_bytes_per_micro : 0;
     int64_t latency = sim_latency_micros;
@@ -59,6 +61,9 @@ static void copy(int device, const sim_work *work) {
     memcpy(work->to + half, work->from + half, work->bytes - half);
     same &= checksum(work->from, work->bytes) == sum;
     pthread_mutex_unlock(engine);
+    pthread_mutex_lock(&sim_lock);
+    sim_copies_ended++;
+    pthread_mutex_unlock(&sim_lock);
     if (!same) changed(work->to_device ? "pinned memory" : "device memory", work);
 }
 

@@ -69,7 +69,7 @@ class ModuleTest {
         command.addFirst(Path.of(System.getProperty("java.home"), "bin", tool).toString());
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(1, TimeUnit.MINUTES), tool + " does not end");
+        assertTrue(process.waitFor(10, TimeUnit.MINUTES), tool + " does not end");
         assertEquals(0, process.exitValue(), printed);
         return printed;
     }

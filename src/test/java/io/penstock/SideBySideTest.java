@@ -23,7 +23,7 @@ class SideBySideTest {
             return;
         }
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(10, TimeUnit.MINUTES));
         assertEquals(0, process.exitValue(), output);
         assertTrue(output.strip().endsWith("OK"), output);
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher script, in a folder laid out as a checkout whose build is done. */
-@Timeout(120)
+@Timeout(1200)
 @EnabledOnOs({OS.LINUX, OS.MAC})
 class LauncherTest {
 

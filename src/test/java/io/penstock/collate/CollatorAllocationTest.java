@@ -35,7 +35,7 @@ class CollatorAllocationTest {
      * The JIT compiler decides when the code is warm: one of this many windows of batches must allocate nothing. What
      * the code itself allocates would be there in all of them.
      */
-    private static final int WINDOWS = 30;
+    private static final int WINDOWS = 300;
     private static final int BATCHES = 4_096;
     private static final int BATCH = 8;
 

@@ -43,7 +43,7 @@ class ConversionPeerTest {
             return;
         }
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(10, TimeUnit.MINUTES));
         Assumptions.assumeTrue(process.exitValue() != NO_LIBRARY, output);
         assertEquals(0, process.exitValue(), output);
         assertEquals(String.join("\n", expected(source)) + "\n", output);

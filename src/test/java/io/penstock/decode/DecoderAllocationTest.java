@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class DecoderAllocationTest {
 
     /** The JIT compiler decides when the code is warm: one of this many windows of values must allocate nothing. */
-    private static final int WINDOWS = 60;
+    private static final int WINDOWS = 600;
     private static final int VALUES = 512;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -251,6 +251,7 @@ class DiagnosisTest {
             assertEquals(20, summary.ranks().getFirst().steps());
             assertEquals(summary.input().samplesPerSecond(), headroom.measuredSamplesPerSecond(), EXACT);
             assertEquals(30.0 / 2, headroom.ratio(), EXACT);
+            assertEquals(2, summary.input().stepMillis().max(), EXACT, "the synthetic run is in no step");
         }
     }
 

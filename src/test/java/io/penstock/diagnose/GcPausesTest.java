@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Collections of this JVM. A report of one comes when it comes, so they are looked for until it has. */
-@Timeout(120)
+@Timeout(1200)
 class GcPausesTest {
 
     private static final long MILLI = 1_000_000;

@@ -23,8 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -37,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Batches in host memory in the hands of a consumer in C, from before they are closed to after the loader is. */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DLPackBatchTest {
 
     private static final int TOKENS = 17;
@@ -181,15 +179,15 @@ class DLPackBatchTest {
                         more.add(other.toDLPack("tokens").handOver());
                     }
                 }
-                FutureTask<Long> next = takeOne(loader);
-                assertThrows(TimeoutException.class, () -> next.get(100, TimeUnit.MILLISECONDS));
+                Taking next = takeOne(loader);
+                next.awaitWaiting();
                 more.forEach(tensor -> NativePeer.delete(tensor, VERSIONED, 1));
-                next.get();
+                next.number().get();
             } else {
-                FutureTask<Long> next = takeOne(loader);
-                assertThrows(TimeoutException.class, () -> next.get(100, TimeUnit.MILLISECONDS));
+                Taking next = takeOne(loader);
+                next.awaitWaiting();
                 NativePeer.delete(kept, VERSIONED, 1);
-                assertEquals(others + 1, next.get());
+                assertEquals(others + 1, next.number().get());
             }
             NativePeer.delete(kept, VERSIONED, 1);
             for (int i = 0; i < 100; i++) {
@@ -230,10 +228,10 @@ class DLPackBatchTest {
                     }
                 }
                 assertEquals(round, told.size());
-                FutureTask<Long> next = takeOne(loader);
-                assertThrows(TimeoutException.class, () -> next.get(50, TimeUnit.MILLISECONDS));
+                Taking next = takeOne(loader);
+                next.awaitWaiting();
                 kept.forEach(tensor -> NativePeer.delete(tensor, VERSIONED, 1));
-                assertEquals(slots + round * (slots + 1L), next.get());
+                assertEquals(slots + round * (slots + 1L), next.number().get());
                 assertEquals(1, told.size());
             }
         } finally {
@@ -241,15 +239,25 @@ class DLPackBatchTest {
         }
     }
 
-    /** Takes a batch on another thread, and gives its number. */
-    private static FutureTask<Long> takeOne(DataLoader loader) {
+    /** A thread that takes a batch, and the batch's number. */
+    private record Taking(FutureTask<Long> number, Thread thread) {
+
+        /** Waits until the thread does, for a slot: there is nothing else that it waits for. */
+        void awaitWaiting() {
+            while (thread.getState() != Thread.State.WAITING) {
+                assertFalse(number.isDone(), "it has its batch");
+                Thread.yield();
+            }
+        }
+    }
+
+    private static Taking takeOne(DataLoader loader) {
         FutureTask<Long> task = new FutureTask<>(() -> {
             try (Batch batch = loader.next()) {
                 return batch.number();
             }
         });
-        Thread.ofPlatform().daemon().start(task);
-        return task;
+        return new Taking(task, Thread.ofPlatform().daemon().start(task));
     }
 
     @ParameterizedTest

@@ -15,16 +15,24 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongToIntFunction;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the flight recorder is told of a loader is what the loader's accounts say, by the recorder's clock. */
+/**
+ * What the flight recorder is told of a loader is what the loader's accounts say, by the recorder's clock. Workers and
+ * trainer go on when the other one waits, which is a state of its thread, so that there are waits to be told of.
+ */
+@Timeout(1200)
 class FlightEventsTest {
 
     private static final int BATCHES = 40;
@@ -34,8 +42,8 @@ class FlightEventsTest {
     @TempDir
     Path folder;
 
-    /** Rows that take as long to read as is said of each. */
-    private record SlowRows(ByteRows rows, LongToIntFunction millis) implements Dataset {
+    /** Rows, and what happens before each is read. */
+    private record HeldRows(ByteRows rows, LongConsumer before) implements Dataset {
 
         @Override
         public long size() {
@@ -49,7 +57,7 @@ class FlightEventsTest {
 
         @Override
         public void locate(long sample, int field, Span into) {
-            sleep(millis.applyAsInt(sample));
+            before.accept(sample);
             rows.locate(sample, field, into);
         }
 
@@ -91,19 +99,44 @@ class FlightEventsTest {
         }
     }
 
-    private Played play(LongToIntFunction millisOfRow, int holdMillis, UnaryOperator<DataLoaderBuilder> settings)
+    private static final LongConsumer AT_ONCE = _ -> { };
+
+    /** Waits until a thread does, for another one. */
+    private static void awaitWaiting(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.yield();
+        }
+    }
+
+    private static Thread worker() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("recorded-worker-0")).findAny().orElseThrow();
+    }
+
+    /** Makes a batch when the trainer waits for it, and takes its time. */
+    private static LongConsumer whenTheTrainerWaits() {
+        Thread trainer = Thread.currentThread();
+        return row -> {
+            if (row % BATCH_SIZE == 0) {
+                awaitWaiting(trainer);
+            }
+            sleep(2);
+        };
+    }
+
+    private Played play(LongConsumer beforeRow, Consumer<Batch> step, UnaryOperator<DataLoaderBuilder> settings)
             throws IOException {
         Path file = folder.resolve("run.jfr");
         List<BatchAccount> accounts = new ArrayList<>();
         try (Recording recording = new Recording()) {
             recording.enable("penstock.Queue").withPeriod(Duration.ofMillis(20));
             recording.start();
-            var rows = new SlowRows(new ByteRows(BATCHES * BATCH_SIZE, 512), millisOfRow);
+            var rows = new HeldRows(new ByteRows(BATCHES * BATCH_SIZE, 512), beforeRow);
             try (DataLoader loader = settings.apply(DataLoader.of(rows).batchSize(BATCH_SIZE).endEpoch(1)
                     .name("recorded")).open()) {
                 for (Batch batch : loader.epoch()) {
                     try (batch) {
-                        sleep(holdMillis);
+                        step.accept(batch);
                     }
                 }
                 accounts.addAll(loader.accounts().map(kept -> kept.since(0)).orElse(List.of()));
@@ -117,24 +150,26 @@ class FlightEventsTest {
         return new Played(events, accounts);
     }
 
-    /** Between a clock's being read and the other's, a thread may lose its core: so in most events. */
+    /**
+     * Between a clock's being read and the other's, a thread may lose its core, and does so now and then: where both
+     * measure the same, they agree in some event.
+     */
     private static final class Clocks {
 
         private final List<Double> apart = new ArrayList<>();
 
         void add(long nanos, RecordedEvent event) {
-            apart.add(Math.abs(event.getDuration().toNanos() - nanos) / (double) Math.max(10 * MILLI, nanos));
+            apart.add(Math.abs(event.getDuration().toNanos() - nanos) / (double) Math.max(MILLI, nanos));
         }
 
         void assertAgree() {
-            double median = apart.stream().sorted().toList().get(apart.size() / 2);
-            assertTrue(median < 0.1, apart.toString());
+            assertTrue(apart.stream().anyMatch(share -> share < 0.1), apart.toString());
         }
     }
 
     @Test
     void whereWorkersAreSlowTheWaitsAndTheStagesAreTold() throws IOException {
-        Played run = play(_ -> 2, 0, loader -> loader.workers(1));
+        Played run = play(whenTheTrainerWaits(), _ -> { }, loader -> loader.workers(1));
         assertEquals(BATCHES, run.accounts().size());
 
         Map<Long, RecordedEvent> stages = run.byBatch("Stage");
@@ -163,30 +198,30 @@ class FlightEventsTest {
             RecordedEvent step = steps.get(account.sequence());
             assertEquals(account.taking().waitNanos(), step.getDuration("waitTime").toNanos());
             assertEquals(account.first(), step.getBoolean("first"));
-            if (account.taking().waitNanos() > 2 * MILLI) {
-                waitedFor.merge(step.getString("waitedFor"), 1, Integer::sum);
-                waitClocks.add(account.taking().waitNanos(), waits.get(account.sequence()));
-            }
+            assertTrue(account.taking().waitNanos() >= 2 * MILLI, account.toString());
+            waitedFor.merge(step.getString("waitedFor"), 1, Integer::sum);
+            waitClocks.add(account.taking().waitNanos(), waits.get(account.sequence()));
         }
         stageClocks.assertAgree();
         waitClocks.assertAgree();
-        assertTrue(waitedFor.getOrDefault("make", 0) > BATCHES / 2, waitedFor.toString());
-        assertTrue(waits.size() > BATCHES / 2, waits.size() + " waits");
+        assertTrue(waitedFor.containsKey("make"), waitedFor.toString());
+        assertEquals(BATCHES, waits.size());
         assertTrue(stages.get(0L).getThread().getJavaName().startsWith("recorded-"), "told by the worker");
         assertEquals(Thread.currentThread().getName(), waits.get(1L).getThread().getJavaName());
     }
 
     @Test
     void whereTheTrainerIsSlowWorkersWaitForSlots() throws IOException {
-        Played run = play(_ -> 0, 5, loader -> loader.workers(1).prefetch(1));
+        Played run = play(AT_ONCE, _ -> {
+            awaitWaiting(worker());
+            sleep(2);
+        }, loader -> loader.workers(1).prefetch(1));
         List<RecordedEvent> waits = run.of("SlotWait");
-        assertTrue(waits.size() > BATCHES / 2, waits.size() + " waits");
+        assertEquals(BATCHES - 3, waits.size(), "of three slots, the first three batches found one");
         var slotClocks = new Clocks();
         for (RecordedEvent wait : waits) {
-            if (wait.getLong("batch") < BATCHES) {
-                BatchAccount.Making made = run.account(wait).making();
-                slotClocks.add(made.slotAt() - made.claimedAt(), wait);
-            }
+            BatchAccount.Making made = run.account(wait).making();
+            slotClocks.add(made.slotAt() - made.claimedAt(), wait);
         }
         slotClocks.assertAgree();
         Map<Long, RecordedEvent> steps = run.byBatch("Step");
@@ -194,19 +229,27 @@ class FlightEventsTest {
         for (BatchAccount account : run.accounts()) {
             RecordedEvent step = steps.get(account.sequence());
             long computed = account.taking().closedAt() - account.taking().takenAt();
-            assertEquals(computed, step.getDuration("computeTime").toNanos(), 0.1 * computed);
+            assertEquals(computed, step.getDuration("computeTime").toNanos());
             long parts = List.of("waitTime", "computeTime", "residualTime").stream()
                     .mapToLong(part -> step.getDuration(part).toNanos()).sum();
             stepClocks.add(parts, step);
         }
         stepClocks.assertAgree();
-        assertTrue(run.of("ConsumerWait").size() < BATCHES / 2, "the trainer has no reason to wait");
+        assertTrue(run.byBatch("ConsumerWait").keySet().stream().allMatch(batch -> batch < 1),
+                "behind the first batch, the trainer has no reason to wait");
     }
 
-    /** The recorder's own thread may take a second to see that there is something to look at now and then. */
+    /** The recorder's own thread looks when it does: the first batch is held until it has. */
     @Test
-    void theQueueIsLookedAtNowAndThen() throws IOException {
-        Played run = play(_ -> 0, 40, loader -> loader.workers(1).prefetch(1));
+    void theQueueIsLookedAtNowAndThen() throws Exception {
+        var looks = new CountDownLatch(3);
+        Played run;
+        try (var beside = new RecordingStream()) {
+            beside.enable("penstock.Queue").withPeriod(Duration.ofMillis(20));
+            beside.onEvent("penstock.Queue", _ -> looks.countDown());
+            beside.startAsync();
+            run = play(AT_ONCE, _ -> await(looks), loader -> loader.workers(1).prefetch(1));
+        }
         List<RecordedEvent> queue = run.of("Queue");
         assertTrue(queue.size() >= 3, queue.size() + " looks at the queue");
         assertEquals(3, queue.getLast().getInt("slots"));
@@ -214,20 +257,37 @@ class FlightEventsTest {
         assertTrue(queue.stream().mapToLong(look -> look.getLong("batches")).sum() <= BATCHES, queue.toString());
     }
 
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Batch 10 is made when the other worker has gone on from batch 11 to 12, and then takes its time. */
     @Test
     void aBatchThatOvertakesAnotherWaitsForItsTurn() throws IOException {
-        Played run = play(row -> row == 10 * BATCH_SIZE ? 150 : 1, 0, loader -> loader.workers(2).prefetch(4));
+        var overtaken = new CountDownLatch(1);
+        Played run = play(row -> {
+            if (row == 10 * BATCH_SIZE) {
+                await(overtaken);
+                sleep(20);
+            } else if (row == 12 * BATCH_SIZE) {
+                overtaken.countDown();
+            }
+        }, _ -> { }, loader -> loader.workers(2).prefetch(4));
         RecordedEvent overtook = run.byBatch("OrderWait").get(11L);
         assertNotNull(overtook, run.of("OrderWait").toString());
         BatchAccount account = run.account(overtook);
         long stood = account.taking().takenAt() - account.making().madeAt();
-        assertTrue(stood >= 20 * MILLI, account.toString());
-        assertEquals(stood, overtook.getDuration().toNanos(), 0.5 * stood, overtook.toString());
+        long told = overtook.getDuration().toNanos();
+        assertTrue(19 * MILLI <= told && told <= stood + MILLI, told + " ns of " + account);
     }
 
     @Test
     void aCopyIsTold() throws IOException {
-        Played run = play(_ -> 0, 1, loader -> loader.workers(1).transfer(TransferMode.COPY));
+        Played run = play(AT_ONCE, _ -> sleep(1), loader -> loader.workers(1).transfer(TransferMode.COPY));
         Map<Long, RecordedEvent> copies = run.byBatch("Transfer");
         var copyClocks = new Clocks();
         for (BatchAccount account : run.accounts()) {
@@ -242,31 +302,35 @@ class FlightEventsTest {
 
     @Test
     void aLoaderWithoutAccountsTellsNothing() throws IOException {
-        assertEquals(List.of(), play(_ -> 0, 0, loader -> loader.accounts(false)).events());
+        assertEquals(List.of(), play(AT_ONCE, _ -> { }, loader -> loader.accounts(false)).events());
     }
 
     /** Not to the next step either, though the same objects serve it. */
     @Test
     void whatIsDoneBetweenEpochsIsNoPartOfAStep() throws IOException {
         Path file = folder.resolve("epochs.jfr");
+        long withoutPauses;
         try (Recording recording = new Recording()) {
             recording.start();
+            long begin = System.nanoTime();
             try (DataLoader loader = DataLoader.of(new ByteRows(8, 16)).batchSize(4).endEpoch(2).open()) {
                 for (int epoch = 0; epoch < 2; epoch++) {
                     for (Batch batch : loader.epoch()) {
                         batch.close();
                     }
+                    long pause = System.nanoTime();
                     sleep(50);
+                    begin += System.nanoTime() - pause;
                 }
             }
+            withoutPauses = System.nanoTime() - begin;
             recording.stop();
             recording.dump(file);
         }
         List<RecordedEvent> steps = RecordingFile.readAllEvents(file).stream()
                 .filter(event -> event.getEventType().getName().equals("penstock.Step")).toList();
         assertEquals(4, steps.size(), steps.toString());
-        for (RecordedEvent step : steps) {
-            assertTrue(step.getDuration().toMillis() < 50, step.toString());
-        }
+        long inSteps = steps.stream().mapToLong(step -> step.getDuration().toNanos()).sum();
+        assertTrue(inSteps <= withoutPauses + MILLI, steps.toString());
     }
 }

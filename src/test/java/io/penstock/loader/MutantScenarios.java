@@ -38,6 +38,10 @@ public final class MutantScenarios {
             String scenario) {
     }
 
+    private static final int SLOWEST = 512;
+    /** A mutant may make its scenario hang, which is to be noticed too. */
+    private static final long HANG_MILLIS = 30_000;
+
     private static final List<Mutant> MUTANTS = List.of(
             new Mutant("the E_host query is dropped", "CopyDelivery", "retire", "isComplete", -1, Instead.TRUE,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
@@ -87,7 +91,7 @@ public final class MutantScenarios {
             }
             Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))
                     .findFirst().orElseThrow();
-            Scenarios.Outcome outcome = Scenarios.run(scenario);
+            Scenarios.Outcome outcome = provoked(scenario);
             CudaSimulator.reset();
             if (outcome.error() != null) {
                 System.out.println(mutant.name + ": " + outcome.error().toString().lines().limit(2).toList());
@@ -96,6 +100,20 @@ public final class MutantScenarios {
                     : new AssertionError(mutant.scenario + " did not notice")));
         }
         System.exit(0);
+    }
+
+    /**
+     * What a missing step leaves open is seen if somebody comes through it in time. On a busy machine nobody may, so
+     * copies and kernels take longer and longer until somebody has.
+     */
+    private static Scenarios.Outcome provoked(Method scenario) throws InterruptedException {
+        Scenarios.Outcome outcome = null;
+        for (int slowness = 1; slowness <= SLOWEST && (outcome == null || outcome.error() == null); slowness *= 8) {
+            CudaSimulator.slowDown(slowness);
+            outcome = Scenarios.run(scenario, HANG_MILLIS);
+        }
+        CudaSimulator.slowDown(1);
+        return outcome;
     }
 
     /** Defines this package itself, with the mutant in it; everything else is its parent's. */

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * Whatever it does, it also fails if the simulation has seen a violation, or if something stays open or runs on.
  */
 public final class Scenarios {
-    private static final long TIMEOUT_MILLIS = 30_000;
+    private static final long HANG_MILLIS = 600_000;
 
     private Scenarios() {
     }
@@ -38,7 +38,7 @@ public final class Scenarios {
         Device.cuda(0).close();
         for (String name : classes) {
             for (Method scenario : of(Class.forName(name))) {
-                print(run(scenario));
+                print(run(scenario, HANG_MILLIS));
             }
         }
         System.exit(0);                                 // not held up by threads that a failed one has left
@@ -65,7 +65,7 @@ public final class Scenarios {
         return text.toString();
     }
 
-    static Outcome run(Method scenario) throws InterruptedException {
+    static Outcome run(Method scenario, long hangMillis) throws InterruptedException {
         CudaSimulator.reset();
         int[] before = open();
         long begin = System.nanoTime();
@@ -81,7 +81,7 @@ public final class Scenarios {
                 error.set(t);
             }
         });
-        thread.join(TIMEOUT_MILLIS);
+        thread.join(hangMillis);
         if (thread.isAlive()) {
             error.set(new AssertionError("hangs:\n" + stacks()));
             CudaSimulator.holdCopies(false);

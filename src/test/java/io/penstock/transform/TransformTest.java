@@ -2,12 +2,11 @@ package io.penstock.transform;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.management.ThreadMXBean;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
+import io.penstock.testing.HeapUse;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,22 +58,18 @@ class TransformTest {
     /** What the threads of both sides allocate, the caller's and the stream's; each experiment has a warm round. */
     @Test
     void twinsAllocateNothingOnTheStreamsThread() {
-        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         for (Experiment experiment : experiments(6)) {
             try (Lab lab = new DeviceLab(Device.host())) {
                 long id = Thread.getAllStackTraces().keySet().stream()
                         .filter(thread -> thread.getName().equals("penstock host stream lab")).findAny().orElseThrow()
                         .threadId();
                 Runnable work = experiment.repeatable(lab);
-                long fewest = Long.MAX_VALUE;
-                for (int round = 0; round < 3; round++) {
-                    long before = threads.getThreadAllocatedBytes(id);
+                long fewest = HeapUse.fewest(199, () -> {
                     for (int i = 0; i < 5; i++) {
                         work.run();
                     }
                     lab.stream().synchronize();
-                    fewest = Math.min(fewest, threads.getThreadAllocatedBytes(id) - before);
-                }
+                }, id);
                 assertTrue(fewest < 200, experiment + " allocates " + fewest + " bytes");
             }
         }

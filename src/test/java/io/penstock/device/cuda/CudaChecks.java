@@ -24,10 +24,10 @@ import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.testing.HeapUse;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -412,17 +412,12 @@ public final class CudaChecks {
                 stream.isIdle();
                 stream.synchronize();
             };
-            com.sun.management.ThreadMXBean threads =
-                    (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             int batches = 20_000;
-            for (int i = 0; i < batches; i++) {
-                batch.run();
-            }
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < batches; i++) {
-                batch.run();
-            }
-            double bytesPerBatch = (double) (threads.getCurrentThreadAllocatedBytes() - before) / batches;
+            double bytesPerBatch = (double) HeapUse.fewest(batches - 1, () -> {
+                for (int i = 0; i < batches; i++) {
+                    batch.run();
+                }
+            }) / batches;
             System.out.println(bytesPerBatch + " bytes a batch");
             assertTrue(bytesPerBatch < 1, bytesPerBatch + " bytes a batch");
         }

@@ -59,6 +59,12 @@ public final class CudaSimulator {
 
     // What follows works once CUDA is loaded.
 
+    private static long slowness = 1;
+
+    public static long slowness() {
+        return slowness;
+    }
+
     /** Back to one device without faults or delays, and nothing seen. What is open stays so. */
     public static void reset() {
         call("sim_reset", null);
@@ -100,12 +106,24 @@ public final class CudaSimulator {
     /** How long copies take; 0 for no time. */
     public static void setSpeed(long bytesPerMicro, long latencyMicros) {
         call("sim_set_bytes_per_micro", null, bytesPerMicro);
-        call("sim_set_latency_micros", null, latencyMicros);
+        call("sim_set_latency_micros", null, slowness * latencyMicros);
     }
 
     /** Holds copies to devices back while they read their source, or lets them go on. */
     public static void holdCopies(boolean hold) {
         call("sim_set_held", null, hold ? 1 : 0);
+    }
+
+    /** Waits until so many copies have begun to read their source, or have ended, since the last reset. */
+    public static void awaitCopies(long copies, boolean ended) {
+        while ((long) call("sim_copies", ValueLayout.JAVA_LONG, ended ? 1 : 0) < copies) {
+            Thread.yield();
+        }
+    }
+
+    /** Makes copies and kernels take so many times as long as they are told. */
+    public static void slowDown(int factor) {
+        slowness = factor;
     }
 
     /** How many violations were seen since the last reset. */
@@ -159,7 +177,8 @@ public final class CudaSimulator {
 
     /** Enqueues a kernel that reads device memory for a time. */
     public static void launchReader(long stream, long address, long bytes, long micros) {
-        assertEquals(0, call("sim_launch", ValueLayout.JAVA_INT, stream, address, bytes, micros));
+        assertEquals(0, call("sim_launch", ValueLayout.JAVA_INT, stream, address, bytes,
+                slowness * micros));
     }
 
     /** Enqueues a kernel that ends with a sticky error. */

@@ -144,22 +144,23 @@ public final class SimulatorScenarios {
 
     // ---- what a GPU lets pass
 
-    static void aSourceThatChangesUnderItsCopyIsSeen() throws InterruptedException {
+    static void aSourceThatChangesUnderItsCopyIsSeen() {
         try (Rig rig = Rig.open()) {
-            CudaSimulator.setSpeed(0, 20_000);
+            CudaSimulator.holdCopies(true);
             rig.copy();
-            Thread.sleep(5);
+            CudaSimulator.awaitCopies(1, false);
             rig.pinned.segment().set(ValueLayout.JAVA_BYTE, 17, (byte) 3);
+            CudaSimulator.holdCopies(false);
             rig.copies.synchronize();
             seen("4096 bytes of pinned memory changed while work");
         }
     }
 
-    static void anAnnouncedWriteBeforeTheHostHasSeenTheEndIsSeenEvenIfTheCopyIsDone() throws InterruptedException {
+    static void anAnnouncedWriteBeforeTheHostHasSeenTheEndIsSeenEvenIfTheCopyIsDone() {
         try (Rig rig = Rig.open()) {
             rig.copy();
             rig.copies.record(rig.event);
-            Thread.sleep(5);
+            CudaSimulator.awaitCopies(1, true);
             CudaSimulator.hostUses(rig.pinned.segment().asSlice(4000), true);
             seen("written by the host, which has not seen the end of reading");
             rig.event.synchronize();

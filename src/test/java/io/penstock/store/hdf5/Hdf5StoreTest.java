@@ -220,7 +220,7 @@ class Hdf5StoreTest {
             Span span = new Span();
             long thread = Thread.currentThread().threadId();
             long allocated = Long.MAX_VALUE;
-            for (int window = 0; window < 30 && allocated > 1000; window++) {
+            for (int window = 0; window < 1_000 && allocated > 1000; window++) {
                 long before = THREADS.getThreadAllocatedBytes(thread);
                 for (int i = 0; i < 10_000; i++) {
                     in.locate(0, i % 4, 1, span);

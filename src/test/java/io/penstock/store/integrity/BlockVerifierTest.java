@@ -36,7 +36,7 @@ class BlockVerifierTest {
     private static final int BYTES = BLOCKS * BLOCK - 1_000;
 
     /** The JIT compiler decides when the code is warm: one of this many rounds must allocate nothing. */
-    private static final int ROUNDS = 30;
+    private static final int ROUNDS = 300;
     private static final int CHECKS = 10_000;
 
     @TempDir

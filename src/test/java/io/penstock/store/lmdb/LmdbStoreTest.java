@@ -388,7 +388,7 @@ class LmdbStoreTest {
                 Span span = new Span();
                 MemorySegment key = MemorySegment.ofArray(bytes(store, 5, KEY));
                 long fewest = Long.MAX_VALUE;
-                for (int window = 0; window < 40 && fewest > 0; window++) {
+                for (int window = 0; window < 1_000 && fewest > 0; window++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
                     for (int i = 0; i < 20_000; i++) {
                         store.locate(i % store.size(), i & 1, span);

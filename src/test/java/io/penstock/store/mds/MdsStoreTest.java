@@ -246,7 +246,7 @@ class MdsStoreTest {
             try (RecordStore store = RecordStore.open(Fixtures.path(name))) {
                 Span span = new Span();
                 long fewest = Long.MAX_VALUE;
-                for (int window = 0; window < 40 && fewest > 0; window++) {
+                for (int window = 0; window < 1_000 && fewest > 0; window++) {
                     long before = threads.getCurrentThreadAllocatedBytes();
                     for (int i = 0; i < 20_000; i++) {
                         store.locate(i % store.size(), i % 3, span);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(OS.LINUX)
 class MegatronWriterFaultsTest {
 
-    private static final long WAIT_SECONDS = 60;
+    private static final long WAIT_SECONDS = 600;
     private static final int SIGHUP = 1;
     private static final int SIGINT = 2;
     private static final int SIGTERM = 15;

@@ -133,7 +133,7 @@ class ParquetStoreTest {
             int tokens = column(store, "tokens");
             Span span = new Span();
             long least = Long.MAX_VALUE;
-            for (int window = 0; window < 30 && least > 0; window++) {
+            for (int window = 0; window < 1_000 && least > 0; window++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (int i = 0; i < 20_000; i++) {
                     if (store.isPresent(i % ROWS, tokens)) {

@@ -234,7 +234,7 @@ class ShardIndexTest {
         try (WebDatasetStore store = WebDatasetStore.open(List.of(shard, other), IndexUse.SIDECAR)) {
             Span span = new Span();
             long least = Long.MAX_VALUE;
-            for (int window = 0; window < 30 && least > 0; window++) {
+            for (int window = 0; window < 1_000 && least > 0; window++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (long i = 0; i < 20_000; i++) {
                     long record = i * 7919 % store.size();
