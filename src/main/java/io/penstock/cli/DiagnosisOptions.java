@@ -6,11 +6,11 @@ import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.json.AtomicFile;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -99,7 +99,7 @@ final class DiagnosisOptions {
         if (folder != null) {
             Summary summary = diagnosis.summary();
             summary.write(folder);
-            Files.writeString(folder.resolve(HTML_FILE), HtmlReport.of(summary));
+            AtomicFile.write(folder.resolve(HTML_FILE), HtmlReport.of(summary));
         }
         if (trace != null) {
             ChromeTrace.write(diagnosis.recording(), window, trace);

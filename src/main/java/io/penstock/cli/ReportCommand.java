@@ -2,9 +2,9 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
+import io.penstock.json.AtomicFile;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ final class ReportCommand implements Callable<Integer> {
             summary.write(folder);
         }
         if (html != null) {
-            Files.writeString(html, HtmlReport.of(summary));
+            AtomicFile.write(html, HtmlReport.of(summary));
         }
         report.print(report.isJson() ? summary.toMap() : summary.text() + "\n");
         return ExitCode.SUCCESS;

@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.device.Device;
+import io.penstock.json.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.ReadMode;
@@ -14,7 +15,6 @@ import io.penstock.tune.Tuner;
 import io.penstock.tune.Tuning;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.List;
@@ -188,7 +188,7 @@ final class TuneCommand implements Callable<Integer> {
             tuning.chosen().settings(result.note(tuning, residencyAfter, LocalDate.now())).write(output);
         }
         if (svg != null) {
-            Files.writeString(svg, result.chart(tuning, residencyAfter));
+            AtomicFile.write(svg, result.chart(tuning, residencyAfter));
         }
     }
 

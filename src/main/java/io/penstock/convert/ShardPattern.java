@@ -1,6 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.store.mapped.StagingFolder;
+import io.penstock.store.webdataset.WebDatasetWriter;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -13,7 +14,7 @@ import java.util.regex.Pattern;
  * {@code out-{000000}.tar} or {@code out-%06d.tar}.
  *
  * @param path the path as the writer takes it, with a {@code %0Nd}
- * @param names the names that shards of it have
+ * @param names the names that shards of it have, and their record
  */
 record ShardPattern(Path path, Pattern names) {
 
@@ -30,7 +31,9 @@ record ShardPattern(Path path, Pattern names) {
         String names = number.find()
                 ? Pattern.quote(pattern.substring(0, number.start())) + "\\d+"
                         + Pattern.quote(pattern.substring(number.end())) : Pattern.quote(pattern);
-        return new ShardPattern(target.resolveSibling(pattern), Pattern.compile(names));
+        Path path = target.resolveSibling(pattern);
+        return new ShardPattern(path, Pattern.compile(names + "|"
+                + Pattern.quote(WebDatasetWriter.recordFor(path).getFileName().toString())));
     }
 
     /** Whether names have a number, so that there may be several shards. */

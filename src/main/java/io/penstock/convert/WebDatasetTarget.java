@@ -41,12 +41,12 @@ final class WebDatasetTarget implements AutoCloseable {
 
     static Outcome write(Conversion conversion, RecordStore store, Reading reading) throws IOException {
         ShardPattern pattern = ShardPattern.of(conversion.target());
-        if (!conversion.overwrites()) {
-            pattern.requireAbsent();
-        }
         try (WebDatasetTarget target = new WebDatasetTarget(conversion, store, reading);
                 WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords(),
                         conversion.maxBytes())) {
+            if (!conversion.overwrites()) {
+                pattern.requireAbsent();
+            }
             target.openMembers();
             target.writeSamples(writer);
             if (!conversion.overwrites()) {

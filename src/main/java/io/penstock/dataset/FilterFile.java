@@ -1,25 +1,22 @@
 package io.penstock.dataset;
 
+import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.store.MalformedStoreException;
-import io.penstock.store.mapped.Folder;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Which samples of which dataset a filter keeps, as a file: a line of JSON with the dataset's fingerprint and the
@@ -57,34 +54,17 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
             throw new IOException(file + ": a header of " + line.length + " bytes, expected at most "
                     + MAX_HEADER_BYTES);
         }
-        Path target = file.toAbsolutePath();
-        Path temporary = target.resolveSibling("." + target.getFileName() + "."
-                + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ".tmp");
-        try {
-            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
-                    StandardOpenOption.WRITE)) {
-                putAll(channel, ByteBuffer.wrap(line));
-                ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
-                for (int w = 0; w < filter.words.length; w++) {
-                    some.putLong(filter.words[w]);
-                    if (!some.hasRemaining() || w == filter.words.length - 1) {
-                        putAll(channel, some.flip());
-                        some.clear();
-                    }
+        AtomicFile.write(file, out -> {
+            out.write(line);
+            ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+            for (int w = 0; w < filter.words.length; w++) {
+                some.putLong(filter.words[w]);
+                if (!some.hasRemaining() || w == filter.words.length - 1) {
+                    out.write(some.array(), 0, some.position());
+                    some.clear();
                 }
-                channel.force(true);
             }
-            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
-        Folder.flush(Folder.of(target));
-    }
-
-    private static void putAll(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
+        });
     }
 
     static FilterFile read(Path file, Dataset base) throws IOException {

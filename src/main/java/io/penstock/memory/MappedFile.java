@@ -194,6 +194,21 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
+    /**
+     * Whether a path leads to this very file, and not to another one that was renamed to it.
+     *
+     * @param other the path
+     * @return true if so, and where the OS cannot tell files apart
+     * @throws IOException if the path cannot be looked at
+     * @throws IllegalStateException if this is closed
+     */
+    public boolean isAt(Path other) throws IOException {
+        if (closed) {
+            throw new IllegalStateException(path + ": the file is closed");
+        }
+        return Files.exists(other) && Files.isSameFile(sameFile(path, fd), other);
+    }
+
     /** Whether most of the file was in the page cache when that was last looked at; see {@link #refresh}. */
     boolean isWarm() {
         return warm;

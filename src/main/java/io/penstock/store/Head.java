@@ -1,12 +1,11 @@
 package io.penstock.store;
 
+import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -24,7 +23,8 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
     private static final int HEAD_BYTES = 1024;
 
     static Head of(Path path) throws IOException {
-        return new Head(path, head(path), Files.isRegularFile(path), Files.isDirectory(path));
+        byte[] bytes = CommittedFolder.open(() -> CommittedFolder.locate(path), Head::head);
+        return new Head(path, bytes, Files.isRegularFile(CommittedFolder.locate(path)), Files.isDirectory(path));
     }
 
     /** The file's or folder's own name; empty for a root. */
@@ -60,15 +60,8 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
 
     /** The files in the folder whose names end so, sorted by name; none if it is not a folder. */
     List<Path> filesEnding(String ending) throws IOException {
-        List<Path> found = new ArrayList<>();
-        if (isFolder) {
-            try (DirectoryStream<Path> stream = Files.newDirectoryStream(path,
-                    file -> file.getFileName().toString().endsWith(ending) && Files.isRegularFile(file))) {
-                stream.forEach(found::add);
-            }
-        }
-        found.sort(null);
-        return found;
+        return isFolder ? CommittedFolder.files(path, name -> name.endsWith(ending)).stream().sorted().toList()
+                : List.of();
     }
 
     /** The first bytes of a file; none if there is no such file. */

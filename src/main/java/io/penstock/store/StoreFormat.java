@@ -8,6 +8,7 @@ import io.penstock.store.hdf5.Hdf5Store;
 import io.penstock.store.image.ImageStore;
 import io.penstock.store.llmc.LlmcStore;
 import io.penstock.store.lmdb.LmdbStore;
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mds.MdsStore;
 import io.penstock.store.megatron.MegatronStore;
 import io.penstock.store.nanogpt.NanogptStore;
@@ -35,12 +36,13 @@ public enum StoreFormat {
         @Override
         boolean matchesContent(Head head) throws IOException {
             return MegatronStore.isIndex(head.bytes())
-                    || head.isFile() && MegatronStore.isIndex(Head.head(MegatronStore.indexOf(head.path())));
+                    || head.isFile() && MegatronStore.isIndex(
+                    CommittedFolder.open(() -> MegatronStore.locatedIndexOf(head.path()), Head::head));
         }
 
         @Override
         boolean matchesName(Head head) {
-            return Files.isRegularFile(MegatronStore.indexOf(head.path())) && !head.isFolder()
+            return Files.isRegularFile(MegatronStore.locatedIndexOf(head.path())) && !head.isFolder()
                     && !head.nameEndsWith(".ds");
         }
 

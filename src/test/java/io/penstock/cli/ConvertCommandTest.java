@@ -99,7 +99,7 @@ class ConvertCommandTest {
                 folder.resolve("x-{000}.tar"), "--max-records", 2, "--suffix", "image.bytes=jpg", "--fields",
                 "image.bytes,label");
         assertEquals(0, run.exitCode(), run.err());
-        assertEquals(List.of("x-000.tar", "x-000.tar.crc32c", "x-000.tar.penstock-index",
+        assertEquals(List.of("x-%03d.tar.penstock-shards", "x-000.tar", "x-000.tar.crc32c", "x-000.tar.penstock-index",
                 "x-001.tar", "x-001.tar.crc32c", "x-001.tar.penstock-index",
                 "x-002.tar", "x-002.tar.crc32c", "x-002.tar.penstock-index"), left());
         CommandRun inspected = CommandRun.of("inspect", folder.resolve("x-{000..002}.tar"), "--json");
@@ -168,7 +168,7 @@ class ConvertCommandTest {
         Path err = folder.resolve("err");
         Process process = CommandRun.start(err, "convert", source, folder.resolve("x.safetensors"));
         try {
-            Path staged = folder.resolve(".x.safetensors.writing").resolve("x.safetensors");
+            Path staged = folder.resolve(".x.safetensors.writing/new/x.safetensors");
             while (!Files.exists(staged)) {
                 assertTrue(process.isAlive(), () -> "ended early");
                 Thread.sleep(10);

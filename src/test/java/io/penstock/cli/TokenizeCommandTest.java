@@ -136,7 +136,7 @@ class TokenizeCommandTest {
         try (OutputStream text = Files.newOutputStream(pipe)) {
             byte[] words = "some words to encode ".repeat(100_000).getBytes(UTF_8);
             text.write(words);
-            Path part = folder.resolve(".out.writing");
+            Path part = folder.resolve(".out.writing/new");
             while (!hasTokens(part)) {
                 assertTrue(process.isAlive(), () -> "ended early");
                 Thread.sleep(10);

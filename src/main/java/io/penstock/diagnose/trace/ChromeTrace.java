@@ -1,15 +1,16 @@
 package io.penstock.diagnose.trace;
 
 import io.penstock.diagnose.Recording;
+import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.BatchAccount.Copying;
 import io.penstock.loader.BatchAccount.Making;
 import io.penstock.loader.BatchAccount.Taking;
-import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,7 +56,7 @@ public final class ChromeTrace {
     }
 
     /**
-     * Writes a trace file.
+     * Writes a trace file, whole or not at all.
      *
      * @param recording what was recorded
      * @param window which of its steps
@@ -64,9 +65,10 @@ public final class ChromeTrace {
      * @throws IOException if it cannot be written
      */
     public static int write(Recording recording, TraceWindow window, Path file) throws IOException {
-        try (BufferedWriter out = Files.newBufferedWriter(file)) {
-            return write(recording, window, out);
-        }
+        int[] steps = new int[1];
+        AtomicFile.write(file, out ->
+                steps[0] = write(recording, window, new OutputStreamWriter(out, StandardCharsets.UTF_8)));
+        return steps[0];
     }
 
     /**

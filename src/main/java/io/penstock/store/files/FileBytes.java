@@ -132,7 +132,7 @@ final class FileBytes implements AutoCloseable {
         return mapping + 1L << OFFSET_BITS | offset;
     }
 
-    private static void copy(Path path, long size, Chunk target, long offset) throws IOException {
+    private void copy(Path path, long size, Chunk target, long offset) throws IOException {
         // Not a channel: the interrupt of this thread would close it in the middle of the file.
         try (InputStream in = new FileInputStream(path.toFile())) {
             byte[] bytes = new byte[(int) Math.min(size, COPY_BYTES)];
@@ -143,9 +143,18 @@ final class FileBytes implements AutoCloseable {
                     throw new IOException(path + ": the file shrank while it was read: " + done + " bytes, expected "
                             + size);
                 }
-                target.write(offset + done, bytes, read);
+                write(target, offset + done, bytes, read);
                 done += read;
             }
+        }
+    }
+
+    private void write(Chunk target, long offset, byte[] bytes, int length) throws IOException {
+        try {
+            target.write(offset, bytes, length);
+        } catch (IOException e) {
+            throw new IOException(list.root() + ": the copy of its small files cannot be written: " + e.getMessage(),
+                    e);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.store.integrity;
 
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.SpoolFile;
 import io.penstock.store.mapped.StagingFolder;
@@ -118,6 +119,7 @@ public final class BlockChecksums {
      */
     public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
+        StagingFolder.finish(file, path.getFileName().toString());
         if (!overwrite) {
             StagingFolder.requireAbsent(path);
         }
@@ -166,16 +168,17 @@ public final class BlockChecksums {
     /**
      * Reads the checksums that are beside a file.
      *
-     * @param file the file; it need not exist
+     * @param file the file, as it was opened; it need not exist
      * @return its checksums, or null if there are none
      * @throws MalformedStoreException if they are not whole; names their file
      * @throws IOException if they cannot be read
      */
     public static BlockChecksums read(Path file) throws IOException {
-        Path path = pathFor(file);
-        if (!Files.isRegularFile(path)) {
-            return null;
-        }
+        return CommittedFolder.open(() -> CommittedFolder.companion(file, pathFor(file).getFileName().toString()),
+                path -> Files.isRegularFile(path) ? read(file, path) : null);
+    }
+
+    private static BlockChecksums read(Path file, Path path) throws IOException {
         long size = Files.size(path);
         if (size < sizeFor(0) || size > sizeFor(MAX_BLOCKS)) {
             throw new MalformedStoreException(path, size + " bytes", sizeFor(0) + " to " + sizeFor(MAX_BLOCKS)

@@ -1,6 +1,7 @@
 package io.penstock.store.integrity;
 
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
@@ -80,10 +81,18 @@ final class BlockReader implements AutoCloseable {
     private void read(long offset, int bytes) throws IOException {
         buffer.clear().limit(bytes);
         while (buffer.hasRemaining()) {
-            if (channel.read(buffer, offset + buffer.position()) < 0) {
+            if (readSome(offset + buffer.position()) < 0) {
                 throw new MalformedStoreException(file, offset + buffer.position(), "the end of a file that shrank",
                         fileBytes + " bytes");
             }
+        }
+    }
+
+    private int readSome(long offset) throws IOException {
+        try {
+            return channel.read(buffer, offset);
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(file, offset, e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.store.integrity;
 
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,7 +50,7 @@ record Sha256Listing(Path listing, Path file, String hex) {
         listings.add(name + ".sha256");
         listings.addAll(NAMES);
         for (String each : listings) {
-            Path listing = file.resolveSibling(each);
+            Path listing = CommittedFolder.companion(file, each);
             if (Files.isRegularFile(listing) && !each.equals(name) && Files.size(listing) <= MAX_LISTING_BYTES) {
                 Map<String, String> digests = read.get(listing);
                 if (digests == null) {

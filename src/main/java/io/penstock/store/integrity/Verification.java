@@ -15,7 +15,7 @@ import java.util.Map;
  * <p>First the structure: the store is opened, which reads every header and index. Then, of each of its files, every
  * checksum there is: its {@linkplain BlockChecksums blocks'}, the SHA-256 in a listing beside it, those of its format.
  * What a store keeps compressed is decoded, which checks what the codec checks. Blocks are read in parallel, in large
- * pieces, as fast as the disk gives them.
+ * pieces, as fast as the disk gives them. A store that somebody replaces meanwhile is checked again.
  *
  * @param path what was checked
  * @param kind the store's format; null if it could not be opened, or is no store but files that have checksums
@@ -23,6 +23,9 @@ import java.util.Map;
  * @param faults what is wrong; a run of bad blocks is one fault
  */
 public record Verification(Path path, String kind, List<CheckedFile> files, List<Fault> faults) {
+
+    /** A store that is replaced while it is checked is checked again, so often. */
+    private static final int REPLACEMENTS = 10;
 
     /** Copies. */
     public Verification {
@@ -47,7 +50,19 @@ public record Verification(Path path, String kind, List<CheckedFile> files, List
         if (threads < 1) {
             throw new IllegalArgumentException("threads: " + threads + ", expected at least 1");
         }
-        return new Verifier(path, options, threads, progress).run();
+        for (int i = 0; ; i++) {
+            Verifier verifier = new Verifier(path, options, threads, progress);
+            try {
+                Verification found = verifier.run();
+                if (found.isGood() || i == REPLACEMENTS || !verifier.isReplaced()) {
+                    return found;
+                }
+            } catch (IOException e) {
+                if (i == REPLACEMENTS || !verifier.isReplaced()) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /**

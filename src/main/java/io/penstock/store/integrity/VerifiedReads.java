@@ -1,6 +1,7 @@
 package io.penstock.store.integrity;
 
 import io.penstock.memory.MappedFile;
+import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
@@ -60,6 +61,8 @@ public final class VerifiedReads {
             if (checksums == null) {
                 LOG.log(System.Logger.Level.DEBUG, "{0}: no {1} beside it, so its blocks are not verified",
                         file.path(), BlockChecksums.SUFFIX);
+            } else if (!file.isAt(CommittedFolder.now(file.path()))) {
+                throw new IOException(file.path() + ": was replaced since it was opened, and its checksums with it");
             } else if (checksums.fileBytes() != file.byteSize()) {
                 throw new IOException(checksums.otherSize(file.byteSize()).getMessage());
             }

@@ -8,6 +8,8 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
+import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.store.mapped.Generation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
@@ -49,6 +51,8 @@ final class Verifier {
     private final LongAdder readBytes = new LongAdder();
     private long bytesToRead;
     private String kind;
+    private List<Path> opened = List.of();
+    private Generation generation;
     /** Why the store does not open; null if it does. */
     private IOException refusal;
 
@@ -85,6 +89,8 @@ final class Verifier {
             store = Store.open(path, options);
             Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
             kind = inspection.kind();
+            opened = inspection.files();
+            generation = generationOf(opened);
             for (Path file : inspection.files()) {
                 checksOf.computeIfAbsent(file, _ -> new ArrayList<>()).add("structure");
                 if (Files.isDirectory(file)) {
@@ -106,6 +112,17 @@ final class Verifier {
             }
             return null;
         }
+    }
+
+    private static Generation generationOf(List<Path> files) throws IOException {
+        return Generation.of(files.stream().map(file -> (CommittedFolder.Place) () -> CommittedFolder.now(file))
+                .toList());
+    }
+
+    /** Whether files of the store were replaced or moved since it was opened: what was found is of no one store. */
+    boolean isReplaced() throws IOException {
+        return generation != null && (!generationOf(opened).equals(generation)
+                || opened.stream().anyMatch(file -> !CommittedFolder.now(file).equals(file)));
     }
 
     /** A folder of files, which may be millions: those are named that have checksums of their own. */

@@ -73,6 +73,8 @@ public final class ChecksumFile {
                 done += read;
                 progress.accept(done);
             }
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(file, done, e);
         }
         return HexFormat.of().formatHex(sha256.digest());
     }

@@ -318,8 +318,12 @@ public final class DecodedBlocks implements AutoCloseable {
                 throw new IllegalStateException("a block is decoded to more bytes than it has");
             }
             synchronized (writer) {
-                writer.seek(at);
-                writer.write(bytes, offset, length);
+                try {
+                    writer.seek(at);
+                    writer.write(bytes, offset, length);
+                } catch (IOException e) {
+                    throw new IOException(store + ": its decoded copy cannot be written: " + e.getMessage(), e);
+                }
             }
             at += length;
         }

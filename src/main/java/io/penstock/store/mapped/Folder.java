@@ -2,8 +2,14 @@ package io.penstock.store.mapped;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
 
 /** Calls on folders. */
 public final class Folder {
@@ -32,7 +38,27 @@ public final class Folder {
         if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
                 channel.force(true);
+            } catch (IOException e) {
+                throw new IOException(folder + ": the folder cannot be flushed: " + e.getMessage(), e);
             }
         }
+    }
+
+    /**
+     * What is in a folder.
+     *
+     * @param folder the folder
+     * @param chosen tells which of its files and folders are wanted
+     * @return their paths, in no order
+     * @throws IOException if it cannot be read
+     */
+    public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
+            all.forEach(found::add);
+        } catch (DirectoryIteratorException e) {
+            throw new IOException(folder + ": the folder cannot be read: " + e.getCause().getMessage(), e.getCause());
+        }
+        return found;
     }
 }

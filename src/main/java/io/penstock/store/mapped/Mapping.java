@@ -39,7 +39,24 @@ public final class Mapping {
      * @throws IOException if there is no such file, it cannot be read, it shrinks, or the reader refuses it
      */
     public static <S> S open(Path path, Reader<S> reader) throws IOException {
-        MappedFile file = MappedFile.open(path);
+        return open(() -> path, reader);
+    }
+
+    /**
+     * Maps a file where it is, and makes a store of it; unmaps it if that fails, also because the file shrinks
+     * meanwhile.
+     *
+     * @param <S> the store
+     * @param place where the file is
+     * @param reader makes the store
+     * @return what the reader made
+     * @throws IOException if there is no such file, it cannot be read, it shrinks, or the reader refuses it
+     */
+    public static <S> S open(CommittedFolder.Place place, Reader<S> reader) throws IOException {
+        return read(CommittedFolder.open(place, MappedFile::open), reader);
+    }
+
+    private static <S> S read(MappedFile file, Reader<S> reader) throws IOException {
         try {
             return reader.read(file);
         } catch (InternalError fault) {

@@ -179,6 +179,19 @@ public final class SpoolFile implements AutoCloseable {
         return new IOException(target + ": cannot be written at byte " + offset + ": " + reason, cause);
     }
 
+    /**
+     * An error of the OS with the file's name.
+     *
+     * @param file the file that could not be read
+     * @param offset where in it
+     * @param cause what the OS said
+     * @return the exception to throw
+     */
+    public static IOException unreadable(Path file, long offset, IOException cause) {
+        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return new IOException(file + ": cannot be read at byte " + offset + ": " + reason, cause);
+    }
+
     /** Closes the file without a last {@link #flush}. Calling it again does nothing. */
     @Override
     public void close() throws IOException {

@@ -2,64 +2,63 @@ package io.penstock.store.mapped;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /**
- * Where the files of a store are while they are written: a hidden folder beside it, {@code .NAME.writing}, which one
- * writer has at a time.
+ * Where the files of a store are while they are written: in {@code .NAME.writing/new} beside it, which one writer has
+ * at a time.
  *
- * <p>Assumptions: the folder is on the file system that the store will be on, so that a rename moves a file; locks of
- * files end with the process that holds them.
+ * <p>Assumptions: the folder is on the file system that the store will be on, where a rename is one step; locks of
+ * files end with the process that holds them; all files were flushed.
  *
  * <p>Guarantees:
  * <ul>
- * <li>A second writer is refused, in this process or another. What a writer that was killed left behind is removed by
- *     the next.
- * <li>{@link #publish} makes all files visible under their names, the last one last, or none of them.
+ * <li>A second writer is refused, in this process or another. What a writer that was killed left behind is finished by
+ *     the next if it was committed ({@link CommittedFolder}), and otherwise removed.
+ * <li>{@link #publish} replaces the store by one rename: whatever fails or never happens, a power cut included, readers
+ *     find the old store or the new one, whole.
  * <li>{@link #close}, and an orderly end of the JVM (also by SIGINT or SIGTERM), removes the folder and all in it.
  *     Files that are created while the JVM ends are refused.
  * </ul>
  */
 public final class StagingFolder implements AutoCloseable {
 
-    private static final String LOCK_NAME = "lock";
-    private static final int LOCK_ATTEMPTS = 100;
-    private static final int MAX_MARK_BYTES = 1 << 16;
-
-    /**
-     * The folders that this process has. A second writer must not even open the lock: closing it again would give up
-     * the lock of the first.
-     */
-    private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
+    private static final String FILES_NAME = "new";
+    private static final int LIST_BUFFER_BYTES = 1 << 12;
 
     private final Path target;
+    /** The folder that the store will be in. */
+    private final Path parent;
     private final Path folder;
-    private final FileChannel lockChannel;
+    private final Path files;
+    private final Path committed;
+    private final WriterLock lock;
     private final Thread closeOnExit = new Thread(this::delete, "penstock-unfinished-store");
+    private boolean published;
     private boolean closed;
 
-    private StagingFolder(Path target, Path folder, FileChannel lockChannel) {
+    private StagingFolder(Path target, Path parent, Path folder, WriterLock lock) {
         this.target = target;
+        this.parent = parent;
         this.folder = folder;
-        this.lockChannel = lockChannel;
+        this.files = folder.resolve(FILES_NAME);
+        this.committed = CommittedFolder.of(parent.resolve(target.getFileName()));
+        this.lock = lock;
     }
 
     /**
-     * Makes the folder and takes it.
+     * Makes the folder and takes it. What a writer before committed and did not finish is finished first.
      *
      * @param target the store that will be written, or the prefix of its files
      * @return the folder, to be closed by the caller
@@ -73,39 +72,43 @@ public final class StagingFolder implements AutoCloseable {
         if (!Files.isDirectory(parent)) {
             throw new NoSuchFileException(target.toString(), null, "no folder " + parent + " to write in");
         }
-        Path folder = parent.toRealPath().resolve("." + target.getFileName() + ".writing");
-        if (!IN_USE.add(folder)) {
-            throw new IOException(target + ": another writer of this process is writing it");
-        }
-        FileChannel lock;
+        Path real = parent.toRealPath();
+        Path folder = real.resolve("." + target.getFileName() + ".writing");
+        StagingFolder staging = new StagingFolder(target, real, folder, WriterLock.take(target, folder));
         try {
-            lock = lock(target, folder);
-        } catch (IOException | RuntimeException e) {
-            IN_USE.remove(folder);
-            throw e;
-        }
-        StagingFolder staging = new StagingFolder(target, folder, lock);
-        try {
-            staging.deleteFiles();
+            staging.prepare();
             Runtime.getRuntime().addShutdownHook(staging.closeOnExit);
             return staging;
         } catch (IllegalStateException e) {
-            staging.delete();
+            staging.deleteAfter(e);
             throw new IOException(target + ": the JVM is ending", e);
         } catch (IOException | RuntimeException e) {
-            staging.delete();
+            staging.deleteAfter(e);
             throw e;
         }
     }
 
-    private static FileChannel lock(Path target, Path folder) throws IOException {
-        for (int i = 0; i < LOCK_ATTEMPTS; i++) {
-            FileChannel lock = tryLock(target, folder);
-            if (lock != null) {
-                return lock;
-            }
+    private void prepare() throws IOException {
+        try {
+            CommittedFolder.finish(committed);
+        } catch (IOException e) {
+            throw CommittedFolder.unfinished(target, committed, e);
         }
-        throw new IOException(target + ": no lock on " + folder + " after " + LOCK_ATTEMPTS + " attempts");
+        deleteFiles();
+        Files.createDirectory(files);
+    }
+
+    /**
+     * Finishes stores that a writer committed and did not finish, of those that have a file or its description.
+     *
+     * @param file the file, in its place
+     * @param description the name of what describes it, such as its checksums
+     * @throws IOException if one cannot be finished, or another writer is at it
+     */
+    public static void finish(Path file, String description) throws IOException {
+        for (Path store : CommittedFolder.unfinishedWith(file, description)) {
+            open(store).close();
+        }
     }
 
     /**
@@ -120,50 +123,6 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** The channel of the lock; null if the writer before removed the folder meanwhile. */
-    private static FileChannel tryLock(Path target, Path folder) throws IOException {
-        try {
-            Files.createDirectory(folder);
-        } catch (FileAlreadyExistsException _) {
-            // left behind, or in use: the lock tells
-        }
-        Path lockFile = folder.resolve(LOCK_NAME);
-        FileChannel channel;
-        try {
-            channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        } catch (NoSuchFileException _) {
-            return null;
-        }
-        try {
-            if (channel.tryLock() == null) {
-                throw new IOException(target + ": another process is writing it (it holds " + lockFile + ")");
-            }
-            if (leadsTo(lockFile, channel) && leadsTo(lockFile, channel)) {
-                return channel;
-            }
-            channel.close();
-            return null;
-        } catch (IOException | RuntimeException e) {
-            channel.close();
-            throw e;
-        }
-    }
-
-    /**
-     * Whether a path leads to the file that a channel has open: its holder before may have removed it, and another
-     * have made a new one. The file is given a random size, and the path asked for it: to open the path a second
-     * time and close it would give up the lock (POSIX locks belong to the process and the file).
-     */
-    private static boolean leadsTo(Path path, FileChannel channel) throws IOException {
-        int bytes = ThreadLocalRandom.current().nextInt(1, MAX_MARK_BYTES);
-        channel.truncate(0).write(ByteBuffer.allocate(1), bytes - 1L);
-        try {
-            return Files.size(path) == bytes;
-        } catch (NoSuchFileException _) {
-            return false;
-        }
-    }
-
     /**
      * Creates a file in the folder.
      *
@@ -173,7 +132,7 @@ public final class StagingFolder implements AutoCloseable {
      */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
-        return FileChannel.open(folder.resolve(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+        return FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
     }
 
@@ -184,7 +143,7 @@ public final class StagingFolder implements AutoCloseable {
      * @return its path
      */
     public Path resolve(String name) {
-        return folder.resolve(name);
+        return files.resolve(name);
     }
 
     /**
@@ -194,37 +153,70 @@ public final class StagingFolder implements AutoCloseable {
      * @return its path then, for messages
      */
     public Path published(String name) {
-        return Folder.of(folder).resolve(name);
+        return parent.resolve(name);
     }
 
     /**
-     * Renames files of the folder to their names beside it, one after another, and flushes the store's folder: once
-     * it returns they last. Files of those names are replaced; if there are several, the one that comes last is
-     * deleted to begin with, so that new files never stand beside an old one which says what they hold.
+     * Makes files of the folder the store, all at once; once it returns they last. Files of those names are replaced.
      *
-     * @param names the files; the last one is what a reader opens first
-     * @throws IOException if a file cannot be renamed; then those that were are removed again
+     * @param names the files, which were flushed
+     * @throws IOException if that fails: either nothing has changed, or the message says that the store is replaced
      */
-    public synchronized void publish(List<String> names) throws IOException {
+    public void publish(List<String> names) throws IOException {
+        publish(names, List.of());
+    }
+
+    /**
+     * Makes files of the folder the store, all at once; once it returns they last. Files of those names are replaced.
+     *
+     * @param names the files, which were flushed
+     * @param surplus names of files beside the store that it no longer has, which are deleted; they need not exist
+     * @throws IOException if that fails: either nothing has changed, or the message says that the store is replaced
+     */
+    public synchronized void publish(List<String> names, Collection<String> surplus) throws IOException {
         requireOpen();
-        Path parent = folder.getParent();
-        List<Path> renamed = new ArrayList<>();
-        try {
-            if (names.size() > 1 && Files.deleteIfExists(parent.resolve(names.getLast()))) {
-                Folder.flush(parent);
+        for (String name : Stream.concat(names.stream(), surplus.stream()).toList()) {
+            if (Files.isDirectory(parent.resolve(name), LinkOption.NOFOLLOW_LINKS)) {
+                throw new IOException(parent.resolve(name) + ": a folder, expected a file to replace, or none");
             }
-            for (String name : names) {
-                Path to = parent.resolve(name);
-                Files.move(folder.resolve(name), to, StandardCopyOption.ATOMIC_MOVE);
-                renamed.add(to);
-            }
-        } catch (IOException | RuntimeException e) {
-            for (Path path : renamed) {
-                Files.deleteIfExists(path);
-            }
-            throw e;
         }
-        Folder.flush(parent);
+        deleteAllBut(names);
+        if (names.size() == 1 && surplus.isEmpty()) {
+            Files.move(files.resolve(names.getFirst()), parent.resolve(names.getFirst()),
+                    StandardCopyOption.ATOMIC_MOVE);
+            published = true;
+            Folder.flush(parent);
+            return;
+        }
+        if (!surplus.isEmpty()) {
+            writeSurplus(surplus);
+        }
+        Folder.flush(files);
+        Files.move(files, committed, StandardCopyOption.ATOMIC_MOVE);
+        published = true;
+        try {
+            // Before it lasts, no file may leave it: a power cut could undo this rename and keep later ones.
+            Folder.flush(parent);
+            CommittedFolder.finish(committed);
+        } catch (IOException e) {
+            throw CommittedFolder.unfinished(target, committed, e);
+        }
+    }
+
+    /** What helped to write the store is no part of it. */
+    private void deleteAllBut(List<String> names) throws IOException {
+        for (Path file : Folder.list(files, file -> !names.contains(file.getFileName().toString()))) {
+            Files.delete(file);
+        }
+    }
+
+    private void writeSurplus(Collection<String> surplus) throws IOException {
+        String name = CommittedFolder.surplusName(target);
+        byte[] bytes = CommittedFolder.surplusBytes(surplus);
+        try (SpoolFile list = new SpoolFile(create(name), files.resolve(name), LIST_BUFFER_BYTES)) {
+            list.put(MemorySegment.ofArray(bytes), 0, bytes.length);
+            list.force();
+        }
     }
 
     private void requireOpen() throws IOException {
@@ -244,31 +236,44 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
+    private void deleteAfter(Exception failure) {
+        try {
+            delete();
+        } catch (UncheckedIOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
     private synchronized void delete() {
         if (closed) {
             return;
         }
         closed = true;
-        try (lockChannel) {
-            deleteFiles();
-            Files.deleteIfExists(folder.resolve(LOCK_NAME));
-            Files.deleteIfExists(folder);
-        } catch (NoSuchFileException | DirectoryNotEmptyException _) {
-            // somebody else removed it, or the next writer has it already
+        try {
+            try {
+                deleteFiles();
+            } catch (NoSuchFileException _) {
+                // somebody else removed it
+            } finally {
+                lock.release();
+            }
         } catch (IOException e) {
-            throw new UncheckedIOException(folder + ": cannot be removed", e);
-        } finally {
-            IN_USE.remove(folder);
+            String after = published ? " (the store itself is written whole; the next writer removes the folder)" : "";
+            throw new UncheckedIOException(new IOException(folder + ": cannot be removed: " + e.getMessage() + after,
+                    e));
         }
     }
 
+    /** Removes everything in the folder but the lock. */
     private void deleteFiles() throws IOException {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
-                if (!file.getFileName().toString().equals(LOCK_NAME)) {
-                    Files.deleteIfExists(file);
-                }
+        if (Files.isDirectory(files, LinkOption.NOFOLLOW_LINKS)) {
+            for (Path file : Folder.list(files, _ -> true)) {
+                Files.deleteIfExists(file);
             }
+        }
+        Path lockFile = folder.resolve(WriterLock.LOCK_NAME);
+        for (Path file : Folder.list(folder, file -> !file.equals(lockFile))) {
+            Files.deleteIfExists(file);
         }
     }
 }

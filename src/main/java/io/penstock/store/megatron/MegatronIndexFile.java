@@ -79,10 +79,11 @@ final class MegatronIndexFile {
 
     private void visit(MegatronPart part, MemorySegment lengths, Visitor visitor) throws IOException {
         ByteBuffer buffer = lengths.asByteBuffer();
-        try (FileChannel channel = FileChannel.open(staging.resolve(part.lengthName()), StandardOpenOption.READ)) {
+        Path file = staging.resolve(part.lengthName());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             for (long left = part.sequences(); left > 0; ) {
                 int count = (int) Math.min(left, BUFFER_BYTES / Integer.BYTES);
-                readFully(channel, buffer.clear().limit(count * Integer.BYTES));
+                readFully(file, channel, buffer.clear().limit(count * Integer.BYTES));
                 for (int i = 0; i < count; i++) {
                     int length = lengths.get(LittleEndian.I32, (long) i * Integer.BYTES);
                     visitor.visit(length < 0 ? ~length : length, length >= 0);
@@ -92,11 +93,15 @@ final class MegatronIndexFile {
         }
     }
 
-    private void readFully(FileChannel channel, ByteBuffer buffer) throws IOException {
-        while (buffer.hasRemaining()) {
-            if (channel.read(buffer) < 0) {
-                throw new IOException(staging.resolve("") + ": a temporary file was cut while the store was written");
+    private static void readFully(Path file, FileChannel channel, ByteBuffer buffer) throws IOException {
+        try {
+            while (buffer.hasRemaining()) {
+                if (channel.read(buffer) < 0) {
+                    throw new IOException("the file was cut while the store was written");
+                }
             }
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(file, channel.isOpen() ? channel.position() : 0, e);
         }
     }
 }

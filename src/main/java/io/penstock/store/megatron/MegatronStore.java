@@ -11,13 +11,15 @@ import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Fingerprint;
+import io.penstock.store.mapped.Generation;
 import io.penstock.store.mapped.Mapping;
 import io.penstock.store.mapped.Sha256;
 import io.penstock.store.mapped.TokenRun;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -77,15 +79,33 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      * @throws IOException if there is no index, or a file cannot be read
      */
     public static MegatronStore open(Path path) throws IOException {
-        return Mapping.open(indexOf(path), indexFile -> {
-            MegatronIndex index = new MegatronIndex(indexFile);
-            Path binPath = sibling(path, ".bin");
-            if (!Files.exists(binPath)) {
-                throw new MalformedStoreException(binPath, "no such file",
-                        index.binBytes() + " bytes of tokens, as " + indexFile.path() + " says");
-            }
-            return Mapping.open(binPath, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
-        });
+        CommittedFolder.Place index = () -> locatedIndexOf(path);
+        return Generation.open(path, () -> Generation.of(List.of(index)), () -> Mapping.open(index, indexFile ->
+                open(path, indexFile, new MegatronIndex(indexFile))));
+    }
+
+    private static MegatronStore open(Path path, MappedFile indexFile, MegatronIndex index) throws IOException {
+        CommittedFolder.Place tokens = () -> located(path, ".bin");
+        try {
+            return Mapping.open(tokens, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
+        } catch (NoSuchFileException e) {
+            throw new MalformedStoreException(sibling(path, ".bin"), "no such file",
+                    index.binBytes() + " bytes of tokens, as " + indexFile.path() + " says");
+        }
+    }
+
+    private static Path located(Path path, String ending) {
+        return CommittedFolder.locate(sibling(path, ""), sibling(path, ending));
+    }
+
+    /**
+     * Where the index of a store is now: in its place, or still in the store's {@link CommittedFolder}.
+     *
+     * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
+     * @return the path to read it at
+     */
+    public static Path locatedIndexOf(Path path) {
+        return located(path, ".idx");
     }
 
     /**

@@ -153,7 +153,7 @@ public final class MegatronWriter implements AutoCloseable {
             String tokenBlocks = BlockChecksums.stage(staging, name(".bin"));
             String indexBlocks = BlockChecksums.stage(staging, name(".idx"));
             requireAbsent();
-            staging.publish(List.of(name(".bin"), tokenBlocks, indexBlocks, name(".sha256"), name(".idx")));
+            staging.publish(List.of(name(".bin"), name(".idx"), tokenBlocks, indexBlocks, name(".sha256")));
         }
     }
 

@@ -9,6 +9,7 @@ import io.penstock.store.MalformedStoreException;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
 import java.io.IOException;
@@ -74,7 +75,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static NpyStore open(Path path, DType told) throws IOException {
-        return Mapping.open(path, file -> new NpyStore(file, told));
+        return Mapping.open(() -> CommittedFolder.locate(path), file -> new NpyStore(file, told));
     }
 
     /**

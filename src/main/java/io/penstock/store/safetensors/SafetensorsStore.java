@@ -9,12 +9,12 @@ import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Fingerprint;
 import io.penstock.store.mapped.Mapping;
 import io.penstock.store.safetensors.SafetensorsHeader.Entry;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,11 +89,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     /** The index in a folder, or else the only file. */
     private static Path fileIn(Path folder) throws IOException {
         for (String ending : List.of(SafetensorsIndex.ENDING, ENDING)) {
-            List<Path> found = new ArrayList<>();
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder,
-                    file -> file.getFileName().toString().endsWith(ending))) {
-                files.forEach(found::add);
-            }
+            List<Path> found = CommittedFolder.files(folder, name -> name.endsWith(ending));
             if (found.size() > 1) {
                 throw new MalformedStoreException(folder, found.size() + " files *" + ending, "one, or the path of one"
                         + " (several files of tensors are one store by their *" + SafetensorsIndex.ENDING + ")");
@@ -112,7 +108,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     }
 
     private static Shard openShard(Path path) throws IOException {
-        return Mapping.open(path, file -> new Shard(file, SafetensorsHeader.read(file)));
+        return Mapping.open(() -> CommittedFolder.locate(path), file -> new Shard(file, SafetensorsHeader.read(file)));
     }
 
     private static SafetensorsStore openIndex(Path path) throws IOException {
@@ -121,7 +117,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         try {
             for (String name : index.shards()) {
                 Path file = index.resolve(name);
-                if (!Files.isRegularFile(file)) {
+                if (!Files.isRegularFile(CommittedFolder.locate(file))) {
                     throw new MalformedStoreException(path, "no file '" + name + "'", "one, as weight_map says");
                 }
                 shards.put(name, openShard(file));

@@ -64,7 +64,7 @@ final class DecodedShard implements AutoCloseable {
             try (InputStream in = compression.decode(shard); OutputStream out = Files.newOutputStream(copy)) {
                 byte[] chunk = new byte[COPY_BYTES];
                 for (int read = in.read(chunk); read > 0 && bytes <= byteSize; read = in.read(chunk)) {
-                    out.write(chunk, 0, read);
+                    write(out, chunk, read);
                     bytes += read;
                 }
             }
@@ -75,6 +75,14 @@ final class DecodedShard implements AutoCloseable {
             return MappedFile.open(copy);
         } finally {
             Files.deleteIfExists(copy);
+        }
+    }
+
+    private void write(OutputStream out, byte[] chunk, int length) throws IOException {
+        try {
+            out.write(chunk, 0, length);
+        } catch (IOException e) {
+            throw new IOException(shard + ": its decoded copy cannot be written: " + e.getMessage(), e);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.LittleEndian;
+import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -8,13 +10,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.zip.CRC32C;
 
 /**
@@ -41,7 +45,7 @@ final class IndexFile {
      * @return the index, in memory of the arena; null if there is none that holds
      */
     static ShardIndex read(Path shard, ShardState state, long maxTarBytes, Arena arena) {
-        Path file = of(shard);
+        Path file = CommittedFolder.companion(shard, of(shard).getFileName().toString());
         if (!Files.isRegularFile(file)) {
             return null;
         }
@@ -116,42 +120,83 @@ final class IndexFile {
         if (!Files.isWritable(folder)) {
             return;
         }
-        Path temporary = null;
-        try {
-            temporary = folder.resolve("." + file.getFileName() + "-"
-                    + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ".writing");
-            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
-                    StandardOpenOption.WRITE)) {
-                write(channel, index);
+        Path temporary = folder.resolve("." + file.getFileName() + ".writing");
+        try (FileChannel channel = create(temporary)) {
+            if (channel == null) {
+                return; // another process writes the same index
             }
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            try {
+                write(channel, file, index);
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException e) {
+                Files.deleteIfExists(temporary);
+                throw e;
+            }
         } catch (IOException e) {
             LOG.log(Level.INFO, () -> file + " cannot be written, the index stays in memory: " + e);
-            delete(temporary);
         }
     }
 
-    private static void delete(Path temporary) {
-        try {
-            if (temporary != null) {
+    /**
+     * Creates a file, and locks it. One that is there is in use, if it is locked; otherwise its writer is dead, and it
+     * is replaced.
+     *
+     * @return the file; null if it is in use
+     */
+    private static FileChannel create(Path temporary) throws IOException {
+        for (boolean again = false; ; again = true) {
+            try {
+                FileChannel created = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.WRITE);
+                if (lock(created)) {
+                    return created;
+                }
+                created.close();
+                return null;
+            } catch (FileAlreadyExistsException e) {
+                if (again || !isStale(temporary)) {
+                    return null;
+                }
                 Files.deleteIfExists(temporary);
             }
-        } catch (IOException e) {
-            LOG.log(Level.INFO, () -> temporary + " cannot be removed: " + e);
         }
     }
 
-    /** Writes an index to an empty file, and makes it last. */
-    static void write(FileChannel channel, ShardIndex index) throws IOException {
+    private static boolean isStale(Path temporary) throws IOException {
+        try (FileChannel left = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+            return lock(left);
+        } catch (NoSuchFileException _) {
+            return true;
+        }
+    }
+
+    /** False if another has it. Without locks, two may write at a time: the checksum tells what came of it. */
+    private static boolean lock(FileChannel file) {
+        try {
+            return file.tryLock() != null;
+        } catch (OverlappingFileLockException _) {
+            return false;
+        } catch (IOException _) {
+            return true;
+        }
+    }
+
+    /** Writes an index to an empty file, and makes it last. An error names what it will be. */
+    static void write(FileChannel channel, Path file, ShardIndex index) throws IOException {
         MemorySegment bytes = index.bytes();
         bytes.set(LittleEndian.I32, ShardIndex.CRC_AT, crc(bytes));
-        for (long at = 0; at < bytes.byteSize(); at += COPY_BYTES) {
-            ByteBuffer piece = bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer();
-            while (piece.hasRemaining()) {
-                channel.write(piece);
+        long at = 0;
+        try {
+            for (; at < bytes.byteSize(); at += COPY_BYTES) {
+                ByteBuffer piece = bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer();
+                while (piece.hasRemaining()) {
+                    channel.write(piece);
+                }
             }
+            channel.force(true);
+        } catch (IOException e) {
+            throw SpoolFile.failed(file, at, e);
         }
-        channel.force(true);
     }
 
     private static int crc(MemorySegment bytes) {

@@ -1,6 +1,7 @@
 package io.penstock.store.webdataset;
 
 import io.penstock.memory.ThreadStart;
+import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -16,6 +17,7 @@ final class ParallelOpening {
     private static final int MAX_THREADS = 16;
 
     private final List<Path> paths;
+    private final ShardSets sets;
     private final IndexUse use;
     private final Arena arena;
     private final Shard[] shards;
@@ -23,8 +25,9 @@ final class ParallelOpening {
     private final AtomicInteger next = new AtomicInteger();
     private volatile boolean failed;
 
-    private ParallelOpening(List<Path> paths, IndexUse use, Arena arena) {
+    private ParallelOpening(List<Path> paths, ShardSets sets, IndexUse use, Arena arena) {
         this.paths = paths;
+        this.sets = sets;
         this.use = use;
         this.arena = arena;
         this.shards = new Shard[paths.size()];
@@ -34,12 +37,13 @@ final class ParallelOpening {
     /**
      * Opens shards.
      *
+     * @param sets tells where the shards are
      * @param arena where indices are put
      * @return the shards, in order
      * @throws IOException if one cannot be opened: what is wrong with the first one of those that were found so
      */
-    static Shard[] open(List<Path> paths, IndexUse use, Arena arena) throws IOException {
-        ParallelOpening opening = new ParallelOpening(paths, use, arena);
+    static Shard[] open(List<Path> paths, ShardSets sets, IndexUse use, Arena arena) throws IOException {
+        ParallelOpening opening = new ParallelOpening(paths, sets, use, arena);
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];
         for (int i = 0; i < helpers.length; i++) {
@@ -80,7 +84,8 @@ final class ParallelOpening {
     private void work() {
         for (int i = next.getAndIncrement(); i < paths.size() && !failed; i = next.getAndIncrement()) {
             try {
-                shards[i] = Shard.open(paths.get(i), use, arena);
+                Path path = paths.get(i);
+                shards[i] = CommittedFolder.open(() -> sets.locate(path), at -> Shard.open(at, use, arena));
             } catch (Throwable t) {
                 failures[i] = t;
                 failed = true;

@@ -2,6 +2,7 @@ package io.penstock.store.webdataset;
 
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -36,7 +37,7 @@ final class Shard implements AutoCloseable {
                 : IndexFile.read(path, state, compression.maxDecodedBytes(state.byteSize()), arena);
         if (index == null) {
             index = ShardIndexBuilder.build(path, compression, state, arena);
-            if (use == IndexUse.SIDECAR && state.byteSize() >= (compression == Compression.NONE
+            if (use == IndexUse.SIDECAR && !CommittedFolder.isIn(path) && state.byteSize() >= (compression == Compression.NONE
                     ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED)) {
                 IndexFile.write(path, index);
             }

@@ -113,6 +113,11 @@ final class ShardIndex {
         return bytes.get(LittleEndian.I64, TAR_BYTES_AT);
     }
 
+    /** The shard's size as a file. */
+    long fileBytes() {
+        return bytes.get(LittleEndian.I64, FILE_BYTES_AT);
+    }
+
     /** The sample of the shard's content. */
     MemorySegment content() {
         return bytes.asSlice(CONTENT_AT, CONTENT_BYTES);

@@ -1,16 +1,19 @@
 package io.penstock.store.webdataset;
 
 import io.penstock.store.MalformedStoreException;
+import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.store.mapped.Generation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The shards of a dataset: a tar, the tars in a folder, or what a pattern with braces names. Several may be joined by
@@ -29,25 +32,49 @@ public final class ShardList {
      * @param path a file; or a folder, whose tars are taken, compressed or not, in the order of their names' bytes; or
      *     else a pattern such as {@code train-{000000..000099}.tar}, each of whose names must be a file or a folder
      * @return the shards, in order; at least one
-     * @throws IOException if there is no such file, or the folder has no tar or cannot be read
+     * @throws MalformedStoreException if the folder has no tar, or lacks one that a record in it names
+     * @throws IOException if there is no such file, or the folder cannot be read
      */
     public static List<Path> of(Path path) throws IOException {
         List<Path> shards = new ArrayList<>();
-        if (Files.exists(path)) {
-            add(path, shards);
-            return List.copyOf(shards);
-        }
-        for (String part : path.toString().split("::")) {
-            for (String name : expand(path, part)) {
-                Path shard = named(path, name);
-                if (!Files.exists(shard)) {
-                    throw new NoSuchFileException(shard.toString(), null, "no such file"
-                            + (name.equals(path.toString()) ? "" : ", which " + path + " names"));
-                }
-                add(shard, shards);
+        for (Path part : parts(path)) {
+            if (Files.isDirectory(part)) {
+                addFolder(part, shards);
+            } else if (Files.exists(part) || Files.exists(ShardSets.of(List.of(part)).locate(part))) {
+                shards.add(part);
+            } else {
+                throw new NoSuchFileException(part.toString(), null, "no such file"
+                        + (part.equals(path) ? "" : ", which " + path + " names"));
             }
         }
         return List.copyOf(shards);
+    }
+
+    /** By which writing of its sets the shards of a path are. */
+    static Generation generation(Path path) throws IOException {
+        List<Path> shards = new ArrayList<>();
+        for (Path part : parts(path)) {
+            if (Files.isDirectory(part)) {
+                shards.addAll(CommittedFolder.files(part, ShardList::hasShardName));
+            } else {
+                shards.add(part);
+            }
+        }
+        return ShardSets.of(shards).generation();
+    }
+
+    /** The files and folders that a path names. */
+    private static List<Path> parts(Path path) throws MalformedStoreException {
+        if (Files.exists(path)) {
+            return List.of(path);
+        }
+        List<Path> parts = new ArrayList<>();
+        for (String part : path.toString().split("::")) {
+            for (String name : expand(path, part)) {
+                parts.add(named(path, name));
+            }
+        }
+        return parts;
     }
 
     private static List<String> expand(Path path, String part) throws MalformedStoreException {
@@ -67,21 +94,51 @@ public final class ShardList {
         }
     }
 
-    private static void add(Path path, List<Path> shards) throws IOException {
-        if (!Files.isDirectory(path)) {
-            shards.add(path);
-            return;
-        }
-        List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(path, ShardList::isShard)) {
-            stream.forEach(found::add);
+    /** Adds the shards of a folder, which must be all that the records in it name. */
+    private static void addFolder(Path folder, List<Path> shards) throws IOException {
+        Set<Path> found = new HashSet<>(CommittedFolder.files(folder, ShardList::hasShardName));
+        for (Path file : CommittedFolder.files(folder, ShardRecord::isName)) {
+            String name = file.getFileName().toString();
+            ShardRecord record = ShardSets.record(
+                    folder.resolve(name.substring(0, name.length() - ShardRecord.ENDING.length())));
+            if (record != null) {
+                found.addAll(recorded(folder, record));
+            }
         }
         if (found.isEmpty()) {
-            throw new MalformedStoreException(path, "a folder without tars", "files ending in "
+            throw new MalformedStoreException(folder, "a folder without tars", "files ending in "
                     + Arrays.toString(ENDINGS));
         }
-        found.sort((a, b) -> Arrays.compareUnsigned(bytes(a), bytes(b)));
-        shards.addAll(found);
+        List<Path> sorted = new ArrayList<>(found);
+        sorted.sort((a, b) -> Arrays.compareUnsigned(bytes(a), bytes(b)));
+        shards.addAll(sorted);
+    }
+
+    private static List<Path> recorded(Path folder, ShardRecord record) throws IOException {
+        List<Path> named = record.shards().stream().map(shard -> folder.resolve(shard.name())).toList();
+        ShardSets sets = ShardSets.of(named);
+        List<String> missing = new ArrayList<>();
+        for (int i = 0; i < named.size(); i++) {
+            Path shard = named.get(i);
+            long expected = record.shards().get(i).bytes();
+            try {
+                long bytes = CommittedFolder.open(() -> sets.locate(shard), Files::size);
+                if (bytes != expected) {
+                    throw record.other(shard, bytes + " bytes", Long.toString(expected));
+                }
+            } catch (NoSuchFileException _) {
+                missing.add(shard.getFileName().toString());
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw record.missing(folder, missing);
+        }
+        return named;
+    }
+
+    /** Whether there are tars in a folder, or the record of some. */
+    static boolean isFolderOfTars(Path folder) throws IOException {
+        return !CommittedFolder.files(folder, name -> hasShardName(name) || ShardRecord.isName(name)).isEmpty();
     }
 
     private static byte[] bytes(Path file) {

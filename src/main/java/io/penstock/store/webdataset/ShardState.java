@@ -2,10 +2,12 @@ package io.penstock.store.webdataset;
 
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
+import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -47,6 +49,10 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
                 sha256.update(block.flip());
             }
             return new ShardState(size, mtime, Arrays.copyOf(sha256.digest(), ShardIndex.CONTENT_BYTES));
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(shard, 0, e);
         }
     }
 }

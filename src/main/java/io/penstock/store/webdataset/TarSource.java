@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +41,7 @@ abstract class TarSource implements AutoCloseable {
 
         private static final int WINDOW_BYTES = 4096;
 
+        private final Path file;
         private final FileChannel channel;
         private final long byteSize;
         private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
@@ -48,6 +50,7 @@ abstract class TarSource implements AutoCloseable {
         private long position;
 
         OfFile(Path file) throws IOException {
+            this.file = file;
             channel = FileChannel.open(file, StandardOpenOption.READ);
             byteSize = channel.size();
         }
@@ -83,20 +86,28 @@ abstract class TarSource implements AutoCloseable {
                 return true;
             }
             windowStart = position;
-            windowBytes = Math.max(0, channel.read(window.clear(), position));
+            windowBytes = Math.max(0, readSome(window.clear(), position));
             return windowBytes > 0;
         }
 
         private int readThrough(byte[] target, int offset, int length) throws IOException {
             ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
             while (buffer.hasRemaining()) {
-                int read = channel.read(buffer, position);
+                int read = readSome(buffer, position);
                 if (read < 0) {
                     break;
                 }
                 position += read;
             }
             return length - buffer.remaining();
+        }
+
+        private int readSome(ByteBuffer target, long offset) throws IOException {
+            try {
+                return channel.read(target, offset);
+            } catch (IOException e) {
+                throw SpoolFile.unreadable(file, offset, e);
+            }
         }
 
         @Override

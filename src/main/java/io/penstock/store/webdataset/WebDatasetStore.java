@@ -7,13 +7,13 @@ import io.penstock.store.Inspection;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.store.mapped.Generation;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -83,11 +83,14 @@ public final class WebDatasetStore implements RecordStore {
      *
      * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be
+     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static WebDatasetStore open(Path path) throws IOException {
-        return open(ShardList.of(path), IndexUse.SIDECAR);
+        return Generation.open(path, () -> ShardList.generation(path), () -> {
+            List<Path> shards = ShardList.of(path);
+            return open(shards, ShardSets.of(shards), IndexUse.SIDECAR);
+        });
     }
 
     /**
@@ -103,10 +106,16 @@ public final class WebDatasetStore implements RecordStore {
         if (shards.isEmpty()) {
             throw new IllegalArgumentException("no shards");
         }
+        return Generation.open(shards.getFirst(), () -> ShardSets.of(shards).generation(),
+                () -> open(shards, ShardSets.of(shards), use));
+    }
+
+    private static WebDatasetStore open(List<Path> shards, ShardSets sets, IndexUse use) throws IOException {
         Arena arena = Arena.ofShared();
         Shard[] opened = null;
         try {
-            opened = ParallelOpening.open(shards, use, arena);
+            opened = ParallelOpening.open(shards, sets, use, arena);
+            sets.check(opened);
             return new WebDatasetStore(List.copyOf(shards), arena, opened);
         } catch (Throwable t) {
             if (opened != null) {
@@ -135,9 +144,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws IOException if the folder cannot be read
      */
     public static boolean isFolderOfTars(Path folder) throws IOException {
-        try (DirectoryStream<Path> tars = Files.newDirectoryStream(folder, ShardList::isShard)) {
-            return tars.iterator().hasNext();
-        }
+        return ShardList.isFolderOfTars(folder);
     }
 
     @Override
@@ -291,7 +298,8 @@ public final class WebDatasetStore implements RecordStore {
 
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        return new Inspection(paths.getFirst(), "webdataset", paths,
+        return new Inspection(paths.getFirst(), "webdataset",
+                Arrays.stream(shards).map(shard -> CommittedFolder.now(shard.path())).toList(),
                 new WebDatasetInspection(this, shards).details(digest, progress));
     }
 

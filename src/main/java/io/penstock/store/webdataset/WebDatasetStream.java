@@ -1,6 +1,8 @@
 package io.penstock.store.webdataset;
 
 import io.penstock.memory.Span;
+import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.store.mapped.Generation;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
@@ -42,6 +44,8 @@ public final class WebDatasetStream implements AutoCloseable {
     private static final int HEX_DIGITS = 32;
 
     private final List<Path> paths;
+    private final ShardSets sets;
+    private final Generation generation;
     private final String fingerprint;
     private final StreamOrder order;
     private final Suffixes suffixes = new Suffixes();
@@ -61,7 +65,9 @@ public final class WebDatasetStream implements AutoCloseable {
     private WebDatasetStream(List<Path> paths, StreamOrder order) throws IOException {
         this.paths = List.copyOf(paths);
         this.order = order;
-        this.fingerprint = fingerprint(this.paths);
+        this.sets = ShardSets.of(this.paths);
+        this.generation = sets.generation();
+        this.fingerprint = fingerprint(this.paths, sets);
     }
 
     /**
@@ -108,11 +114,12 @@ public final class WebDatasetStream implements AutoCloseable {
         }
     }
 
-    private static String fingerprint(List<Path> shards) throws IOException {
+    private static String fingerprint(List<Path> shards, ShardSets sets) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] size = new byte[Long.BYTES];
         for (Path path : shards) {
-            MemorySegment.ofArray(size).set(LittleEndian.I64, 0, Files.size(path));
+            MemorySegment.ofArray(size).set(LittleEndian.I64, 0,
+                    CommittedFolder.open(() -> sets.locate(path), Files::size));
             sha256.update(size);
             sha256.update((path.getFileName() + "\n").getBytes(StandardCharsets.UTF_8));
         }
@@ -138,7 +145,7 @@ public final class WebDatasetStream implements AutoCloseable {
         shard = state.shard();
         restoreBuffer(state.buffered());
         if (shard < shards.length && state.offset() > 0) {
-            cursor = ShardCursor.open(shard, paths.get(shards[shard]), state.offset(), suffixes);
+            cursor = open(shard, state.offset());
         }
     }
 
@@ -165,7 +172,7 @@ public final class WebDatasetStream implements AutoCloseable {
                 if (reader == null || at != position) {
                     close(reader);
                     reader = null;
-                    reader = ShardCursor.open((int) position, paths.get(shards[(int) position]), offset, suffixes);
+                    reader = open((int) position, offset);
                     at = position;
                 }
                 samples[i] = unusedSample();
@@ -186,6 +193,18 @@ public final class WebDatasetStream implements AutoCloseable {
         }
         buffer.clear();
         buffer.addAll(Arrays.asList(samples));
+    }
+
+    /** Opens the shard of a position in the epoch's order, which must be one of those that were there at first. */
+    private ShardCursor open(int position, long offset) throws IOException {
+        Path path = paths.get(shards[position]);
+        ShardCursor opened = CommittedFolder.open(() -> sets.locate(path),
+                at -> ShardCursor.open(position, at, offset, suffixes));
+        if (!sets.generation().equals(generation)) {
+            opened.close();
+            throw new IOException(path + ": the shards were replaced while they were read");
+        }
+        return opened;
     }
 
     private static void close(ShardCursor cursor) throws IOException {
@@ -230,7 +249,7 @@ public final class WebDatasetStream implements AutoCloseable {
     private boolean fill() throws IOException {
         while (shard < shards.length) {
             if (cursor == null) {
-                cursor = ShardCursor.open(shard, paths.get(shards[shard]), 0, suffixes);
+                cursor = open(shard, 0);
             }
             StreamSample sample = unusedSample();
             boolean read = false;

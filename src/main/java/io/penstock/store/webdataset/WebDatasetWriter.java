@@ -12,16 +12,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Writes a WebDataset: tars of a bounded size, each with its index beside it. Until {@link #commit} everything is in a
- * hidden folder beside the shards, then all are renamed into place; without it nothing remains. The same samples
- * make the same bytes.
+ * hidden folder beside the shards, and then it is there all at once; without it nothing remains. Shards that are
+ * numbered have a record, which names them all ({@code PATTERN.penstock-shards}). The same samples make the same bytes.
  *
  * <p>One thread writes. For example:
  *
@@ -34,17 +34,15 @@ import java.util.regex.Pattern;
  */
 public final class WebDatasetWriter implements AutoCloseable {
 
-    private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final Path pattern;
-    private final String before;
-    private final String number;
-    private final String after;
+    private final ShardNames names;
     private final long maxSamples;
     private final long maxBytes;
     private final StagingFolder staging;
     private final List<String> shards = new ArrayList<>();
+    private final List<ShardRecord.Entry> written = new ArrayList<>();
     private SpoolFile file;
     private TarWriter tar;
     private long samplesInShard;
@@ -52,15 +50,10 @@ public final class WebDatasetWriter implements AutoCloseable {
     private boolean committed;
 
     private WebDatasetWriter(Path pattern, long maxSamples, long maxBytes) throws IOException {
-        String name = pattern.getFileName().toString();
-        Matcher matcher = NUMBER.matcher(name);
-        boolean several = matcher.find();
         this.pattern = pattern;
-        this.before = several ? name.substring(0, matcher.start()) : name;
-        this.number = several ? matcher.group() : null;
-        this.after = several ? name.substring(matcher.end()) : "";
-        this.maxSamples = several ? maxSamples : Long.MAX_VALUE;
-        this.maxBytes = several ? maxBytes : Long.MAX_VALUE;
+        this.names = ShardNames.of(pattern.getFileName() == null ? "" : pattern.getFileName().toString());
+        this.maxSamples = names.isNumbered() ? maxSamples : Long.MAX_VALUE;
+        this.maxBytes = names.isNumbered() ? maxBytes : Long.MAX_VALUE;
         this.staging = StagingFolder.open(pattern);
     }
 
@@ -81,6 +74,16 @@ public final class WebDatasetWriter implements AutoCloseable {
                     + " bytes, expected at least 1");
         }
         return new WebDatasetWriter(pattern, maxSamples, maxBytes);
+    }
+
+    /**
+     * Where the record of numbered shards is, which names them all.
+     *
+     * @param pattern the shards' path, as {@link #create} takes it
+     * @return the path beside them
+     */
+    public static Path recordFor(Path pattern) {
+        return pattern.resolveSibling(ShardRecord.nameFor(String.valueOf(pattern.getFileName())));
     }
 
     /**
@@ -131,12 +134,8 @@ public final class WebDatasetWriter implements AutoCloseable {
         }
     }
 
-    private String shardName(int shard) {
-        return before + (number == null ? "" : String.format(number, shard)) + after;
-    }
-
     private void beginShard() throws IOException {
-        String name = shardName(shards.size());
+        String name = names.name(shards.size());
         shards.add(name);
         file = new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES);
         tar = new TarWriter(file);
@@ -151,19 +150,22 @@ public final class WebDatasetWriter implements AutoCloseable {
         tar = null;
         String name = shards.getLast();
         Path shard = staging.resolve(name);
-        try (Arena arena = Arena.ofConfined(); var index = staging.create(name + IndexFile.ENDING)) {
-            IndexFile.write(index, ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena));
+        try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
+            ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena);
+            IndexFile.write(file, staging.published(name + IndexFile.ENDING), index);
+            written.add(ShardRecord.Entry.of(name, index));
         }
         BlockChecksums.stage(staging, name);
     }
 
     /**
-     * Ends the last shard and makes all visible under their names; once it returns they last. Shards of the same
-     * names are replaced.
+     * Ends the last shard and makes all visible at once; once it returns they last. Shards of the same names are
+     * replaced, and those of the dataset that was there and has more are deleted, as far as its record names them.
      *
      * @return the shards' files, in order
-     * @throws IOException if they cannot be written, or there is a shard of the pattern with the next number, which
-     *     would be read with them; then nothing is there
+     * @throws IOException if they cannot be written, or there is a shard of the pattern with the next number that the
+     *     record does not name, which would be read with them; then nothing has changed. Or they are written, and what
+     *     follows failed: then the message says so
      */
     public List<Path> commit() throws IOException {
         if (committed) {
@@ -176,18 +178,46 @@ public final class WebDatasetWriter implements AutoCloseable {
             finishShard();
         }
         Path folder = Folder.of(pattern);
-        Path next = folder.resolve(shardName(shards.size()));
-        if (number != null && Files.exists(next)) {
+        Set<String> surplus = surplus();
+        Path next = folder.resolve(names.name(shards.size()));
+        if (names.isNumbered() && Files.exists(next) && !surplus.contains(next.getFileName().toString())) {
             throw new IOException(next + ": is there, and would be read with the " + shards.size()
                     + " shards that are written now; remove it, or choose other names");
         }
-        List<String> names = new ArrayList<>();
-        shards.forEach(shard -> names.add(shard + IndexFile.ENDING));
-        shards.forEach(shard -> names.add(shard + BlockChecksums.SUFFIX));
-        names.addAll(shards);
-        staging.publish(names);
+        List<String> files = new ArrayList<>();
+        shards.forEach(shard -> files.addAll(filesOf(shard)));
+        if (names.isNumbered()) {
+            files.add(writeRecord());
+        }
+        staging.publish(files, surplus);
         committed = true;
         return shards.stream().map(folder::resolve).toList();
+    }
+
+    private static List<String> filesOf(String shard) {
+        return List.of(shard, shard + IndexFile.ENDING, shard + BlockChecksums.SUFFIX);
+    }
+
+    /** The files of shards that the dataset had before and no longer has. */
+    private Set<String> surplus() throws IOException {
+        ShardRecord before = names.isNumbered()
+                ? ShardSets.record(staging.published(names.pattern())) : null;
+        Set<String> surplus = new LinkedHashSet<>();
+        if (before != null) {
+            before.shards().stream().skip(shards.size()).forEach(shard -> surplus.addAll(filesOf(shard.name())));
+        }
+        return surplus;
+    }
+
+    private String writeRecord() throws IOException {
+        String name = ShardRecord.nameFor(names.pattern());
+        Path target = staging.published(name);
+        byte[] bytes = new ShardRecord(target, names, written).toBytes();
+        try (SpoolFile record = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
+            record.put(MemorySegment.ofArray(bytes), 0, bytes.length);
+            record.force();
+        }
+        return name;
     }
 
     /** Ends the writer; what was not committed is gone. Calling it again does nothing. */

@@ -68,7 +68,7 @@ class MegatronWriterFaultsTest {
 
     private static String java(Path prefix, long rounds) {
         return String.join(" ", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp",
                 "'" + System.getProperty("java.class.path") + "'", "'" + Child.class.getName() + "'",
                 "'" + prefix + "'", Long.toString(rounds));
     }
@@ -130,6 +130,15 @@ class MegatronWriterFaultsTest {
         assertTrue(output.contains("IOException: " + prefix + ".bin: cannot be written at byte "), output);
         assertTrue(output.contains("No space left on device"), output);
         assertTrue(output.strip().endsWith("status 3\n0"), output);
+    }
+
+    @Test
+    void aLockThatCannotBeWrittenIsNamedAndLeavesNothing() throws Exception {
+        Path prefix = folder.resolve("corpus");
+        String output = finish(start("sh", "-c", "ulimit -f 0; exec " + java(prefix, 10)));
+        assertTrue(output.contains("IOException: " + prefix + ": "), output);
+        assertTrue(output.contains(".corpus.writing/lock cannot be locked: File too large"), output);
+        assertEquals(List.of(), names());
     }
 
     @Test

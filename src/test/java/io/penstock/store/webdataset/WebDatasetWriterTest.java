@@ -122,6 +122,7 @@ class WebDatasetWriterTest {
     @Test
     void aLeftoverShardThatWouldBeReadWithTheNewOnesIsRefused() throws IOException {
         write("x-%d.tar", 6, 2, 1 << 20);
+        Files.delete(folder.resolve("x-%d.tar.penstock-shards"));
         String message = assertThrows(IOException.class, () -> write("x-%d.tar", 3, 2, 1 << 20)).getMessage();
         assertTrue(message.contains("x-2.tar"), message);
         assertEquals(3, write("x-%d.tar", 6, 2, 1 << 20).size());
