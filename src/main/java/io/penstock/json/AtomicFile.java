@@ -110,8 +110,7 @@ public final class AtomicFile {
         try {
             flushFolder(folder);
         } catch (IOException e) {
-            throw failed(file, "is replaced, but its folder cannot be flushed, so a power cut may bring the old one"
-                    + " back", e);
+            throw failed(file, "is replaced, but a power cut may bring the old one back", e);
         }
     }
 
@@ -122,25 +121,32 @@ public final class AtomicFile {
 
     /** False if another process took the file for one that was left behind, before it could be locked. */
     private static boolean replace(Path target, Path temporary, Content content) throws IOException {
-        try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.WRITE)) {
-            if (lock(channel) == Lock.HELD || !Files.exists(temporary)) {
-                Files.deleteIfExists(temporary);
-                return false;
+        FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        boolean replaced = false;
+        try {
+            if (lock(channel) != Lock.HELD && Files.exists(temporary)) {
+                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel));
+                content.writeTo(out);
+                out.flush();
+                channel.force(true);
+                Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+                replaced = true;
             }
-            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel));
-            content.writeTo(out);
-            out.flush();
-            channel.force(true);
-            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-            return true;
-        } catch (IOException | RuntimeException e) {
-            try {
+            return replaced;
+        } finally {
+            close(channel);
+            if (!replaced) {
                 Files.deleteIfExists(temporary);
-            } catch (IOException suppressed) {
-                e.addSuppressed(suppressed);
             }
-            throw e;
+        }
+    }
+
+    /** What was to last was flushed: a failure to close says nothing of it. */
+    private static void close(FileChannel channel) {
+        try {
+            channel.close();
+        } catch (IOException _) {
+            // nothing depends on it
         }
     }
 
@@ -195,8 +201,8 @@ public final class AtomicFile {
     private static IOException failed(Path file, String what, IOException e) {
         return switch (e) {
             case ClosedByInterruptException interrupted -> interrupted;
-            case NoSuchFileException _ -> caused(new NoSuchFileException(file.toString(), null, "no folder to write in"),
-                    e);
+            case NoSuchFileException _ ->
+                    caused(new NoSuchFileException(file.toString(), null, "no folder to write in"), e);
             case AccessDeniedException _ ->
                     caused(new AccessDeniedException(file.toString(), null, "permission denied"), e);
             case FileSystemException named when named.getReason() != null ->
@@ -210,12 +216,39 @@ public final class AtomicFile {
         return exception;
     }
 
-    private static void flushFolder(Path folder) throws IOException {
+    /**
+     * Makes the renames and deletions in a folder last. An interrupt of the thread does not keep it from that: what is
+     * renamed is not taken back.
+     *
+     * @param folder the folder
+     * @throws IOException if it cannot be flushed, naming it
+     */
+    public static void flushFolder(Path folder) throws IOException {
         // Windows opens no folder as a file; there the file system orders the rename by itself.
-        if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                channel.force(true);
+        if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            return;
+        }
+        boolean interrupted = false;
+        try {
+            while (!force(folder)) {
+                interrupted |= Thread.interrupted();
             }
+        } catch (IOException e) {
+            throw new IOException(folder + ": the folder cannot be flushed: " + e.getMessage(), e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** False if the thread was interrupted meanwhile. */
+    private static boolean force(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+            return true;
+        } catch (ClosedByInterruptException _) {
+            return false;
         }
     }
 }

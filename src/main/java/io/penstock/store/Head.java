@@ -23,8 +23,8 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
     private static final int HEAD_BYTES = 1024;
 
     static Head of(Path path) throws IOException {
-        byte[] bytes = CommittedFolder.open(() -> CommittedFolder.locate(path), Head::head);
-        return new Head(path, bytes, Files.isRegularFile(CommittedFolder.locate(path)), Files.isDirectory(path));
+        CommittedFolder.Place place = () -> CommittedFolder.locate(path);
+        return new Head(path, head(place), CommittedFolder.isFile(place), Files.isDirectory(path));
     }
 
     /** The file's or folder's own name; empty for a root. */
@@ -66,9 +66,16 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
 
     /** The first bytes of a file; none if there is no such file. */
     static byte[] head(Path path) throws IOException {
-        if (!Files.isRegularFile(path)) {
-            return new byte[0];
-        }
+        return head(() -> path);
+    }
+
+    /** The first bytes of a file, where it is; none if there is no such file. */
+    static byte[] head(CommittedFolder.Place place) throws IOException {
+        byte[] bytes = CommittedFolder.openIfThere(place, Head::read);
+        return bytes == null ? new byte[0] : bytes;
+    }
+
+    private static byte[] read(Path path) throws IOException {
         try (InputStream in = Files.newInputStream(path)) {
             return in.readNBytes(HEAD_BYTES);
         } catch (AccessDeniedException _) {

@@ -37,12 +37,12 @@ public enum StoreFormat {
         boolean matchesContent(Head head) throws IOException {
             return MegatronStore.isIndex(head.bytes())
                     || head.isFile() && MegatronStore.isIndex(
-                    CommittedFolder.open(() -> MegatronStore.locatedIndexOf(head.path()), Head::head));
+                    Head.head(() -> MegatronStore.locatedIndexOf(head.path())));
         }
 
         @Override
         boolean matchesName(Head head) {
-            return Files.isRegularFile(MegatronStore.locatedIndexOf(head.path())) && !head.isFolder()
+            return CommittedFolder.isFile(() -> MegatronStore.locatedIndexOf(head.path())) && !head.isFolder()
                     && !head.nameEndsWith(".ds");
         }
 

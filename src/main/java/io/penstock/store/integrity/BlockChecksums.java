@@ -174,8 +174,8 @@ public final class BlockChecksums {
      * @throws IOException if they cannot be read
      */
     public static BlockChecksums read(Path file) throws IOException {
-        return CommittedFolder.open(() -> CommittedFolder.companion(file, pathFor(file).getFileName().toString()),
-                path -> Files.isRegularFile(path) ? read(file, path) : null);
+        String name = pathFor(file).getFileName().toString();
+        return CommittedFolder.openIfThere(() -> CommittedFolder.companion(file, name), path -> read(file, path));
     }
 
     private static BlockChecksums read(Path file, Path path) throws IOException {

@@ -50,19 +50,22 @@ record Sha256Listing(Path listing, Path file, String hex) {
         listings.add(name + ".sha256");
         listings.addAll(NAMES);
         for (String each : listings) {
-            Path listing = CommittedFolder.companion(file, each);
-            if (Files.isRegularFile(listing) && !each.equals(name) && Files.size(listing) <= MAX_LISTING_BYTES) {
-                Map<String, String> digests = read.get(listing);
-                if (digests == null) {
-                    digests = read(listing);
-                    read.put(listing, digests);
-                }
-                if (digests.containsKey(name)) {
-                    return new Sha256Listing(listing, file, digests.get(name));
-                }
+            Map<String, String> digests = each.equals(name) ? null : CommittedFolder.openIfThere(
+                    () -> CommittedFolder.companion(file, each), listing -> digests(listing, read));
+            if (digests != null && digests.containsKey(name)) {
+                return new Sha256Listing(file.resolveSibling(each), file, digests.get(name));
             }
         }
         return null;
+    }
+
+    private static Map<String, String> digests(Path listing, Map<Path, Map<String, String>> read) throws IOException {
+        Map<String, String> digests = read.get(listing);
+        if (digests == null) {
+            digests = Files.size(listing) > MAX_LISTING_BYTES ? Map.of() : read(listing);
+            read.put(listing, digests);
+        }
+        return digests;
     }
 
     /** The digests by name; of a name that is there twice, the first. */

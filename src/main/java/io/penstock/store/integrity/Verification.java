@@ -25,7 +25,7 @@ import java.util.Map;
 public record Verification(Path path, String kind, List<CheckedFile> files, List<Fault> faults) {
 
     /** A store that is replaced while it is checked is checked again, so often. */
-    private static final int REPLACEMENTS = 10;
+    private static final int REPLACEMENTS = 1000;
 
     /** Copies. */
     public Verification {

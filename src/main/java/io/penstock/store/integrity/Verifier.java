@@ -53,6 +53,7 @@ final class Verifier {
     private String kind;
     private List<Path> opened = List.of();
     private Generation generation;
+    private boolean wasMoving;
     /** Why the store does not open; null if it does. */
     private IOException refusal;
 
@@ -90,6 +91,7 @@ final class Verifier {
             Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
             kind = inspection.kind();
             opened = inspection.files();
+            wasMoving = isMoving();
             generation = generationOf(opened);
             for (Path file : inspection.files()) {
                 checksOf.computeIfAbsent(file, _ -> new ArrayList<>()).add("structure");
@@ -115,14 +117,18 @@ final class Verifier {
     }
 
     private static Generation generationOf(List<Path> files) throws IOException {
-        return Generation.of(files.stream().map(file -> (CommittedFolder.Place) () -> CommittedFolder.now(file))
+        return Generation.of(files.stream().map(file -> (CommittedFolder.Place) () -> CommittedFolder.settled(file))
                 .toList());
+    }
+
+    /** Whether others are committed in the files' stead, or they are on the way to their places. */
+    private boolean isMoving() {
+        return opened.stream().anyMatch(file -> !CommittedFolder.now(file).equals(file));
     }
 
     /** Whether files of the store were replaced or moved since it was opened: what was found is of no one store. */
     boolean isReplaced() throws IOException {
-        return generation != null && (!generationOf(opened).equals(generation)
-                || opened.stream().anyMatch(file -> !CommittedFolder.now(file).equals(file)));
+        return generation != null && (wasMoving || isMoving() || !generationOf(opened).equals(generation));
     }
 
     /** A folder of files, which may be millions: those are named that have checksums of their own. */

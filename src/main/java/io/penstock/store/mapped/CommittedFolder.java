@@ -133,6 +133,37 @@ public final class CommittedFolder {
     }
 
     /**
+     * Opens a file where it is, if there is one. A file that is moved meanwhile is looked for again.
+     *
+     * @param <T> what is opened
+     * @param place where the file is
+     * @param opening opens it
+     * @return what was opened; null if there is no regular file
+     * @throws IOException if there is one and it cannot be opened
+     */
+    public static <T> T openIfThere(Place place, Opening<T> opening) throws IOException {
+        return isFile(place) ? open(place, opening) : null;
+    }
+
+    /**
+     * Whether there is a regular file.
+     *
+     * @param place where it is
+     * @return whether there is one
+     */
+    public static boolean isFile(Place place) {
+        while (true) {
+            Path path = place.path();
+            if (Files.isRegularFile(path)) {
+                return true;
+            }
+            if (path.equals(place.path())) {
+                return false;
+            }
+        }
+    }
+
+    /**
      * Where a file that describes another one is, such as its checksums.
      *
      * @param file where the other file was opened
@@ -151,8 +182,29 @@ public final class CommittedFolder {
      * @param file where it was
      * @return the same path, or its place if it has left its committed folder
      */
+    public static Path settled(Path file) {
+        return companion(file, file.getFileName().toString());
+    }
+
+    /**
+     * Where a file is that was opened before, or the one that a writer has committed in its stead.
+     *
+     * @param file where it was
+     * @return the same path; or its place, if it has left its committed folder; or the path in a committed folder that
+     *     has a file of that name now
+     */
     public static Path now(Path file) {
-        return isIn(file) ? companion(file, file.getFileName().toString()) : file;
+        String name = file.getFileName().toString();
+        if (isIn(file)) {
+            return settled(file);
+        }
+        for (String store : StoreNames.of(name)) {
+            Path committed = of(file.resolveSibling(store)).resolve(name);
+            if (Files.exists(committed)) {
+                return committed;
+            }
+        }
+        return file;
     }
 
     /**

@@ -1,12 +1,11 @@
 package io.penstock.store.mapped;
 
+import io.penstock.json.AtomicFile;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -28,20 +27,13 @@ public final class Folder {
     }
 
     /**
-     * Makes the renames and deletions in a folder last.
+     * Makes the renames and deletions in a folder last, also if the thread is interrupted.
      *
      * @param folder the folder
      * @throws IOException if it cannot be flushed
      */
     public static void flush(Path folder) throws IOException {
-        // Windows opens no folder as a file; there the file system orders the rename by itself.
-        if (folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                channel.force(true);
-            } catch (IOException e) {
-                throw new IOException(folder + ": the folder cannot be flushed: " + e.getMessage(), e);
-            }
-        }
+        AtomicFile.flushFolder(folder);
     }
 
     /**

@@ -185,7 +185,7 @@ public final class StagingFolder implements AutoCloseable {
             Files.move(files.resolve(names.getFirst()), parent.resolve(names.getFirst()),
                     StandardCopyOption.ATOMIC_MOVE);
             published = true;
-            Folder.flush(parent);
+            flushReplaced();
             return;
         }
         if (!surplus.isEmpty()) {
@@ -200,6 +200,15 @@ public final class StagingFolder implements AutoCloseable {
             CommittedFolder.finish(committed);
         } catch (IOException e) {
             throw CommittedFolder.unfinished(target, committed, e);
+        }
+    }
+
+    private void flushReplaced() throws IOException {
+        try {
+            Folder.flush(parent);
+        } catch (IOException e) {
+            throw new IOException(target + ": is written whole and replaces what was there, but a power cut may bring"
+                    + " that back: " + e.getMessage(), e);
         }
     }
 

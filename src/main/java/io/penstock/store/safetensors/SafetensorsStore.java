@@ -117,7 +117,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         try {
             for (String name : index.shards()) {
                 Path file = index.resolve(name);
-                if (!Files.isRegularFile(CommittedFolder.locate(file))) {
+                if (!CommittedFolder.isFile(() -> CommittedFolder.locate(file))) {
                     throw new MalformedStoreException(path, "no file '" + name + "'", "one, as weight_map says");
                 }
                 shards.put(name, openShard(file));

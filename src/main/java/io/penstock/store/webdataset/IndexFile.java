@@ -45,10 +45,17 @@ final class IndexFile {
      * @return the index, in memory of the arena; null if there is none that holds
      */
     static ShardIndex read(Path shard, ShardState state, long maxTarBytes, Arena arena) {
-        Path file = CommittedFolder.companion(shard, of(shard).getFileName().toString());
-        if (!Files.isRegularFile(file)) {
+        String name = of(shard).getFileName().toString();
+        try {
+            return CommittedFolder.openIfThere(() -> CommittedFolder.companion(shard, name),
+                    file -> readFile(file, state, maxTarBytes, arena));
+        } catch (IOException e) {
+            LOG.log(Level.INFO, () -> of(shard) + " cannot be read, the index is made again: " + e);
             return null;
         }
+    }
+
+    private static ShardIndex readFile(Path file, ShardState state, long maxTarBytes, Arena arena) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long size = channel.size();
             ByteBuffer header = ByteBuffer.allocateDirect((int) ShardIndex.HEADER_BYTES);
@@ -63,9 +70,6 @@ final class IndexFile {
             }
             ShardIndex index = new ShardIndex(bytes);
             return index.isConsistent() ? index : null;
-        } catch (IOException e) {
-            LOG.log(Level.INFO, () -> file + " cannot be read, the index is made again: " + e);
-            return null;
         }
     }
 

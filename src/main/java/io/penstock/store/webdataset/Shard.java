@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.Advice;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.CommittedFolder;
@@ -37,8 +38,8 @@ final class Shard implements AutoCloseable {
                 : IndexFile.read(path, state, compression.maxDecodedBytes(state.byteSize()), arena);
         if (index == null) {
             index = ShardIndexBuilder.build(path, compression, state, arena);
-            if (use == IndexUse.SIDECAR && !CommittedFolder.isIn(path) && state.byteSize() >= (compression == Compression.NONE
-                    ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED)) {
+            long worthIt = compression == Compression.NONE ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED;
+            if (use == IndexUse.SIDECAR && !CommittedFolder.isIn(path) && state.byteSize() >= worthIt) {
                 IndexFile.write(path, index);
             }
         }
@@ -73,6 +74,15 @@ final class Shard implements AutoCloseable {
      */
     MappedFile tar() {
         return plain != null ? plain : decoded.file();
+    }
+
+    /** The tar's bytes from their start: of a plain shard those that are mapped, whatever is at its path now. */
+    TarSource source() throws IOException {
+        if (plain == null) {
+            return compression.open(CommittedFolder.settled(path));
+        }
+        plain.advise(Advice.SEQUENTIAL, 0, plain.byteSize());
+        return new TarSource.OfMemory(plain.segment(), 0);
     }
 
     /**

@@ -40,7 +40,7 @@ public final class ShardList {
         for (Path part : parts(path)) {
             if (Files.isDirectory(part)) {
                 addFolder(part, shards);
-            } else if (Files.exists(part) || Files.exists(ShardSets.of(List.of(part)).locate(part))) {
+            } else if (Files.exists(part) || CommittedFolder.isFile(() -> ShardSets.of(List.of(part)).locate(part))) {
                 shards.add(part);
             } else {
                 throw new NoSuchFileException(part.toString(), null, "no such file"

@@ -1,7 +1,5 @@
 package io.penstock.store.webdataset;
 
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -17,8 +15,6 @@ import java.util.regex.Pattern;
 record ShardNames(String pattern, String before, String number, String after) {
 
     private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
-    private static final Pattern DIGITS = Pattern.compile("[0-9]+");
-    private static final int MAX_WIDTH = 9;
 
     static ShardNames of(String pattern) {
         Matcher matcher = NUMBER.matcher(pattern);
@@ -34,26 +30,5 @@ record ShardNames(String pattern, String before, String number, String after) {
 
     String name(int shard) {
         return number == null ? before : before + String.format(number, shard) + after;
-    }
-
-    /** All patterns by which a shard of that name may have been written; the name itself is one. */
-    static Set<String> patternsOf(String name) {
-        Set<String> patterns = new LinkedHashSet<>();
-        patterns.add(name);
-        Matcher digits = DIGITS.matcher(name);
-        while (digits.find()) {
-            String before = name.substring(0, digits.start());
-            String after = name.substring(digits.end());
-            int count = digits.end() - digits.start();
-            boolean padded = count > 1 && digits.group().charAt(0) == '0';
-            // A number that is wider than its place stands there in full.
-            for (int width = padded ? count : 1; width <= Math.min(count, MAX_WIDTH); width++) {
-                patterns.add(before + "%0" + width + "d" + after);
-            }
-            if (!padded) {
-                patterns.add(before + "%d" + after);
-            }
-        }
-        return patterns;
     }
 }

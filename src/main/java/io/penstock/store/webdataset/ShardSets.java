@@ -3,8 +3,8 @@ package io.penstock.store.webdataset;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Generation;
+import io.penstock.store.mapped.StoreNames;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The datasets that some shards may belong to, by their names: for each, a record may be beside them, and a committed
@@ -22,7 +23,8 @@ final class ShardSets {
     private final List<Path> shards;
     /** The paths that writers of such shards are given, with a {@code %d}. */
     private final List<Path> patterns;
-    private final List<Path> committed = new ArrayList<>();
+    /** Those of the sets, and of the shards as sets of their own, that are committed; null until somebody asks. */
+    private List<Path> committed;
 
     private ShardSets(List<Path> shards, Set<Path> patterns) {
         this.shards = shards;
@@ -34,23 +36,17 @@ final class ShardSets {
         Set<Path> patterns = new LinkedHashSet<>();
         for (Path shard : shards) {
             if (shard.getFileName() != null) {
-                for (String pattern : ShardNames.patternsOf(shard.getFileName().toString())) {
+                for (String pattern : StoreNames.patternsOf(shard.getFileName().toString())) {
                     patterns.add(shard.resolveSibling(pattern));
                 }
             }
         }
-        ShardSets sets = new ShardSets(shards, patterns);
-        for (Path pattern : patterns) {
-            if (CommittedFolder.exists(pattern)) {
-                sets.committed.add(pattern);
-            }
-        }
-        return sets;
+        return new ShardSets(shards, patterns);
     }
 
     /** Where a shard is: in the committed folder of a set, or in its place. */
     Path locate(Path shard) {
-        for (Path pattern : committed) {
+        for (Path pattern : committed()) {
             if (pattern.resolveSibling(shard.getFileName()).equals(shard)) {
                 Path found = CommittedFolder.locate(pattern, shard);
                 if (!found.equals(shard)) {
@@ -61,12 +57,21 @@ final class ShardSets {
         return shard;
     }
 
+    private synchronized List<Path> committed() {
+        if (committed == null) {
+            committed = Stream.concat(patterns.stream(), shards.stream()).filter(CommittedFolder::exists).toList();
+        }
+        return committed;
+    }
+
     /** By which writing of the sets the shards are: their records mark it, and a single shard marks itself. */
     Generation generation() throws IOException {
         List<CommittedFolder.Place> marks = new ArrayList<>();
         patterns.forEach(pattern -> marks.add(() -> locateRecord(pattern)));
         if (shards.size() == 1) {
-            patterns.forEach(pattern -> marks.add(() -> CommittedFolder.locate(pattern, shards.getFirst())));
+            Path shard = shards.getFirst();
+            patterns.forEach(pattern -> marks.add(() -> CommittedFolder.locate(pattern, shard)));
+            marks.add(() -> CommittedFolder.locate(shard));
         }
         return Generation.of(marks);
     }
@@ -78,8 +83,7 @@ final class ShardSets {
 
     /** The record of a pattern; null if there is none. */
     static ShardRecord record(Path pattern) throws IOException {
-        return CommittedFolder.open(() -> locateRecord(pattern),
-                file -> Files.exists(file) ? ShardRecord.read(file) : null);
+        return CommittedFolder.openIfThere(() -> locateRecord(pattern), ShardRecord::read);
     }
 
     /** What a record says of a shard. */

@@ -2,7 +2,6 @@ package io.penstock.store.webdataset;
 
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
-import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
@@ -106,7 +105,7 @@ final class WebDatasetInspection {
      * file of the first samples.
      */
     private void digest(Shard shard, long total, Progress progress) throws IOException {
-        try (TarSource source = shard.compression().open(CommittedFolder.now(shard.path()))) {
+        try (TarSource source = shard.source()) {
             TarReader tar = new TarReader(shard.path(), source);
             Suffixes suffixes = new Suffixes();
             SampleScanner scanner = new SampleScanner(shard.path(), tar, suffixes);

@@ -299,7 +299,7 @@ public final class WebDatasetStore implements RecordStore {
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
-                Arrays.stream(shards).map(shard -> CommittedFolder.now(shard.path())).toList(),
+                Arrays.stream(shards).map(shard -> CommittedFolder.settled(shard.path())).toList(),
                 new WebDatasetInspection(this, shards).details(digest, progress));
     }
 

@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -51,6 +52,38 @@ class BlockVerifierTest {
             bytes[at] ^= 32;
         }
         return Files.write(file, bytes);
+    }
+
+    @Test
+    void checksumsOfAFileThatIsReplacedAreNotTakenForThoseOfTheOldOne() throws IOException {
+        Path path = file();
+        Span span = new Span();
+        try (MappedFile file = MappedFile.open(path); SpanReader reader = new SpanReader(ReadMode.AUTO);
+                BlockVerifier verifier = new BlockVerifier(new VerifiedReads(), reader)) {
+            Path other = Files.write(folder.resolve("other"), new byte[BYTES]);
+            Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
+            BlockChecksums.write(path, true, _ -> { });
+            span.set(file, 0, 1);
+            String message = assertThrows(UncheckedIOException.class, () -> verifier.check(span)).getMessage();
+            assertTrue(message.contains(path + ": was replaced since it was opened"), message);
+        }
+    }
+
+    @Test
+    void checksumsThatAreInTheirPlaceBeforeTheirFileAreNotTakenForThoseOfTheOldOne() throws IOException {
+        Path path = file();
+        Span span = new Span();
+        try (MappedFile file = MappedFile.open(path); SpanReader reader = new SpanReader(ReadMode.AUTO);
+                BlockVerifier verifier = new BlockVerifier(new VerifiedReads(), reader)) {
+            Path committed = Files.createDirectory(folder.resolve(".data.committed"));
+            Path other = Files.write(committed.resolve("data"), new byte[BYTES]);
+            BlockChecksums.write(other, true, _ -> { });
+            Files.move(BlockChecksums.pathFor(other), BlockChecksums.pathFor(path),
+                    StandardCopyOption.REPLACE_EXISTING);
+            span.set(file, 0, 1);
+            String message = assertThrows(UncheckedIOException.class, () -> verifier.check(span)).getMessage();
+            assertTrue(message.contains(path + ": was replaced since it was opened"), message);
+        }
     }
 
     @ParameterizedTest

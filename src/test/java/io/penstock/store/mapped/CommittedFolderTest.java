@@ -190,6 +190,21 @@ class CommittedFolderTest {
     }
 
     @Test
+    void anInterruptDoesNotKeepACommitFromLasting() throws Exception {
+        Path folder = written(WrittenStore.NPY, "store", OLD);
+        try (StagingFolder staging = StagingFolder.open(folder.resolve("x.npy"))) {
+            for (String name : List.of("x.npy", "x.npy.crc32c")) {
+                staging.create(name).close();
+            }
+            Thread.currentThread().interrupt();
+            staging.publish(List.of("x.npy", "x.npy.crc32c"));
+            assertTrue(Thread.interrupted());
+        }
+        assertEquals(List.of("x.npy", "x.npy.crc32c"), WrittenStore.names(folder));
+        assertEquals(0, Files.size(folder.resolve("x.npy")));
+    }
+
+    @Test
     void aListOfSurplusFilesThatLeadsElsewhereIsRefused() throws Exception {
         Path after = written(WrittenStore.TARS_BY_FOLDER, "new", NEW);
         Path state = state(null, after, ".x-%06d.tar.committed", "");

@@ -68,8 +68,8 @@ class MegatronWriterFaultsTest {
 
     private static String java(Path prefix, long rounds) {
         return String.join(" ", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp",
-                "'" + System.getProperty("java.class.path") + "'", "'" + Child.class.getName() + "'",
+                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+                "-cp", "'" + System.getProperty("java.class.path") + "'", "'" + Child.class.getName() + "'",
                 "'" + prefix + "'", Long.toString(rounds));
     }
 

@@ -17,9 +17,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +46,31 @@ class ShardIndexTest {
     @BeforeEach
     void write() throws IOException {
         shard = writeShard("train.tar", SAMPLES, 1000);
+    }
+
+    @Test
+    void anIndexThatADeadWriterLeftUnfinishedIsReplaced() throws IOException {
+        Path index = IndexFile.of(shard);
+        Path left = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
+        Files.delete(index);
+        WebDatasetStore.open(shard).close();
+        assertTrue(Files.exists(index));
+        assertFalse(Files.exists(left));
+    }
+
+    @Test
+    void anIndexThatAnotherWriterIsAtIsLeftToIt() throws IOException {
+        Path index = IndexFile.of(shard);
+        Path busy = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
+        Files.delete(index);
+        try (FileChannel channel = FileChannel.open(busy, StandardOpenOption.WRITE)) {
+            channel.lock();
+            try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+                assertEquals(SAMPLES, store.size());
+            }
+        }
+        assertFalse(Files.exists(index));
+        assertTrue(Files.exists(busy));
     }
 
     private Path writeShard(String name, int samples, int bytes) throws IOException {
