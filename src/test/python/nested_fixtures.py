@@ -159,7 +159,7 @@ def columns(name, array, nested_sizes=True, as_json=False):
               or pa.types.is_fixed_size_binary(plain)):
             values.append(scalar.as_py().hex())
         else:
-            values.append(text(scalar))
+            values.append(None if text(scalar) == "null" else text(scalar))
     return {name: values}
 
 
@@ -348,6 +348,9 @@ def write_parquet(folder):
         for label in sized:
             read = read.append_column(data.schema.field(label), data[label])
         expect(name + ".parquet", read, nested_sizes=False, as_json=name == "int96")
+    two = pa.table({"cannot": pa.array([["a"], []]), "can": pa.array([1, 2])})
+    pq.write_table(two, os.path.join(folder, "brotli.parquet"), compression={"cannot.list.element": "brotli", "can": "none"})
+    expect("brotli.parquet", two.select(["can"]))
     many = pa.table({"conv": conversations(2000), "n": pa.array(range(2000))})
     pq.write_table(many, os.path.join(folder, "many.parquet"), row_group_size=1500, data_page_size=2000, compression="zstd")
     batches = many.combine_chunks().to_batches()[0]
@@ -363,7 +366,8 @@ def write_small(folder):
     """Seeds for fuzzing, which starts from small files."""
     os.makedirs(folder, exist_ok=True)
     few = {name: SCALARS[name] for name in ("i16", "f32", "bool", "d128", "ts_us", "str", "bin")}
-    groups = {"nested": nested(ROWS), "arrow": arrow_only(ROWS), "lists": lists(few | ARROW_ONLY, ROWS)}
+    groups = {"nested": nested(ROWS), "arrow": arrow_only(ROWS), "lists": lists(few | ARROW_ONLY, ROWS),
+              "fixed": {"all": pa.array([["a", "b"]] * ROWS, pa.list_(pa.string(), 2))}}
     for name, arrays in groups.items():
         table = pa.table(arrays)
         for new, options in ((ipc.new_stream, {"metadata_version": ipc.MetadataVersion.V4}),

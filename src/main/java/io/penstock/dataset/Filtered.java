@@ -172,9 +172,7 @@ public final class Filtered implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * <p>This is a pass over the samples that are kept, made once.
-     *
-     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     * <p>This is a pass over the samples that are kept, made once. A bad one has no length: whoever reads it is told.
      */
     @Override
     public long maxLength(int field) {

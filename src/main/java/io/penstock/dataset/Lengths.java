@@ -67,13 +67,19 @@ public final class Lengths implements LongUnaryOperator {
         return new Lengths(lengths);
     }
 
-    /** The longest of a field's values, by asking for all of them. */
+    /**
+     * The longest of a field's values, by asking for all of them. A bad sample has no length: whoever reads it is told.
+     */
     static long longest(Dataset dataset, int field) {
         long rowBytes = Math.max(1, dataset.fields().get(field).rowBytes());
         long longest = 0;
         try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
             for (long sample = 0; sample < dataset.size(); sample++) {
-                longest = Math.max(longest, reader.byteSize(sample, field) / rowBytes);
+                try {
+                    longest = Math.max(longest, reader.byteSize(sample, field) / rowBytes);
+                } catch (BadSampleException _) {
+                    continue;
+                }
             }
         }
         return longest;

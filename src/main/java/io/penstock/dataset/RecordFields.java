@@ -173,9 +173,10 @@ public final class RecordFields implements Dataset {
      * {@inheritDoc}
      *
      * <p>Where the store does not know it, this is a pass over all samples, made once: over their places if the field
-     * is as it is stored, and over their content if it is decoded.
+     * is as it is stored, and over their content if it is decoded. A sample that lacks the value, or whose value is
+     * malformed, has no length: whoever reads it is told.
      *
-     * @throws UncheckedIOException if a sample lacks the value or it is malformed; names it
+     * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
     @Override
     public long maxLength(int field) {

@@ -2,6 +2,7 @@ package io.penstock.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +26,9 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,6 +37,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * metadata; what is in them is what it read: {@code src/test/python/nested_fixtures.py}.
  */
 class NestedColumnsTest {
+
+    @TempDir
+    private Path folder;
 
     static Path file(String name) {
         return Fixtures.path("../nested").resolve(name);
@@ -66,13 +74,87 @@ class NestedColumnsTest {
     }
 
     private static String json(RecordStore store, long row) {
-        if (!store.isPresent(row, 0)) {
+        return json(store, row, 0);
+    }
+
+    private static String json(RecordStore store, long row, int column) {
+        if (!store.isPresent(row, column)) {
             return "null";
         }
         Span span = new Span();
-        store.locate(row, 0, span);
+        store.locate(row, column, span);
         return new String(span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aColumnThatCannotBeReadIsListedWithItsReasonAndNoOtherIsRefused() throws IOException {
+        Map<String, Object> table = Json.object(Inspection.of(file("brotli.parquet"), true).details().get("table"));
+        assertEquals(List.of(Map.of("name", "cannot", "type", "list<element: string>", "reason",
+                "compressed with BROTLI")), table.get("unsupported"));
+    }
+
+    /** A text of row 1 is made no UTF-8. */
+    @ParameterizedTest
+    @ValueSource(strings = {"small/nested_stream.arrow", "small/nested.parquet"})
+    void aTextThatIsNotUtf8SpoilsItsRowAlone(String name) throws IOException {
+        byte[] bytes = Files.readAllBytes(file(name));
+        // The first one is the value; statistics come behind it.
+        int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("turn 0 of 1 ");
+        bytes[at] = (byte) 0xC0;
+        Path damaged = Files.write(folder.resolve("damaged"), bytes);
+        try (RecordStore whole = RecordStore.open(file(name)); RecordStore store = RecordStore.open(damaged,
+                OpenOptions.as(name.endsWith("arrow") ? StoreFormat.ARROW : StoreFormat.PARQUET))) {
+            for (long row = 0; row < store.size(); row++) {
+                if (row != 1) {
+                    assertEquals(json(whole, row), json(store, row));
+                }
+            }
+            assertFalse(store.isPresent(1, 0));
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(1, 0, new Span())).getCause()
+                    .getMessage();
+            assertTrue(message.contains("row 1 of column 'conv'") && message.contains("not UTF-8"), message);
+        }
+    }
+
+    /** A length that no data stand behind takes no memory, and is refused or has no effect. */
+    @Test
+    void lengthsThatAreFarTooLargeAreRefused() throws IOException {
+        byte[] bytes = Files.readAllBytes(file("small/nested_stream.arrow"));
+        Path damaged = folder.resolve("damaged.arrow");
+        int refused = 0;
+        for (int at = 0; at + Long.BYTES <= bytes.length; at += Long.BYTES) {
+            ByteBuffer buffer = ByteBuffer.wrap(bytes.clone()).order(ByteOrder.LITTLE_ENDIAN);
+            // The lengths of arrays that have one or two values a row.
+            if (buffer.getLong(at) == 8 || buffer.getLong(at) == 16) {
+                Files.write(damaged, buffer.putLong(at, 1L << 60).array());
+                try (RecordStore store = RecordStore.open(damaged)) {
+                    for (int c = 0; c < store.columns().size(); c++) {
+                        json(store, store.size() - 1, c);
+                    }
+                } catch (MalformedStoreException _) {
+                    refused++;
+                } catch (UncheckedIOException e) {
+                    assertInstanceOf(MalformedStoreException.class, e.getCause());
+                    refused++;
+                }
+            }
+        }
+        assertTrue(refused > 20, refused + " were refused");
+    }
+
+    @Test
+    void rowsOfWhichEachHasItemsAreNoMoreThanThereAreItems() throws IOException {
+        byte[] bytes = Files.readAllBytes(file("small/fixed_stream.arrow"));
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at + Long.BYTES <= bytes.length; at += Long.BYTES) {
+            if (buffer.getLong(at) == 8) {
+                buffer.putLong(at, 1L << 60);
+            }
+        }
+        Path damaged = Files.write(folder.resolve("damaged.arrow"), bytes);
+        String message = assertThrows(MalformedStoreException.class, () -> RecordStore.open(damaged)).getMessage();
+        assertTrue(message.contains("column 'all' of 16 values, expected at least " + (1L << 61)), message);
     }
 
     @ParameterizedTest

@@ -40,6 +40,17 @@ final class ArrowArrays {
             add(batch, node, batch.rows());
         }
         add(batch, tree.root(), batch.rows());
+        for (Node node : tree.above()) {
+            checkRows(batch, node);
+        }
+        checkRows(batch, tree.root());
+    }
+
+    private void checkRows(ArrowBatch batch, Node node) throws MalformedStoreException {
+        if (length(node) != batch.rows()) {
+            throw batch.malformed("column '" + tree.name() + "' of " + length(node) + " values", batch.rows()
+                    + ", one a row");
+        }
     }
 
     MappedFile file() {
@@ -66,12 +77,11 @@ final class ArrowArrays {
         return segments;
     }
 
-    /** Adds an array, whose length is checked unless it is -1. */
-    private void add(ArrowBatch batch, Node node, long expected) throws MalformedStoreException {
+    /** Adds an array, which has at least so many values. */
+    private void add(ArrowBatch batch, Node node, long least) throws MalformedStoreException {
         long length = batch.length(node.node(), tree.name());
-        if (expected >= 0 && length != expected) {
-            throw batch.malformed("column '" + tree.name() + "' of " + length + " values", "" + expected
-                    + ", one a row");
+        if (length < least) {
+            throw batch.malformed("column '" + tree.name() + "' of " + length + " values", "at least " + least);
         }
         lengths[node.id()] = length;
         List<Stored> stored = new ArrayList<>();
@@ -91,8 +101,20 @@ final class ArrowArrays {
                 && part.size() == 0 ? DecodedBuffers.ABSENT : decoded.place(batch, part, -1)).toArray();
         sizes[node.id()] = stored.stream().mapToLong(part -> part == null ? 0 : part.size()).toArray();
         for (Node child : node.children()) {
-            add(batch, child, -1);
+            add(batch, child, leastOfChild(node, length));
         }
+    }
+
+    /** How many values a child must have, where that follows from the number of its parent's. */
+    private static long leastOfChild(Node node, long length) {
+        ArrowType type = node.field().type();
+        return switch (type.id()) {
+            case STRUCT -> length;
+            case UNION -> type.isDense() ? 0 : length;
+            case FIXED_SIZE_LIST -> type.size() > 0 && length > Long.MAX_VALUE / type.size() ? Long.MAX_VALUE
+                    : length * type.size();
+            default -> 0;
+        };
     }
 
     private static boolean isView(Node node) {

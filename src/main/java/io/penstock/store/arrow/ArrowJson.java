@@ -93,7 +93,7 @@ final class ArrowJson implements ArrowColumn {
 
     @Override
     public void freeze(RowIndex rows) {
-        index = rows;
+        freezeValues(rows);
         long count = 0;
         for (int b = 0; b < batches.size(); b++) {
             firstBlocks.add(count);
@@ -101,7 +101,12 @@ final class ArrowJson implements ArrowColumn {
         }
         firstBlocks.add(count);
         blocks = new ColumnBlocks(Math.toIntExact(count), this::write);
-        values.forEach(column -> column.freeze(new RowIndex(column.starts())));
+    }
+
+    /** The values of a dictionary are written with what refers to them, not as blocks of their own. */
+    private void freezeValues(RowIndex rows) {
+        index = rows;
+        values.forEach(column -> column.freezeValues(new RowIndex(column.starts())));
     }
 
     private ColumnBlock write(int block) throws IOException {

@@ -23,7 +23,8 @@ import java.util.stream.LongStream;
 /**
  * The rows of Arrow IPC files or streams of one schema, one behind the other. Values are views of the mapped files,
  * wherever they start, unless their buffer is compressed or holds truth values, which are stored as bits: such a buffer
- * is decoded once, when a value in it is located.
+ * is decoded once, when a value in it is located. What is neither numbers nor bytes nor text is given as JSON, which is
+ * written for some rows at once, when one of them is located.
  *
  * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing a row. A row is found in O(1):
  * its batch by an index over the batches, its value by its number or by two offsets, which are checked when they are

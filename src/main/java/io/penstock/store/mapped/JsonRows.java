@@ -31,13 +31,14 @@ public final class JsonRows implements AutoCloseable {
     }
 
     /**
-     * The row ends. Unless it has a value, what was appended is taken back.
+     * The row ends. Unless it has a value, what was appended is taken back; {@code null} is none.
      *
      * @param state one of {@link ColumnBlock#PRESENT}, {@link ColumnBlock#NULL} and {@link ColumnBlock#BAD}
      * @throws IOException if the rows take more than a block may
      */
     public void end(byte state) throws IOException {
-        if (state != ColumnBlock.PRESENT) {
+        byte kept = state == ColumnBlock.PRESENT && text.isNullFrom(rowStart) ? ColumnBlock.NULL : state;
+        if (kept != ColumnBlock.PRESENT) {
             text.bytes().truncate(rowStart);
             isComplete = false;
         }
@@ -46,7 +47,7 @@ public final class JsonRows implements AutoCloseable {
                     + " bytes");
         }
         offsets.putInt((int) text.bytes().byteSize());
-        states.put(state);
+        states.put(kept);
     }
 
     /**

@@ -21,6 +21,8 @@ public final class JsonText implements AutoCloseable {
     /** The greatest scale of a decimal, up or down: what bounds the zeros that are written for it. */
     public static final int MAX_SCALE = 1000;
 
+    /** The letters {@code null} as a little-endian number. */
+    private static final int NULL = 'n' | 'u' << 8 | 'l' << 16 | 'l' << 24;
     private static final int BASE64_STEP = 3 << 10;
     private static final long SECONDS_OF_DAY = 86_400;
     private static final int SECONDS_OF_HOUR = 3600;
@@ -50,11 +52,20 @@ public final class JsonText implements AutoCloseable {
 
     /** A value begins, which may take {@link #MAX_VALUE_BYTES}. */
     void begin() {
-        limit = out.byteSize() + MAX_VALUE_BYTES;
+        begin(MAX_VALUE_BYTES);
+    }
+
+    void begin(long maxBytes) {
+        limit = out.byteSize() + maxBytes;
     }
 
     NativeBytes bytes() {
         return out;
+    }
+
+    /** Whether what is behind a byte is {@code null}, as a union's value or a dictionary's may be. */
+    boolean isNullFrom(long start) {
+        return out.byteSize() - start == Integer.BYTES && out.getInt(start) == NULL;
     }
 
     private void room(long more) throws UnwritableException {

@@ -3,7 +3,7 @@ package io.penstock.store.mapped;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A value of a row cannot be written as JSON; other rows can. The message does not say where it is: the caller does. */
+/** A row's value cannot be written as JSON; other rows can. The message does not say where it is: the caller does. */
 public final class UnwritableException extends IOException {
 
     @Serial

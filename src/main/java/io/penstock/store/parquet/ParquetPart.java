@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** One file of a store: its mapping, its footer, and the columns that are read of it. */
 final class ParquetPart implements AutoCloseable {
@@ -23,9 +24,13 @@ final class ParquetPart implements AutoCloseable {
         this.file = file;
         this.metadata = FileMetadata.read(file);
         this.schema = new Schema(metadata.root(), arrowFields());
+        for (ParquetColumn column : List.copyOf(schema.columns())) {
+            compressions(column).filter(compression -> !compression.isSupported()).findFirst().ifPresent(
+                    compression -> schema.pass(column, "compressed with " + compression));
+        }
         if (schema.columns().isEmpty()) {
-            throw new MalformedStoreException(file.path(), "no column that can be read: "
-                    + schema.unread().stream().map(column -> column.name() + ": " + column.type()).toList(),
+            throw new MalformedStoreException(file.path(), "no column that can be read: " + schema.unread().stream()
+                    .map(column -> column.name() + ": " + column.type() + " (" + column.reason() + ")").toList(),
                     "at least one");
         }
         for (RowGroup group : metadata.groups()) {
@@ -35,6 +40,11 @@ final class ParquetPart implements AutoCloseable {
                 }
             }
         }
+    }
+
+    private Stream<Compression> compressions(ParquetColumn column) {
+        return metadata.groups().stream().flatMap(group -> column.stored().stream()
+                .map(leaf -> group.chunks().get(leaf.index()).compression()));
     }
 
     static ParquetPart open(Path path) throws IOException {
@@ -58,10 +68,6 @@ final class ParquetPart implements AutoCloseable {
     private void check(RowGroup group, String name, StoredLeaf leaf, ColumnChunk chunk)
             throws MalformedStoreException {
         boolean isList = leaf.maxRepetition() > 0;
-        if (!chunk.compression().isSupported()) {
-            throw new MalformedStoreException(file.path(), "column '" + name + "' compressed with "
-                    + chunk.compression(), "UNCOMPRESSED, SNAPPY, GZIP, ZSTD or LZ4");
-        }
         if (isList ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
             throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()
                     + " values in a row group", group.rows() + ", as the row group has rows"

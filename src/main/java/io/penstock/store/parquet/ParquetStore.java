@@ -21,7 +21,8 @@ import java.util.Objects;
 
 /**
  * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
- * for the first time; from then on a look-up is a read of the decoded copy.
+ * for the first time; from then on a look-up is a read of the decoded copy. What is neither numbers nor bytes nor text
+ * is given as JSON, put together of its column chunks.
  */
 public final class ParquetStore implements RecordStore {
 

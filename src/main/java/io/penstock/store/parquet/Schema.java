@@ -61,7 +61,13 @@ final class Schema {
         return columns;
     }
 
-    /** What cannot be read, in the order of the file. */
+    /** A column that looked as if it could be read cannot be. */
+    void pass(ParquetColumn column, String reason) {
+        columns.remove(column);
+        unread.add(new Unread(column.column().name(), column.storedType(), reason));
+    }
+
+    /** What cannot be read. */
     List<Unread> unread() {
         return unread;
     }
@@ -122,7 +128,8 @@ final class Schema {
         }
         SchemaNode repeated = list.children().getFirst();
         boolean isElement = repeated.isLeaf() || repeated.children().size() != 1
-                || repeated.children().getFirst().is(Repetition.REPEATED) || repeated.name().equals("array") || repeated.name().equals(list.name() + "_tuple");
+                || repeated.children().getFirst().is(Repetition.REPEATED) || repeated.name().equals("array")
+                || repeated.name().equals(list.name() + "_tuple");
         return isElement ? repeated : repeated.children().getFirst();
     }
 

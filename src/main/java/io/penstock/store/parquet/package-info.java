@@ -1,5 +1,5 @@
 /**
- * Parquet files: their footer, their pages, and those of their columns that are numbers, lists of numbers, bytes and
- * text.
+ * Parquet files: their footer, their pages, and their columns: numbers, lists of numbers, bytes, text, and what is
+ * nested otherwise as JSON.
  */
 package io.penstock.store.parquet;

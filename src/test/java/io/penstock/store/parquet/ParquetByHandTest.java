@@ -131,9 +131,9 @@ class ParquetByHandTest {
         byte[] repetition = {2, 0, 0, 0, 3, 0b0000_0010};
         byte[] definition = {2, 0, 0, 0, 3, 0b0001_1011};
         for (int s = 0; s < paths.length; s++) {
-            assertEquals(List.of("[{\"e\":1},{\"e\":2}]", "[]", "[{\"e\":3}]", "[{\"e\":4}]"), texts(new ParquetBytes(4, 5)
-                    .schema(Physical.INT32, paths[s], schemas[s]).page(5, Encoding.PLAIN, join(repetition, definition,
-                    ints(1, 2, 3, 4))).write(file())));
+            assertEquals(List.of("[{\"e\":1},{\"e\":2}]", "[]", "[{\"e\":3}]", "[{\"e\":4}]"), texts(
+                    new ParquetBytes(4, 5).schema(Physical.INT32, paths[s], schemas[s]).page(5, Encoding.PLAIN,
+                    join(repetition, definition, ints(1, 2, 3, 4))).write(file())));
         }
     }
 
