@@ -5,6 +5,8 @@ import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
+import io.penstock.memory.ThreadLimitException;
+import io.penstock.memory.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.tokenize.CorpusException;
@@ -46,6 +48,9 @@ record Failure(int exitCode, String line, Throwable cause) {
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
+            case ThreadLimitException threads -> new Failure(ExitCode.FAILURE, threads.getMessage(), e);
+            case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
+                    new Failure(ExitCode.FAILURE, "no thread can be started" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
                     "not enough memory (" + e.getMessage() + "); PENSTOCK_JAVA_OPTS=-Xmx8g gives Java more", e);
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);

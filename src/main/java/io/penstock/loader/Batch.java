@@ -30,7 +30,7 @@ import java.util.List;
  * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
  * streams are closed after the batches that they use.
  */
-public final class Batch implements AutoCloseable {
+public sealed class Batch implements AutoCloseable permits WatchedBatch {
 
     /** The most streams that one batch may be used on. */
     static final int MAX_STREAMS = 4;
@@ -440,7 +440,7 @@ public final class Batch implements AutoCloseable {
         return closed;
     }
 
-    private BatchHolder open() {
+    BatchHolder open() {
         if (closed) {
             throw new IllegalStateException("the batch is closed");
         }

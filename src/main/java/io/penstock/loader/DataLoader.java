@@ -6,6 +6,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.loader.events.QueueProbe;
 import io.penstock.loader.events.TakeEvents;
+import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
@@ -92,6 +93,7 @@ public final class DataLoader implements AutoCloseable {
     /** The number, in the run, of the batch that comes next. */
     private long nextBatch;
     private boolean inlineFilled;
+    private final Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -115,6 +117,8 @@ public final class DataLoader implements AutoCloseable {
         }
         try {
             int hostSlots = settings.hostSlots(layout.capacityBytes());
+            settings.checkMemory(layout.capacityBytes(), hostSlots,
+                    settings.copies(device) && device.hostAccessible() ? settings.deviceSlots : 0);
             this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
             boolean copies = settings.copies(device);
             boolean helps = settings.trainerHelps(copies);
@@ -158,6 +162,7 @@ public final class DataLoader implements AutoCloseable {
             opened.closeAfter(t);
             throw t;
         }
+        leak = Leak.watch(this, "loader", name);
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
     }
 
@@ -269,6 +274,9 @@ public final class DataLoader implements AutoCloseable {
                 fillInline();
             }
             batch = delivery.take(run, nextBatch, stream);
+            if (Leak.isLookedFor()) {
+                batch = new WatchedBatch(batch, name);
+            }
             advance();
             totals.given(batch.count(), batch.replaced());
             return batch;
@@ -559,6 +567,7 @@ public final class DataLoader implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
+        leak.closed();
         failure.setClosed();
         if (own != null) {
             own.wake();

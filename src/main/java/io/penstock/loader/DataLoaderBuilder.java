@@ -4,6 +4,7 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
+import io.penstock.device.host.HostInspection;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
@@ -25,6 +26,14 @@ import java.util.function.LongUnaryOperator;
 public final class DataLoaderBuilder {
 
     private static final LongSupplier MACHINE_TIME = System::nanoTime;
+    /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
+    static final int MOST_WORKERS = 1024;
+    /** A slot each: what is so far ahead of the trainer is made no sooner by being further ahead. */
+    static final int MOST_PREFETCH = 1 << 16;
+    /** Memory of the device, and five events, each. */
+    static final int MOST_DEVICE_SLOTS = 1024;
+    /** Less than this any machine has; it is not asked. */
+    private static final long ANY_MACHINE_BYTES = 64 << 20;
     private static final long SMALL_AHEAD = 16;
     private static final long SMALL_AHEAD_BYTES = 1 << 20;
 
@@ -239,7 +248,7 @@ public final class DataLoaderBuilder {
      * long anyway. It never does for users' maps, decoders, collators, datasets and samplers, nor for token budgets.
      * Workers beyond the processors that it leaves stand back while that is most of what the trainer's thread does.
      *
-     * @param threads at least 0
+     * @param threads 0 to 1024
      * @return this
      */
     public DataLoaderBuilder workers(int threads) {
@@ -251,7 +260,7 @@ public final class DataLoaderBuilder {
      * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two; of small batches more,
      * up to 16 or a MiB, since they are made sooner than a thread wakes up.
      *
-     * @param batches at least 1
+     * @param batches 1 to 65,536
      * @return this
      */
     public DataLoaderBuilder prefetch(int batches) {
@@ -263,7 +272,7 @@ public final class DataLoaderBuilder {
      * Device slots, when batches are copied: one that computes, one that arrives, one that waits. Default 3. A trainer
      * that holds {@code k} batches at a time wants {@code k + 2}.
      *
-     * @param slots at least 2
+     * @param slots 2 to 1024
      * @return this
      */
     public DataLoaderBuilder deviceSlots(int slots) {
@@ -374,13 +383,18 @@ public final class DataLoaderBuilder {
      * Allocates all memory and starts the threads, which begin to fill slots at once.
      *
      * @return the loader, to be closed by the caller
-     * @throws IllegalArgumentException if settings contradict each other, or the collator cannot collate the dataset
+     * @throws IllegalArgumentException if settings contradict each other or are out of bounds, the slots are more than
+     *     the memory of this machine, or the collator cannot collate the dataset
+     * @throws io.penstock.memory.ThreadLimitException if the OS has no more threads
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */
     public DataLoader open() {
-        check(workers >= 0, "workers", workers, "at least 0");
-        check(prefetch == -1 || prefetch >= 1, "prefetch", prefetch, "at least 1");
-        check(deviceSlots >= 2, "device slots", deviceSlots, "at least 2");
+        check(workers >= 0 && workers <= MOST_WORKERS, "workers", workers, "0 to " + MOST_WORKERS
+                + ": each is a thread with memory of its own, and more than there are processors make nothing faster");
+        check(prefetch == -1 || prefetch >= 1 && prefetch <= MOST_PREFETCH, "prefetch", prefetch, "1 to "
+                + MOST_PREFETCH + ": each batch ahead is a slot in memory");
+        check(deviceSlots >= 2 && deviceSlots <= MOST_DEVICE_SLOTS, "device slots", deviceSlots, "2 to "
+                + MOST_DEVICE_SLOTS + ": one that computes, one that arrives, and each is a batch of device memory");
         check(budget == null || badSamples == BadSamplePolicy.FAIL, "bad samples with a token budget", badSamples,
                 "FAIL: another sample may not fit");
         check(transfer != TransferMode.IN_PLACE || device == null || device.hostAccessible(), "transfer", "in place",
@@ -423,6 +437,26 @@ public final class DataLoaderBuilder {
     BatchesAhead ahead(int largestBatch) {
         long bytes = readAheadBytes == -1 ? BatchesAhead.AUTOMATIC_BYTES : readAheadBytes;
         return bytes == 0 ? null : new BatchesAhead(dataset, largestBatch, Math.max(1, workers), bytes);
+    }
+
+    /**
+     * Fails if the slots are more than this machine has memory.
+     *
+     * @param copiesOnHost device slots that are memory of this machine too
+     * @throws IllegalArgumentException if so; says how many bytes of what
+     */
+    void checkMemory(long slabBytes, int hostSlots, int copiesOnHost) {
+        long slots = (long) hostSlots + copiesOnHost;
+        if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
+            return;
+        }
+        long machineBytes = HostInspection.host().memoryTotalBytes();
+        if (slots > machineBytes / slabBytes) {
+            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, a batch each: found "
+                    + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")
+                    + ", expected at most the " + machineBytes
+                    + " bytes of memory that this machine has: a smaller batch, prefetch or number of workers");
+        }
     }
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */

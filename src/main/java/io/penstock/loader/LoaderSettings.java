@@ -35,10 +35,10 @@ import java.util.OptionalInt;
  * <p>{@code loader_settings} is the version of the form. Every other key may be left out; a key that is not listed here
  * is refused, since a misspelt setting that does nothing is worse than none.
  *
- * @param workers threads that collate, from 0
- * @param prefetch batches that may wait ahead of the trainer, from 1
+ * @param workers threads that collate, 0 to 1024
+ * @param prefetch batches that may wait ahead of the trainer, 1 to 65,536
  * @param readMode how bytes of files are brought in
- * @param deviceSlots slots on the device, from 2, where batches are copied
+ * @param deviceSlots slots on the device, 2 to 1024, where batches are copied
  * @param note where the settings come from, for people; may be empty
  */
 public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional<ReadMode> readMode,
@@ -56,17 +56,20 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException if a number is below its least
+     * @throws IllegalArgumentException if a number is out of its bounds
      */
     public LoaderSettings {
-        atLeast("workers", workers, 0);
-        atLeast("prefetch", prefetch, 1);
-        atLeast("device_slots", deviceSlots, 2);
+        within("workers", workers, 0, DataLoaderBuilder.MOST_WORKERS);
+        within("prefetch", prefetch, 1, DataLoaderBuilder.MOST_PREFETCH);
+        within("device_slots", deviceSlots, 2, DataLoaderBuilder.MOST_DEVICE_SLOTS);
     }
 
-    private static void atLeast(String key, OptionalInt found, int least) {
+    private static void within(String key, OptionalInt found, int least, int most) {
         if (found.isPresent() && found.getAsInt() < least) {
             throw wrong(key, found.getAsInt(), "at least " + least);
+        }
+        if (found.isPresent() && found.getAsInt() > most) {
+            throw wrong(key, found.getAsInt(), "at most " + most);
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
@@ -24,6 +25,13 @@ import java.util.SplittableRandom;
  * <p><b>A file that shrinks.</b> Another process may truncate the file. Touching a page that is gone raises an
  * {@link InternalError} in the JVM, not a crash, as long as it is Java code that touches it; {@link #checkSize} turns
  * that into an error which names the file. Memory of a mapped file is therefore never handed to native code.
+ *
+ * <p><b>A file that is written to.</b> While readers read, a few times a second, {@link #checkSize} compares size,
+ * modification time and change time with those at open. From the first difference on, every read is an error: a
+ * size or a modification time that differs means that the file was written to (or that somebody ran {@code touch} on
+ * it). A change time that differs alone is what {@code chmod}, a hard link, a rename, deleting the name, or a backup
+ * that sets the access time back leave: the file then goes on being read if a sample of its blocks is as it was. What
+ * takes the file's name, by a rename, is another file: this one is read as it was.
  */
 public final class MappedFile implements AutoCloseable {
 
@@ -32,24 +40,37 @@ public final class MappedFile implements AutoCloseable {
     /** One page in 64 may be missing: more of them cost more, faulted in, than reading by call costs for the others. */
     private static final double WARM_SHARE = 0.98;
 
+    private static final System.Logger LOG = System.getLogger(MappedFile.class.getName());
+
     private final Path path;
     private final Arena arena;
     private final MemorySegment segment;
     private final int fd;
+    private final Leak leak;
 
+    /** Null where the OS does not tell, and of a file that this process writes. Guarded by the monitor. */
+    private FileStatus status;
+    private final ContentSample sample;
+    /** What is found of a file that was written to or shrank; null as long as it was not. */
+    private volatile String change;
+    /** Read together with this file; null if none is. */
+    private volatile MappedFile index;
     private volatile boolean closed;
     private volatile boolean warm;
     private volatile long refreshedNanos;
     /** What the kernel reads ahead, in bytes; -1 until somebody asks. */
     private volatile long kernelReadAhead = -1;
 
-    private MappedFile(Path path, Arena arena, MemorySegment segment, int fd) {
+    private MappedFile(Path path, Arena arena, MemorySegment segment, int fd, FileStatus status) {
         this.path = path;
         this.arena = arena;
         this.segment = segment;
         this.fd = fd;
+        this.status = status;
+        this.sample = new ContentSample(this);
         this.warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
         this.refreshedNanos = System.nanoTime();
+        this.leak = Leak.watch(this, "file", path);
     }
 
     /**
@@ -61,6 +82,22 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it is not a regular file, or cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
+        return open(path, false);
+    }
+
+    /**
+     * Maps a file that this process itself goes on writing to: that it was written to is no error.
+     *
+     * @param path a regular file; it may be empty
+     * @return the mapping, to be closed by the caller
+     * @throws NoSuchFileException if there is none
+     * @throws IOException if it is not a regular file, or cannot be read or mapped
+     */
+    public static MappedFile openWritten(Path path) throws IOException {
+        return open(path, true);
+    }
+
+    private static MappedFile open(Path path, boolean isWritten) throws IOException {
         if (!Files.exists(path)) {
             throw new NoSuchFileException(path.toString(), null, "no such file");
         }
@@ -70,8 +107,9 @@ public final class MappedFile implements AutoCloseable {
         int fd = Posix.AVAILABLE ? Posix.openReadOnly(path) : -1;
         Arena arena = Arena.ofShared();
         try (FileChannel channel = FileChannel.open(sameFile(path, fd), StandardOpenOption.READ)) {
+            FileStatus status = isWritten ? null : FileStatus.of(fd, path);
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            return new MappedFile(path, arena, segment, fd);
+            return new MappedFile(path, arena, segment, fd, status);
         } catch (Throwable t) {
             arena.close();
             if (fd >= 0) {
@@ -182,15 +220,76 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Fails if the file is now smaller than it was when it was opened.
+     * Says that whoever reads this file relies on what another one says of it: it is checked with this one.
      *
-     * @throws UncheckedIOException if so; it names the file and both sizes
+     * @param other the file; closed with this one
+     */
+    public void checkTogetherWith(MappedFile other) {
+        index = other;
+    }
+
+    /**
+     * Fails if the file is not what it was when it was opened: if it is smaller, or was written to.
+     *
+     * @throws UncheckedIOException if so; it names the file, and both sizes or times
      */
     public void checkSize() {
-        long now = fd >= 0 && !closed ? Posix.size(fd) : segment.byteSize();
-        if (now >= 0 && now < segment.byteSize()) {
-            throw new UncheckedIOException(new IOException(path + ": the file shrank while it was open: " + now
-                    + " bytes, expected " + segment.byteSize()));
+        if (change == null) {
+            look();
+        }
+        if (change != null) {
+            throw new UncheckedIOException(new IOException(path + ": " + change));
+        }
+        MappedFile other = index;
+        if (other != null) {
+            other.checkSize();
+        }
+    }
+
+    /** Whether the file was found to have changed: nothing of it is to be read any more. */
+    boolean isChanged() {
+        return change != null;
+    }
+
+    private synchronized void look() {
+        if (status == null || closed) {
+            return;
+        }
+        FileStatus now = FileStatus.of(fd, path);
+        if (now == null || !now.isOfSameFile(status)) {
+            return;
+        }
+        if (now.byteSize() < segment.byteSize()) {
+            change = "the file shrank while it was open: " + now.byteSize() + " bytes, expected " + segment.byteSize();
+        } else if (now.isWrittenSince(status)) {
+            change = "the file was written to while it was open: " + now.byteSize() + " bytes, modified "
+                    + time(now.modifiedNanos()) + ", expected " + status.byteSize() + " bytes, modified "
+                    + time(status.modifiedNanos());
+        } else if (now.isTouchedSince(status)) {
+            long at = sample.firstChanged();
+            if (at >= 0) {
+                change = "the file was written to while it was open, and its modification time set back: at byte " + at
+                        + ": other bytes than before, changed " + time(now.changedNanos()) + ", expected "
+                        + time(status.changedNanos());
+            } else {
+                LOG.log(System.Logger.Level.DEBUG, "{0}: attributes or names of the file were changed while it was"
+                        + " open; its bytes are taken to be the same", path);
+                status = now;
+            }
+        }
+    }
+
+    private static Instant time(long nanos) {
+        return Instant.EPOCH.plusNanos(nanos);
+    }
+
+    /** Takes in more blocks of a file that is what it was, before and after. */
+    synchronized void extendSample() {
+        long before = sample.taken();
+        sample.extend();
+        FileStatus now = sample.taken() == before || status == null ? status : FileStatus.of(fd, path);
+        if (now != null && (now.isWrittenSince(status) || now.isTouchedSince(status))) {
+            sample.forget(before);
         }
     }
 
@@ -227,13 +326,16 @@ public final class MappedFile implements AutoCloseable {
         return kernelReadAhead;
     }
 
-    /** At most a few times a second, looks again at the page cache and at the file's size. */
+    /** At most a few times a second, looks again at the page cache and at whether the file is what it was. */
     void refresh() {
         long now = System.nanoTime();
         if (now - refreshedNanos > REFRESH_NANOS) {
             refreshedNanos = now;
             checkSize();
+            extendSample();
             warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+        } else if (change != null) {
+            checkSize();
         }
     }
 
@@ -273,6 +375,7 @@ public final class MappedFile implements AutoCloseable {
     public synchronized void close() {
         if (!closed) {
             arena.close();
+            leak.closed();
             closed = true;
             if (fd >= 0) {
                 Posix.close(fd);

@@ -34,9 +34,22 @@ final class Posix {
     private static final int O_CLOEXEC = 0x80000;
     /** What {@link #pread} gives, negated, when a signal came first. */
     static final int EINTR = 4;
-    private static final int SEEK_END = 2;
     private static final int SC_PAGESIZE = 30;
     private static final int MAX_MESSAGE_BYTES = 1024;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_BASIC_STATS = 0x7FF;
+
+    /** {@code struct statx} of {@code linux/stat.h}, the same on every processor, as far as it is used. */
+    private static final StructLayout STATUS = MemoryLayout.structLayout(
+            MemoryLayout.paddingLayout(40), JAVA_LONG.withName("stx_size"), MemoryLayout.paddingLayout(48),
+            JAVA_LONG.withName("stx_ctime"), JAVA_INT.withName("stx_ctime_nsec"), MemoryLayout.paddingLayout(4),
+            JAVA_LONG.withName("stx_mtime"), JAVA_INT.withName("stx_mtime_nsec"), MemoryLayout.paddingLayout(132));
+    private static final VarHandle SIZE = statusField("stx_size");
+    private static final VarHandle CTIME = statusField("stx_ctime");
+    private static final VarHandle CTIME_NSEC = statusField("stx_ctime_nsec");
+    private static final VarHandle MTIME = statusField("stx_mtime");
+    private static final VarHandle MTIME_NSEC = statusField("stx_mtime_nsec");
+    private static final long NANOS = 1_000_000_000;
 
     /** Where {@code errno} is left; one is allocated per thread that makes calls which may fail. */
     static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
@@ -44,12 +57,13 @@ final class Posix {
 
     private static final MethodHandle OPEN;
     private static final MethodHandle CLOSE;
-    private static final MethodHandle LSEEK;
     private static final MethodHandle PREAD;
     private static final MethodHandle MADVISE;
     private static final MethodHandle FADVISE;
     private static final MethodHandle MINCORE;
     private static final MethodHandle STRERROR;
+    /** Null where the C library has no such call. */
+    private static final MethodHandle STATX;
 
     /** Bytes of a page; 4096 where it is unknown. */
     static final long PAGE_BYTES;
@@ -61,7 +75,6 @@ final class Posix {
             OPEN = bind(linker, "open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
                     errno, Linker.Option.firstVariadicArg(2));
             CLOSE = bind(linker, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-            LSEEK = bind(linker, "lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
             PREAD = bind(linker, "pread",
                     FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), errno);
             MADVISE = bind(linker, "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
@@ -69,9 +82,11 @@ final class Posix {
                     FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
             MINCORE = bind(linker, "mincore", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
             STRERROR = bind(linker, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+            STATX = linker.defaultLookup().find("statx").isEmpty() ? null : bind(linker, "statx",
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
             PAGE_BYTES = pageBytes(linker);
         } else {
-            OPEN = CLOSE = LSEEK = PREAD = MADVISE = FADVISE = MINCORE = STRERROR = null;
+            OPEN = CLOSE = PREAD = MADVISE = FADVISE = MINCORE = STRERROR = STATX = null;
             PAGE_BYTES = 4096;
         }
     }
@@ -90,6 +105,10 @@ final class Posix {
         } catch (Throwable t) {
             throw unexpected(t);
         }
+    }
+
+    private static VarHandle statusField(String name) {
+        return STATUS.varHandle(MemoryLayout.PathElement.groupElement(name));
     }
 
     /** Opens for reading. Returns the descriptor. */
@@ -127,10 +146,19 @@ final class Posix {
         }
     }
 
-    /** The file's size now, in bytes; -1 if the OS cannot tell. */
-    static long size(int fd) {
-        try {
-            return (long) LSEEK.invokeExact(fd, 0L, SEEK_END);
+    /** What the OS says of an open file; null if it does not tell. */
+    static FileStatus status(int fd) {
+        if (STATX == null) {
+            return null;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment status = arena.allocate(STATUS);
+            if ((int) STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS, status) != 0) {
+                return null;
+            }
+            return new FileStatus((long) SIZE.get(status, 0L),
+                    (long) MTIME.get(status, 0L) * NANOS + (int) MTIME_NSEC.get(status, 0L),
+                    (long) CTIME.get(status, 0L) * NANOS + (int) CTIME_NSEC.get(status, 0L), null);
         } catch (Throwable t) {
             throw unexpected(t);
         }

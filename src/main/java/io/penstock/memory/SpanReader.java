@@ -230,7 +230,7 @@ public final class SpanReader implements AutoCloseable {
     /** Decided once for {@link #DECIDE_EVERY} reads, whether they are asked for one by one or many at once. */
     private boolean readsByCall(MappedFile file, int reads) {
         untilDecision -= reads;
-        if (file != lastFile || untilDecision <= 0) {
+        if (file != lastFile || untilDecision <= 0 || file != null && file.isChanged()) {
             decide(file);
         }
         return byCall;

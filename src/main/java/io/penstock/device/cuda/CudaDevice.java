@@ -15,6 +15,7 @@ import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import io.penstock.memory.Leak;
 import io.penstock.memory.ThreadStart;
 import java.util.function.IntSupplier;
 
@@ -35,11 +36,13 @@ public final class CudaDevice implements Device {
     private final String name;
     private final OpenResources resources;
     private final CudaKernels kernels = new CudaKernels(this);
+    private final Leak leak;
 
     private CudaDevice(int ordinal) {
         this.ordinal = ordinal;
         this.name = "cuda:" + ordinal;
         this.resources = new OpenResources(name);
+        this.leak = Leak.watch(this, "device", name);
     }
 
     /**
@@ -63,6 +66,7 @@ public final class CudaDevice implements Device {
         try {
             device.create("cudaSetDevice", CudaRuntime::cudaSuccess);
         } catch (DeviceException e) {
+            device.leak.closed();
             throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
                     "CUDA does not start on the device: " + e.getMessage(), e);
         }
@@ -125,6 +129,7 @@ public final class CudaDevice implements Device {
 
     @Override
     public void close() {
+        leak.closed();
         try {
             resources.closeAll();
         } finally {

@@ -8,6 +8,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import io.penstock.memory.Leak;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,6 +24,7 @@ public final class HostDevice implements Device {
     private final OpenResources resources = new OpenResources("host");
     private final Map<Long, CommandQueue> queues = new ConcurrentHashMap<>();
     private final Map<Long, EventMark> marks = new ConcurrentHashMap<>();
+    private final Leak leak = Leak.watch(this, "device", "host");
     private volatile Throwable fault;
 
     /** Opens a device; it starts no thread before the first stream. */
@@ -101,6 +103,7 @@ public final class HostDevice implements Device {
 
     @Override
     public void close() {
+        leak.closed();
         resources.closeAll();
     }
 

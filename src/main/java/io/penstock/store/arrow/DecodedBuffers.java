@@ -125,6 +125,7 @@ final class DecodedBuffers implements AutoCloseable {
             } else if (compression == Compression.NONE) {
                 target.copyFrom(stored);
             }
+            file.checkSize();
         } catch (CodecException e) {
             throw new MalformedStoreException(file.path(), offset, e.getMessage(),
                     "a compressed buffer of " + plainBytes.get(buffer) + " bytes");

@@ -47,6 +47,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
     private volatile String fingerprint;
 
     private DatatroveStore(MappedFile indexFile, TokenRun tokens, MappedFile lossFile) {
+        tokens.file().checkTogetherWith(indexFile);
         this.indexFile = indexFile;
         this.tokens = tokens;
         this.lossFile = lossFile;

@@ -185,7 +185,7 @@ final class FileBytes implements AutoCloseable {
         try {
             writer = new RandomAccessFile(path.toFile(), "rw");
             writer.setLength(bytes);
-            MappedFile mapping = MappedFile.open(path);
+            MappedFile mapping = MappedFile.openWritten(path);
             Chunk made = new Chunk(mapping, writer, add(mapping));
             writers.add(writer);
             return made;

@@ -116,6 +116,7 @@ final class DecodedTensor {
                     decodeChunks(chunked, firstRow(band), target);
                 }
             }
+            space.file().checkSize();
         } catch (InternalError fault) {
             space.file().checkSize();
             throw fault;

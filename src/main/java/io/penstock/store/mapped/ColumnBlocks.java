@@ -69,6 +69,7 @@ public final class ColumnBlocks {
                     file.checkSize();
                     throw fault;
                 }
+                file.checkSize();
                 blocks.setRelease(block, found);
             }
             return found;

@@ -145,7 +145,7 @@ public final class DecodedBlocks implements AutoCloseable {
         try {
             writer = new RandomAccessFile(path.toFile(), "rw");
             writer.setLength(starts[sizes.length]);
-            return new DecodedBlocks(store, MappedFile.open(path), writer, starts, decoder);
+            return new DecodedBlocks(store, MappedFile.openWritten(path), writer, starts, decoder);
         } catch (IOException e) {
             if (writer != null) {
                 writer.close();

@@ -101,7 +101,7 @@ public final class DecodedSpill implements AutoCloseable {
         try {
             next = new RandomAccessFile(path.toFile(), "rw");
             next.setLength(size);
-            files.add(MappedFile.open(path));
+            files.add(MappedFile.openWritten(path));
         } catch (IOException e) {
             if (next != null) {
                 next.close();

@@ -62,6 +62,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
             throw new MalformedStoreException(tokenFile.path(), tokenFile.byteSize(), "the file ends",
                     index.binBytes() + " bytes, as " + indexFile.path() + " says");
         }
+        tokenFile.checkTogetherWith(indexFile);
         this.indexFile = indexFile;
         this.index = index;
         this.tokenFile = tokenFile;

@@ -129,6 +129,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             } else {
                 decodeAndConvert(part, output);
             }
+            file.checkSize();
         } catch (InternalError fault) {
             file.checkSize();
             throw fault;

@@ -72,7 +72,7 @@ final class DecodedShard implements AutoCloseable {
                 throw new MalformedStoreException(shard, "decodes to " + (bytes > byteSize ? "more than " + byteSize
                         : bytes) + " bytes", byteSize + ", as its index says (was it written while it was open?)");
             }
-            return MappedFile.open(copy);
+            return MappedFile.openWritten(copy);
         } finally {
             Files.deleteIfExists(copy);
         }

@@ -22,6 +22,7 @@ public final class ChildJvm {
 
     private String nativeAccess = "--enable-native-access=ALL-UNNAMED";
     private final List<String> properties = new ArrayList<>();
+    private String limit;
     private final Map<String, String> environment = new HashMap<>();
 
     /** Starts without any of the settings that the tests' own environment may have. */
@@ -34,6 +35,18 @@ public final class ChildJvm {
 
     public ChildJvm library(Path library) {
         properties.add("-Dpenstock.cudart=" + library);
+        return this;
+    }
+
+    /** An option of the JVM. */
+    public ChildJvm option(String option) {
+        properties.add(option);
+        return this;
+    }
+
+    /** Starts under a limit of the shell's, such as {@code -v 1000000}: what {@code ulimit} takes. */
+    public ChildJvm limit(String ulimit) {
+        limit = ulimit;
         return this;
     }
 
@@ -56,7 +69,9 @@ public final class ChildJvm {
 
     /** Runs a program to its end. */
     public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(limit == null ? List.of()
+                : List.of("sh", "-c", "ulimit " + limit + " && exec \"$0\" \"$@\""));
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 nativeAccess, "-Xmx256m", "-cp", System.getProperty("java.class.path")));
         command.addAll(properties);
