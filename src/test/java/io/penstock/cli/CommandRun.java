@@ -1,6 +1,8 @@
 package io.penstock.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.penstock.json.Json;
 import java.io.IOException;
@@ -11,6 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /**
  * What a run of the command line gave.
@@ -51,6 +55,32 @@ record CommandRun(int exitCode, String out, String err) {
                 Penstock.class.getName()));
         command.addAll(List.of(strings(args)));
         return new ProcessBuilder(command).redirectError(err.toFile()).start();
+    }
+
+    /**
+     * Runs a command in a JVM of its own and interrupts it, as Ctrl-C does: once it has come so far that it says so,
+     * which nobody sees from outside, so each run is given twice as long as the one before.
+     *
+     * @param farEnough whether what it printed at its end is of an interrupt that did not come too early
+     */
+    static CommandRun interrupted(Predicate<String> farEnough, Object... args)
+            throws IOException, InterruptedException {
+        for (long seconds = 2;; seconds *= 2) {
+            Path err = Files.createTempFile("penstock", ".err");
+            Process process = start(err, args);
+            try {
+                assertFalse(process.waitFor(seconds, TimeUnit.SECONDS), () -> "ended early");
+                assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+                String out = new String(process.getInputStream().readAllBytes(), UTF_8);
+                CommandRun run = new CommandRun(process.waitFor(), out, Files.readString(err));
+                if (farEnough.test(out)) {
+                    return run;
+                }
+            } finally {
+                process.destroyForcibly();
+                Files.delete(err);
+            }
+        }
     }
 
     Map<String, Object> json() {

@@ -18,6 +18,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -142,6 +143,7 @@ class LauncherTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void makesACacheOnceAndGoesWithoutItWhenItDoesNotFit() throws Exception {
         Path target = checkout.resolve("target");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,6 +47,7 @@ class QuickstartCommandTest {
         assertTrue(again.err().contains("almanac.txt: exists already"), again.err());
     }
 
+    @Tag("slow")
     @Test
     void itsCommandsRunAsTheyArePrinted() {
         Path kept = folder.resolve("kept");

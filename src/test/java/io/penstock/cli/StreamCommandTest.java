@@ -19,8 +19,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -189,31 +189,23 @@ class StreamCommandTest {
         }
     }
 
+    @Tag("slow")
     @Test
-    @Timeout(120)
+    @Timeout(1200)
     @EnabledOnOs({OS.LINUX, OS.MAC})
     void ctrlCPrintsTheReportSoFarAndSavesTheState() throws Exception {
-        Path err = folder.resolve("err");
         Path state = folder.resolve("state.json");
-        Process process = CommandRun.start(err, "stream", store, "--window", WINDOW, "--batch", 8, "--steps",
-                1_000_000_000, "--step-ms", 1, "--state", state, "--json");
-        try {
-            // Long enough for the JVM to be up and the loop to run; earlier is an interrupt too, with fewer steps.
-            assertFalse(process.waitFor(4, TimeUnit.SECONDS), () -> "ended early");
-            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
-            Map<String, Object> result = Json.object(Json.parse(process.getInputStream().readAllBytes()));
-            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "still runs");
-            assertEquals(130, process.exitValue());
-            assertEquals("", Files.readString(err));
-            assertEquals(true, result.get("interrupted"));
-            long steps = (Long) result.get("steps");
-            assertTrue(steps > 0);
-            assertEquals(steps * 8 * WINDOW, result.get("tokens"));
-            LoaderState saved = LoaderState.read(state);
-            assertEquals(steps * 8, saved.epoch() * 160 + saved.position());
-        } finally {
-            process.destroyForcibly();
-        }
+        CommandRun run = CommandRun.interrupted(out -> !out.isEmpty()
+                && (Long) Json.object(Json.parse(out)).get("steps") > 0, "stream", store, "--window", WINDOW, "--batch",
+                8, "--steps", 1_000_000_000, "--step-ms", 1, "--state", state, "--json");
+        assertEquals(130, run.exitCode());
+        assertEquals("", run.err());
+        Map<String, Object> result = run.json();
+        assertEquals(true, result.get("interrupted"));
+        long steps = (Long) result.get("steps");
+        assertEquals(steps * 8 * WINDOW, result.get("tokens"));
+        LoaderState saved = LoaderState.read(state);
+        assertEquals(steps * 8, saved.epoch() * 160 + saved.position());
     }
 
     @Test

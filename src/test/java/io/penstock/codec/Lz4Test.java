@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
@@ -91,6 +92,7 @@ class Lz4Test {
     }
 
     /** Every frame here has a checksum of its content or of its blocks: no damage to them goes by. */
+    @Tag("slow")
     @Test
     void aDamagedFrameIsRefusedAndNothingIsWrittenBesideTheTarget() throws IOException {
         SplittableRandom random = new SplittableRandom(SEED);

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class PackingTest {
@@ -105,6 +106,7 @@ class PackingTest {
         return lengths;
     }
 
+    @Tag("slow")
     @Test
     void piecesAreWhereASlowPackerPutsThem() {
         var random = new SplittableRandom(SEED);
@@ -147,6 +149,7 @@ class PackingTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void bestFitWastesLessThanOnePercentOnTheLengthsOfRealDocuments() throws IOException {
         long[] lengths = new long[100_000];

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,12 +29,10 @@ class FuzzTest {
     private static final int SEED = Integer.getInteger("fuzz.seed", 20261121);
 
     private static final String SUFFIX = "Fuzz";
-    /** What a build gives each target: so many inputs, or so many seconds if the machine is slow. */
+    /** What a build gives each target. */
     private static final int BUILD_INPUTS = 1500;
-    private static final int BUILD_SECONDS = 6;
     /** What finding the planted fault may take; a tenth does as a rule. */
     private static final int PLANTED_INPUTS = 500_000;
-    private static final int PLANTED_SECONDS = 120;
 
     private static final Path FOUND = Path.of("src/test/resources/fuzz");
 
@@ -52,16 +51,18 @@ class FuzzTest {
         return tests.stream();
     }
 
+    @Tag("slow")
     @TestFactory
     Stream<DynamicTest> whatMutationsMakeOfSeedsIsReadOrRefused() throws IOException {
         return targets().stream().map(name -> DynamicTest.dynamicTest(name, () -> fuzz(name)));
     }
 
+    @Tag("slow")
     @Test
     void aFaultBehindFourComparisonsIsFoundAndItsInputKept() throws Exception {
         Path findings = folder.resolve("findings");
         JazzerRun.Result result = new JazzerRun(PlantedFault.class.getSimpleName(), folder, folder.resolve("corpus"),
-                findings, PLANTED_SECONDS, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
+                findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
                 .run(PlantedFault.TARGET.seeds());
         assertNotEquals(0, result.exitCode());
         assertTrue(result.output().contains("IllegalStateException: the planted fault"), result.output());
@@ -97,7 +98,7 @@ class FuzzTest {
     private static void replay(FuzzTarget target, Path input) throws IOException {
         Path inputs = Folders.inMemory();
         try {
-            assertTimeoutPreemptively(Duration.ofSeconds(2 * JazzerRun.INPUT_SECONDS),
+            assertTimeoutPreemptively(Duration.ofSeconds(JazzerRun.BUILD_INPUT_SECONDS),
                     () -> FuzzDriver.replay(target, Files.readAllBytes(input), inputs));
         } finally {
             Folders.delete(inputs);
@@ -117,7 +118,7 @@ class FuzzTest {
         if (SECONDS == 0) {
             Folders.delete(home.resolve("build-corpus"));
             run = new JazzerRun(name + SUFFIX, home, home.resolve("build-corpus"), home.resolve("findings"),
-                    BUILD_SECONDS, List.of("-runs=" + BUILD_INPUTS, "-seed=" + SEED));
+                    0, List.of("-runs=" + BUILD_INPUTS, "-seed=" + SEED));
         } else {
             run = new JazzerRun(name + SUFFIX, home, home.resolve("corpus"), FOUND.resolve(name), SECONDS, List.of());
         }

@@ -10,12 +10,14 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * HDF5 files with some bytes changed are read or refused. Without instrumentation this runs many more inputs a second
  * than coverage-guided fuzzing does: {@code -Dpenstock.fuzz.mutations=1000000} gives it as many.
  */
+@Tag("slow")
 class Hdf5MutationTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);

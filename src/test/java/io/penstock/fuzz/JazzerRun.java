@@ -19,15 +19,17 @@ import java.util.regex.Pattern;
  * @param home where seeds and log are put
  * @param corpus inputs that reached something new, of earlier runs and of this one
  * @param findings where an input that is a finding is written
- * @param seconds how long it runs
+ * @param seconds how long it runs; 0 for a run that is bounded by its inputs
  * @param arguments further options of Jazzer or libFuzzer
  */
 record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long seconds, List<String> arguments) {
 
-    /** What an input may take. */
+    /** What an input may take; in a build more, since other programs may have the processors. */
     static final int INPUT_SECONDS = 5;
+    static final int BUILD_INPUT_SECONDS = 120;
 
-    private static final int START_SECONDS = 180;
+    /** A run that hangs is ended this long after it should have ended. */
+    private static final int HANG_SECONDS = 3_600;
     private static final Pattern STATS = Pattern.compile("(?m)^stat::number_of_executed_units:\\s+(\\d+)$");
 
     /**
@@ -64,8 +66,8 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
         Process jazzer = new ProcessBuilder(command(inputs, seedFolder)).redirectErrorStream(true)
                 .redirectOutput(log.toFile()).start();
         try {
-            if (!jazzer.waitFor(seconds + START_SECONDS, TimeUnit.SECONDS)) {
-                throw new AssertionError(targetClass + " still runs after " + (seconds + START_SECONDS) + " s");
+            if (!jazzer.waitFor(seconds + HANG_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError(targetClass + " still runs after " + (seconds + HANG_SECONDS) + " s");
             }
             return new Result(jazzer.exitValue(), log);
         } finally {
@@ -85,8 +87,12 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
                 "--instrumentation_excludes=" + FuzzDriver.class.getName() + ":" + StoreOracle.class.getName(),
                 "--custom_hook_includes=io.penstock.**", "--reproducer_path=" + home,
                 "-artifact_prefix=" + findings + "/", "-max_len=" + FuzzTarget.of(targetClass).maxBytes(),
-                "-len_control=0", "-timeout=" + INPUT_SECONDS, "-rss_limit_mb=2048", "-use_value_profile=1",
+                "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS), "-rss_limit_mb=2048", "-use_value_profile=1",
                 "-print_final_stats=1", "-max_total_time=" + seconds));
+        if (seconds == 0) {
+            // What compiling well and collecting in parallel cost is more than a short run gains by them.
+            command.addAll(1, List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        }
         command.addAll(arguments);
         command.addAll(List.of(corpus.toString(), seeds.toString()));
         return command;

@@ -3,7 +3,7 @@
  *
  * <p><b>What must hold</b>, whatever the bytes: the parser gives something consistent, or an
  * {@link java.io.IOException} whose message is one line that names the file. Another exception, a stack overflow, an
- * input that takes more than 5 seconds, a heap above 512 MiB or a process above 2 GiB, and a mapping or file that is
+ * input that takes more than 5 seconds (in a build, which may run beside other programs, 120), a heap above 512 MiB or a process above 2 GiB, and a mapping or file that is
  * left open is a finding.
  *
  * <p><b>To add a parser</b>, write one class here whose name ends in {@code Fuzz} and which has a constant
@@ -23,7 +23,7 @@
  * the manifest whose ending is one of those names', are what fuzzing starts from; {@code StoreFuzz#seededBy} adds
  * others. A parser that is no store implements {@link io.penstock.fuzz.FuzzTarget} itself, as {@code JsonFuzz} does.
  *
- * <p><b>To run it.</b> {@code mvn verify} gives each target a fixed number of inputs, for some seconds.
+ * <p><b>To run it.</b> {@code mvn verify} gives each target a fixed number of inputs.
  *
  * <pre>{@code
  * mvn -B test -Dtest=FuzzTest -Dfuzz.target=Npy -Dfuzz.seconds=600

@@ -12,9 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Any bytes give a value that writes back, or a {@link JsonException}; nothing else escapes. Seeds are fixed. */
+@Tag("slow")
 class JsonFuzzTest {
 
     /** Bytes at the borders of the well-formed ranges of UTF-8. */

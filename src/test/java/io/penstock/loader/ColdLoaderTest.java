@@ -1,52 +1,54 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.sampling.Permutation;
 import io.penstock.testing.Digests;
-import java.io.ByteArrayOutputStream;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A loader on a device of great latency, in a process of its own. */
+/** A loader in a process of its own, on a device that answers when the test says. */
+@Tag("slow")
+@Timeout(600)
 class ColdLoaderTest {
 
     private static final int FILE_BYTES = 32 << 20;
-    private static final long LATENCY_MILLIS = 60;
-    private static final double SECONDS = 0.8;
-    private static final Pattern REACHING = Pattern.compile("Reaching safepoint: +(\\d+) ns");
-    private static final Pattern BATCHES = Pattern.compile("batches (\\d+) (\\S+)");
+    /** What a safepoint that waits for nothing would long be reached in. It may be more: nothing fails by it. */
+    private static final long CONTROL_MILLIS = 300;
 
     @TempDir
     Path folder;
 
-    private record Run(long batches, double seconds, String firstDigest, List<Long> reachingNanos) {
-        /** How long all safepoints together waited for threads to come to them. */
-        double reachingSeconds() {
-            return reachingNanos.stream().mapToLong(Long::longValue).sum() / 1e9;
+    /** The other process, told what to do and asked what came of it. */
+    private record Trainer(Process process, BufferedReader answers, PrintStream commands) implements AutoCloseable {
+
+        void tell(String command) {
+            commands.println(command);
+            commands.flush();
         }
 
-        /** How many reads of a window were under way at the same time, on average. */
-        double depth() {
-            return batches * ColdTrainer.BATCH * LATENCY_MILLIS / 1e3 / seconds;
+        String answer() throws IOException {
+            return answers.readLine();
         }
 
         @Override
-        public String toString() {
-            return batches + " batches, so " + depth() + " reads at once; " + reachingNanos.size()
-                    + " safepoints took " + reachingSeconds() + " s to reach, the slowest "
-                    + reachingNanos.getLast() / 1e9 + " s";
+        public void close() {
+            commands.close();
+            assertEquals(0, process.onExit().join().exitValue());
         }
     }
 
@@ -55,32 +57,20 @@ class ColdLoaderTest {
         assumeTrue(Files.isWritable(Path.of("/dev/fuse")), "no /dev/fuse that this user may write");
     }
 
-    private Run train(String mode, long readAhead, int workers, double seconds) throws Exception {
-        Path mount = Files.createTempDirectory(folder, "slow");
-        try (SlowFileSystem slow = mounted(mount)) {
-            Process child = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                    "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto",
-                    "-Xlog:safepoint=info:stdout", "-cp", System.getProperty("java.class.path"),
-                    ColdTrainer.class.getName(), slow.file().toString(), mode, "" + readAhead, "" + workers,
-                    "" + seconds).redirectErrorStream(true).start();
-            var output = new ByteArrayOutputStream();
-            child.getInputStream().transferTo(output);
-            assertEquals(0, child.waitFor(), output::toString);
-            var reaching = new ArrayList<Long>();
-            REACHING.matcher(output.toString()).results().forEach(m -> reaching.add(Long.parseLong(m.group(1))));
-            reaching.sort(null);
-            var batches = BATCHES.matcher(output.toString());
-            assertTrue(batches.find() && !reaching.isEmpty(), output::toString);
-            var run = new Run(Long.parseLong(batches.group(1)), seconds, batches.group(2), reaching);
-            System.out.println(mode + (readAhead == 0 ? ", nothing ahead: " : ": ") + run);
-            assertEquals(firstBatch(slow.content()), run.firstDigest);
-            return run;
-        }
+    private static Trainer trainer(SlowFileSystem slow, String mode, long readAhead) throws IOException {
+        Process child = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto", "-cp",
+                System.getProperty("java.class.path"), ColdTrainer.class.getName(), slow.file().toString(), mode,
+                "" + readAhead).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        var trainer = new Trainer(child, child.inputReader(StandardCharsets.US_ASCII),
+                new PrintStream(child.getOutputStream(), false, StandardCharsets.US_ASCII));
+        assertEquals("ready", trainer.answer());
+        return trainer;
     }
 
     private static SlowFileSystem mounted(Path mount) {
         try {
-            return new SlowFileSystem(mount, FILE_BYTES, 3, LATENCY_MILLIS);
+            return new SlowFileSystem(mount, FILE_BYTES, 3);
         } catch (IOException e) {
             abort(e.getMessage());
             return null;
@@ -97,25 +87,65 @@ class ColdLoaderTest {
         return Digests.of(MemorySegment.ofArray(batch));
     }
 
-    /**
-     * What touches the mapping waits in a page fault most of the time, and every safepoint with it: the control that
-     * shows that this device holds them up.
-     */
+    /** What touches the mapping waits in a page fault, and every safepoint with it: the control. */
     @Test
     void aSafepointDoesNotWaitForColdPages() throws Exception {
-        double control = train("mmap", 0, 1, SECONDS).reachingSeconds();
-        assertTrue(control > SECONDS / 3, "the control: " + control);
-        for (String mode : new String[] {"pread", "auto"}) {
-            Run run = train(mode, -1, 1, SECONDS);
-            assertTrue(run.reachingSeconds() < control / 3, run + ", against " + control);
+        for (String mode : new String[] {"mmap", "pread", "auto"}) {
+            try (SlowFileSystem slow = mounted(Files.createTempDirectory(folder, mode));
+                    Trainer trainer = trainer(slow, mode, mode.equals("mmap") ? 0 : -1)) {
+                slow.hold();
+                trainer.tell("open");
+                assertEquals("open", trainer.answer());
+                slow.awaitReads(1);
+                trainer.tell("collect");
+                if (mode.equals("mmap")) {
+                    Thread.sleep(CONTROL_MILLIS);
+                    assertFalse(trainer.answers.ready(), "the control: a safepoint does not wait for a page fault");
+                    slow.release();
+                    assertEquals("collect", trainer.answer());
+                } else {
+                    assertEquals("collect", trainer.answer(), mode + ": while all reads wait");
+                    slow.release();
+                }
+                trainer.tell("next");
+                assertEquals(firstBatch(slow.content()), trainer.answer(), mode);
+            }
         }
     }
 
+    /** The lead over the worker grows with each batch: the first one is let through. */
     @Test
     void aDeviceHasManyReadsAtOnceHoweverFewTheWorkers() throws Exception {
-        Run oneByOne = train("auto", 0, 1, SECONDS);
-        Run ahead = train("auto", -1, 1, SECONDS);
-        assertTrue(oneByOne.depth() < 2, "the control: " + oneByOne);
-        assertTrue(ahead.depth() > 8, ahead.toString());
+        try (SlowFileSystem slow = mounted(Files.createTempDirectory(folder, "slow"));
+                Trainer trainer = trainer(slow, "auto", -1)) {
+            slow.hold();
+            trainer.tell("open");
+            slow.awaitReads(ColdTrainer.BATCH + 1);
+            slow.answer(ColdTrainer.BATCH);
+            slow.awaitReads(2 * ColdTrainer.BATCH + 1);
+            slow.release();
+            assertEquals("open", trainer.answer());
+            trainer.tell("next");
+            assertEquals(firstBatch(slow.content()), trainer.answer());
+        }
+    }
+
+    /** The control: nothing is read ahead, so a worker that reads one window after another has one read at a time. */
+    @Test
+    void withoutReadingAheadADeviceHasOneReadAtATime() throws Exception {
+        try (SlowFileSystem slow = mounted(Files.createTempDirectory(folder, "slow"));
+                Trainer trainer = trainer(slow, "auto", 0)) {
+            slow.hold();
+            trainer.tell("open");
+            for (int i = 0; i < 2 * ColdTrainer.BATCH; i++) {
+                slow.awaitReads(1);
+                assertTrue(slow.reads() < 2, slow.reads() + " reads at once");
+                slow.answer(1);
+            }
+            slow.release();
+            assertEquals("open", trainer.answer());
+            trainer.tell("next");
+            assertEquals(firstBatch(slow.content()), trainer.answer());
+        }
     }
 }

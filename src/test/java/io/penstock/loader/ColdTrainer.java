@@ -6,11 +6,15 @@ import io.penstock.memory.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A process that trains on a cold file: takes batches for some seconds, and asks for a garbage collection, and so for a
- * safepoint, all the while. Says how many batches it took and a digest of the first one.
+ * A process that trains on a cold file as it is told, a line of its standard input at a time, and answers each with a
+ * line: {@code open} makes the loader; {@code collect} asks for a garbage collection, and so for a safepoint;
+ * {@code next} takes a batch and gives a digest of it.
  */
 final class ColdTrainer {
 
@@ -21,44 +25,35 @@ final class ColdTrainer {
     private ColdTrainer() {
     }
 
-    /** {@code FILE MODE READ_AHEAD_BYTES WORKERS SECONDS}; -1 bytes for the default. */
+    /** {@code FILE MODE READ_AHEAD_BYTES}; -1 bytes for the default. */
     public static void main(String[] args) throws Exception {
         long readAhead = Long.parseLong(args[2]);
-        double seconds = Double.parseDouble(args[4]);
+        var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         try (TokenStore store = TokenStore.open(Path.of(args[0]), StoreFormat.NANOGPT)) {
+            store.fingerprint();
             DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false))
                     .collator(CausalLm.narrow()).batchSize(BATCH).shuffle(SEED).readMode(ReadMode.of(args[1]))
-                    .workers(Integer.parseInt(args[3])).prefetch(1);
+                    .workers(1).prefetch(1);
             if (readAhead >= 0) {
                 settings.readAhead(readAhead);
             }
-            Thread collector = Thread.ofPlatform().daemon().start(ColdTrainer::collect);
-            try (DataLoader loader = settings.open()) {
-                long batches = 0;
-                String digest = "";
-                long begin = System.nanoTime();
-                while (System.nanoTime() - begin < seconds * 1e9) {
-                    try (Batch batch = loader.next()) {
-                        if (batches++ == 0) {
-                            digest = Digests.of(batch.tensor(TokenWindows.TOKENS).segment());
+            DataLoader loader = null;
+            System.out.println("ready");
+            for (String command = commands.readLine(); command != null; command = commands.readLine()) {
+                switch (command) {
+                    case "open" -> loader = settings.open();
+                    case "collect" -> System.gc();
+                    default -> {
+                        try (Batch batch = loader.next()) {
+                            command = Digests.of(batch.tensor(TokenWindows.TOKENS).segment());
                         }
                     }
                 }
-                System.out.println("batches " + batches + " " + digest);
+                System.out.println(command);
             }
-            collector.interrupt();
-            collector.join();
-        }
-    }
-
-    private static void collect() {
-        try {
-            while (true) {
-                System.gc();
-                Thread.sleep(5);
+            if (loader != null) {
+                loader.close();
             }
-        } catch (InterruptedException _) {
-            // Enough.
         }
     }
 }

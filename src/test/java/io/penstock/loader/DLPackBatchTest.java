@@ -29,6 +29,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -301,6 +302,7 @@ class DLPackBatchTest {
         }
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void consumersThreadsOfTheirOwnKeepTheRingGoing(TransferMode transfer) {

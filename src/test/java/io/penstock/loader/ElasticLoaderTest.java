@@ -22,6 +22,7 @@ import io.penstock.testing.MemoryTokenStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -109,6 +110,7 @@ class ElasticLoaderTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void packedSequencesGoOnWhereTheyWere() {
         var random = new SplittableRandom(SEED + 1);

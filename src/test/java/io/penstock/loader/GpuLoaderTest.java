@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /** What a trainer sees of the loader on a GPU: over a real one where there is one, and over the simulated runtime. */
+@Tag("slow")
 class GpuLoaderTest {
     static final String[] CHECKS = {
         "everyBatchOnTheDeviceHasTheBytesOfItsSamples",

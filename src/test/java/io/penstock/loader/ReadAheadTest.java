@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -115,6 +116,7 @@ class ReadAheadTest {
         Files.delete(path);
     }
 
+    @Tag("slow")
     @Test
     void whatIsReadIsThePagesOfTheBatchesToComeAndNoOthers() throws Exception {
         long batchBytes = BATCH * 2L * WINDOW_TOKENS;
@@ -190,6 +192,7 @@ class ReadAheadTest {
     }
 
     /** What the code itself allocates would be there in every window; the JIT compiler decides when it is warm. */
+    @Tag("slow")
     @Test
     void readingAheadAllocatesNothing() throws IOException {
         Path path = cold(16L << 30);

@@ -14,14 +14,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
 /**
- * A file system of one file, every read of which takes as long as the test says, however many there are at once: a
- * device of great latency and great depth. It speaks the kernel's FUSE protocol ({@code linux/fuse.h}, 7.31) itself.
+ * A file system of one file, every read of which takes as long as the test wants, however many there are at once: a
+ * device of any latency and great depth. It speaks the kernel's FUSE protocol ({@code linux/fuse.h}, 7.31) itself.
  *
  * <p>Only other processes may read the file: a thread of this one that waited in a page fault would hold up the
  * safepoint behind which the answer comes.
@@ -47,26 +46,26 @@ final class SlowFileSystem implements AutoCloseable {
 
     private final Path folder;
     private final byte[] content;
-    private final long latencyNanos;
     private final Arena arena = Arena.ofShared();
     private final int device;
     private final MethodHandle read;
     private final MethodHandle write;
     private final MethodHandle unmount;
     private final MethodHandle close;
-    private final ScheduledExecutorService answers = Executors.newScheduledThreadPool(1);
-    private final Thread server;
+    /** Reads that wait for their answer. Guarded by this, as is whether they do. */
+    private final List<Runnable> waiting = new ArrayList<>();
+    private boolean held;
+    private volatile boolean closed;
 
     /**
      * Mounts it.
      *
      * @throws IOException if this process may not, or the kernel has no FUSE
      */
-    SlowFileSystem(Path folder, int fileBytes, long seed, long latencyMillis) throws IOException {
+    SlowFileSystem(Path folder, int fileBytes, long seed) throws IOException {
         this.folder = folder;
         this.content = new byte[fileBytes];
         new Random(seed).nextBytes(content);
-        this.latencyNanos = TimeUnit.MILLISECONDS.toNanos(latencyMillis);
         this.read = function("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
         this.write = function("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
         this.unmount = function("umount2", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
@@ -76,7 +75,7 @@ final class SlowFileSystem implements AutoCloseable {
             closeQuietly();
             throw new IOException("no FUSE file system can be mounted here");
         }
-        this.server = Thread.ofPlatform().name("slow-file-system").daemon().start(this::serve);
+        Thread.ofPlatform().name("slow-file-system").daemon().start(this::serve);
     }
 
     @SuppressWarnings("restricted")
@@ -121,7 +120,7 @@ final class SlowFileSystem implements AutoCloseable {
             while (true) {
                 long bytes = (long) read.invokeExact(device, request, (long) REQUEST_BYTES);
                 if (bytes < 0) {
-                    if (answers.isShutdown() || !Files.exists(Path.of("/proc/self/fd/" + device))) {
+                    if (closed || !Files.exists(Path.of("/proc/self/fd/" + device))) {
                         return;
                     }
                     Thread.sleep(1);                        // interrupted, or the request was withdrawn
@@ -179,8 +178,45 @@ final class SlowFileSystem implements AutoCloseable {
 
     private void read(long unique, long offset, int bytes) {
         int count = Math.clamp(content.length - offset, 0, bytes);
-        answers.schedule(() -> reply(unique, 0, buffer(count).put(content, (int) offset, count)), latencyNanos,
-                TimeUnit.NANOSECONDS);
+        Runnable answer = () -> reply(unique, 0, buffer(count).put(content, (int) offset, count));
+        synchronized (this) {
+            if (held) {
+                waiting.add(answer);
+                notifyAll();
+                return;
+            }
+        }
+        answer.run();
+    }
+
+    /** Answers no reads from now on. */
+    synchronized void hold() {
+        held = true;
+    }
+
+    /** Answers what waits, and from now on all at once. */
+    synchronized void release() {
+        held = false;
+        waiting.forEach(Runnable::run);
+        waiting.clear();
+    }
+
+    /** Answers so many of the reads that have waited longest; others are held as before. */
+    synchronized void answer(int reads) {
+        List<Runnable> oldest = waiting.subList(0, reads);
+        oldest.forEach(Runnable::run);
+        oldest.clear();
+    }
+
+    /** Waits until so many reads do at the same time. */
+    synchronized void awaitReads(int reads) throws InterruptedException {
+        while (waiting.size() < reads) {
+            wait();
+        }
+    }
+
+    synchronized int reads() {
+        return waiting.size();
     }
 
     private static ByteBuffer buffer(int bytes) {
@@ -210,7 +246,7 @@ final class SlowFileSystem implements AutoCloseable {
     /** Unmounts it; whoever still reads gets an error. */
     @Override
     public void close() {
-        answers.shutdownNow();
+        closed = true;
         closeQuietly();
     }
 }

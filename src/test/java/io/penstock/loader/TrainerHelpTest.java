@@ -32,6 +32,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The trainer's thread as one that fills: what it may fill, and that nobody sees a difference. It fills when it meets a
  * batch that is not ready, so tests in which it must go on until it has.
  */
+@Tag("slow")
 @Timeout(1200)
 class TrainerHelpTest {
 

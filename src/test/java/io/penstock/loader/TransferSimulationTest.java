@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The transfer protocol, the loader's real code over the CUDA device's real code, on the simulated runtime. Many
  * scenarios share a JVM; each is a test here.
  */
+@Tag("slow")
 class TransferSimulationTest {
 
     private static final Pattern OUTCOME = Pattern.compile("## (.+) (ok|failed) \\d+");

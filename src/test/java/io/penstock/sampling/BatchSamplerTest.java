@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class BatchSamplerTest {
@@ -182,6 +183,7 @@ class BatchSamplerTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aRunKilledAfterAnyBatchAndResumedWithOtherRanksAndBatchSizesRepeatsAndSkipsNothing() {
         SplittableRandom random = new SplittableRandom(33);
@@ -312,6 +314,7 @@ class BatchSamplerTest {
         assertEquals(0, batches.stateAfter(plan.number()).position());
     }
 
+    @Tag("slow")
     @Test
     void batchesDoNotDependOnTheThreadsThatPlanThem() throws Exception {
         // Epochs of three batches: 8 threads are in many epochs at once and contend for the cached orders.

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>{@code -Dpenstock.properties.cases=1000000} runs more plans than a build does.
  */
+@Tag("slow")
 class ElasticResumeTest {
 
     private static final int CASES = Integer.getInteger("penstock.properties.cases", 4_000);

@@ -2,6 +2,7 @@ package io.penstock.sampling;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
  * statistic: with a good mix the whole class, some 150 statistics, would fail one run in 3,000. The seeds are fixed, so
  * it fails always or never.
  */
+@Tag("slow")
 class PermutationStatisticsTest {
 
     /** The two-sided normal quantile of 1e-6. */

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -50,6 +51,7 @@ class SpecVectorsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void anImplementationWrittenFromThePagesAgrees() throws IOException, InterruptedException {
         Process process;

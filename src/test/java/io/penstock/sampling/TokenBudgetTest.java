@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class TokenBudgetTest {
@@ -107,6 +108,7 @@ class TokenBudgetTest {
         return batches;
     }
 
+    @Tag("slow")
     @Test
     void batchesAreWhatDealingStepByStepGives() {
         var random = new SplittableRandom(41);
@@ -177,6 +179,7 @@ class TokenBudgetTest {
         return samples;
     }
 
+    @Tag("slow")
     @Test
     void anEpochHasEachSampleOnceAndEveryRankEquallyManySteps() {
         var random = new SplittableRandom(42);
@@ -210,6 +213,7 @@ class TokenBudgetTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aRunKilledAfterAnyBatchAndResumedWithOtherRanksAndBudgetsRepeatsAndSkipsNothing() {
         var random = new SplittableRandom(43);
@@ -266,6 +270,7 @@ class TokenBudgetTest {
         assertTrue(resumedInside > 400, "resumed inside an epoch: " + resumedInside);
     }
 
+    @Tag("slow")
     @Test
     void theSameSetupResumedGivesTheBatchesThatWouldHaveFollowed() {
         var random = new SplittableRandom(44);
@@ -305,6 +310,7 @@ class TokenBudgetTest {
         assertEquals(state.position() + 1, plan.firstPosition());
     }
 
+    @Tag("slow")
     @Test
     void batchesDoNotDependOnTheThreadsThatPlanThem() throws Exception {
         LongUnaryOperator lengths = s -> s * 31 % 77;

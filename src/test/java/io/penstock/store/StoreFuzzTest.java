@@ -17,6 +17,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever is done to a store's files, opening them reads them or throws an {@link IOException}: no other exception, no
  * access out of bounds, no memory that the files' size does not explain. What opens is consistent in itself.
  */
+@Tag("slow")
 class StoreFuzzTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);

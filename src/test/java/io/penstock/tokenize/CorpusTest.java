@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,7 @@ class CorpusTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void hasTheSameTokensForAnyThreadsAndChunks() throws Exception {
         List<Path> inputs = List.of(Corpora.file("text/corpus.txt"), Corpora.file("jsonl/docs.jsonl"),

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,7 @@ class TextCutTest {
         "/", "//",
         "-", "_", "(", "\"", "😀", "👩\u200d🚀", "\ufeff", "\u200b", "\u0000", "<|endoftext|>"};
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base"})
     void everyCutOfARandomTextLeavesItsTokens(String encoding) {
@@ -50,6 +52,7 @@ class TextCutTest {
         assertTrue(cuts > 5000, "only " + cuts + " cuts");
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void theFixturesInSmallPartsHaveTheTokensOfTheWhole(String encoding) throws IOException {

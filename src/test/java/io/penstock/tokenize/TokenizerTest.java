@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -58,6 +59,7 @@ class TokenizerTest {
                 Tokenizer.encodings());
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"a", " ", "\n", "!", "7", "你", "aB"})
     void encodesAMillionCharactersWithoutAWordsEnd(String unit) {

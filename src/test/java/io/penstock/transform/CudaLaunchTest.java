@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The CUDA device's way to a kernel: fatbin, lookup, arguments, order and errors, over the simulated runtime, which
  * runs the kernels' own source on the threads of its streams.
  */
+@Tag("slow")
 class CudaLaunchTest {
     private static final Path FATBIN = Path.of("src/main/resources/io/penstock/device/cuda/kernels.fatbin");
 

@@ -33,6 +33,7 @@ class TransformTest {
         return all;
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void twinsOnAHostStreamGiveWhatTheDefinitionsSay(long seed) {
@@ -44,6 +45,7 @@ class TransformTest {
     }
 
     /** The JIT's vectors round as its interpreter does: enough rounds for each loop to be compiled. */
+    @Tag("slow")
     @Test
     void imagesAreTheSameOnceTheTwinIsCompiled() {
         for (long seed = 10; seed < 30; seed++) {
@@ -56,6 +58,7 @@ class TransformTest {
     }
 
     /** What the threads of both sides allocate, the caller's and the stream's; each experiment has a warm round. */
+    @Tag("slow")
     @Test
     void twinsAllocateNothingOnTheStreamsThread() {
         for (Experiment experiment : experiments(6)) {

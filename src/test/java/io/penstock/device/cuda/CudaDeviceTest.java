@@ -3,12 +3,14 @@ package io.penstock.device.cuda;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The CUDA device's whole code over the simulated runtime, a check at a time in a JVM of its own. */
+@Tag("slow")
 class CudaDeviceTest {
     @TempDir
     private static Path folder;

@@ -17,10 +17,12 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How the library is found, and what is said where it is not, or is the wrong one. */
+@Tag("slow")
 class CudaLibraryTest {
     @TempDir
     private Path folder;

@@ -18,9 +18,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The committed fatbin is the build of the committed sources. */
+@Tag("slow")
 class KernelBuildTest {
     private static final Path SOURCES = Path.of("src/main/native");
     private static final Path BUILD = Path.of("src/main/resources/io/penstock/device/cuda");

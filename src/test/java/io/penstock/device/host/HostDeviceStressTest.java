@@ -17,9 +17,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("slow")
 @Timeout(value = 1200, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HostDeviceStressTest {
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;

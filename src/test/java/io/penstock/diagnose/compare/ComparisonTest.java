@@ -11,6 +11,7 @@ import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.SummaryExamples;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a comparison says of runs whose difference is known. */
@@ -49,6 +50,7 @@ class ComparisonTest {
     }
 
     /** The moving block bootstrap is a little too narrow with noise that lasts; far from half of the intervals. */
+    @Tag("slow")
     @Test
     void theIntervalHoldsTheTrueChangeNearlyAsOftenAsItSays() {
         int held = 0;

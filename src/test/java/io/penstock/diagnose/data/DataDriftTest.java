@@ -8,6 +8,7 @@ import io.penstock.diagnose.data.DataFinding.Measure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DataDriftTest {
@@ -26,6 +27,7 @@ class DataDriftTest {
         return profile(seed, BATCHES, corpus -> { });
     }
 
+    @Tag("slow")
     @Test
     void healthyDataRaisesNoAlarmWhateverTheSeedAndTheSizes() {
         DriftLimits noSize = new DriftLimits(5, 0, 0, 0, 0, 0);

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -401,6 +402,7 @@ class LmdbStoreTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void damagedEnvironmentsAreReadOrRefused() throws IOException {
         long seed = Long.getLong("penstock.fuzz.seed", 20261121);

@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -258,6 +259,7 @@ class MdsStoreTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void damagedDatasetsAreReadOrRefused() throws IOException {
         long seed = Long.getLong("penstock.fuzz.seed", 20261121);

@@ -16,12 +16,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Full disks, file size limits, signals and kills, each met by a writer in a process of its own. */
+@Tag("slow")
 @EnabledOnOs(OS.LINUX)
 class MegatronWriterFaultsTest {
 

@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -227,6 +228,7 @@ class ParquetStoreTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void mutatedFilesAreReadOrRefused() throws IOException {
         Path file = folder.resolve("mutated.parquet");

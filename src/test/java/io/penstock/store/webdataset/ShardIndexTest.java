@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -175,6 +176,7 @@ class ShardIndexTest {
     }
 
     /** Whoever writes beside the shard may write anything: what is read stays within the shard. */
+    @Tag("slow")
     @Test
     void aDamagedIndexIsNotUsedAndAForgedOneStaysWithinTheShard() throws IOException {
         Path file = IndexFile.of(shard);

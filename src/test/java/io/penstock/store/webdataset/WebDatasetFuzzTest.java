@@ -19,6 +19,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Whatever is done to a tar, it is read or refused by an {@link IOException} of one line that names it. Headers that
  * are changed get their checksum again, most of the time: otherwise that is all that is ever found wrong.
  */
+@Tag("slow")
 class WebDatasetFuzzTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);
