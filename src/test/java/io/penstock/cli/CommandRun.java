@@ -23,10 +23,10 @@ import java.util.function.Predicate;
  * @param out standard output
  * @param err standard error
  */
-record CommandRun(int exitCode, String out, String err) {
+public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs a command in this JVM. */
-    static CommandRun of(Object... args) {
+    public static CommandRun of(Object... args) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         String[] strings = strings(args);

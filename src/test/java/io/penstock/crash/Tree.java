@@ -1,0 +1,100 @@
+package io.penstock.crash;
+
+import io.penstock.testing.Digests;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What is below a folder.
+ *
+ * @param entries by path below the folder: a file, or null for a folder
+ */
+record Tree(TreeMap<String, Entry> entries) {
+
+    /**
+     * A file.
+     *
+     * @param bytes its content
+     * @param modified when it was last written; null if that does not matter
+     */
+    record Entry(byte[] bytes, FileTime modified) { }
+
+    static Tree of(Path folder) throws IOException {
+        TreeMap<String, Entry> entries = new TreeMap<>();
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path visited, BasicFileAttributes attributes) {
+                if (!visited.equals(folder)) {
+                    entries.put(folder.relativize(visited).toString(), null);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                entries.put(folder.relativize(file).toString(),
+                        new Entry(Files.readAllBytes(file), attributes.lastModifiedTime()));
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return new Tree(entries);
+    }
+
+    /** Makes a folder, which may be there, hold this and nothing else. */
+    void restore(Path folder) throws IOException {
+        clear(folder);
+        Files.createDirectories(folder);
+        for (Map.Entry<String, Entry> each : entries.entrySet()) {
+            Path path = folder.resolve(each.getKey());
+            if (each.getValue() == null) {
+                Files.createDirectories(path);
+                continue;
+            }
+            Files.createDirectories(path.getParent());
+            Files.write(path, each.getValue().bytes);
+            if (each.getValue().modified != null) {
+                Files.setLastModifiedTime(path, each.getValue().modified);
+            }
+        }
+    }
+
+    static void clear(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
+                Files.delete(visited);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+
+    /** What tells it from others: names and content, without times. */
+    String digest() {
+        MessageDigest sha256 = Digests.sha256();
+        entries.forEach((name, entry) -> {
+            sha256.update((name + (entry == null ? "/" : "=" + entry.bytes.length) + "\n").getBytes());
+            if (entry != null) {
+                sha256.update(entry.bytes);
+            }
+        });
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+}

@@ -1,0 +1,336 @@
+package io.penstock.crash;
+
+import static io.penstock.crash.Writer.Promise.IS_THERE;
+import static io.penstock.crash.Writer.Promise.LASTS;
+import static io.penstock.crash.Writer.Promise.NOTHING;
+
+import io.penstock.cli.CommandRun;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Filtered;
+import io.penstock.dataset.TensorRows;
+import io.penstock.diagnose.Recording;
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.SummaryExamples;
+import io.penstock.diagnose.data.DataProfile;
+import io.penstock.diagnose.trace.ChromeTrace;
+import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.loader.BatchAccount;
+import io.penstock.loader.LoaderInfo;
+import io.penstock.loader.LoaderMemory;
+import io.penstock.loader.LoaderSettings;
+import io.penstock.loader.Role;
+import io.penstock.memory.DType;
+import io.penstock.memory.ReadMode;
+import io.penstock.memory.Tensor;
+import io.penstock.sampling.Checkpoint;
+import io.penstock.sampling.LoaderState;
+import io.penstock.store.TensorStore;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.megatron.MegatronPart;
+import io.penstock.store.megatron.MegatronWriter;
+import io.penstock.store.npy.NpyWriter;
+import io.penstock.store.safetensors.SafetensorsWriter;
+import io.penstock.store.webdataset.WebDatasetStore;
+import io.penstock.store.webdataset.WebDatasetWriter;
+import io.penstock.testing.Digests;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.zip.GZIPOutputStream;
+
+/** The table of all that writes files. {@link CrashTest} holds the sources to it. */
+final class Writers {
+
+    /** A failure that the command line has reported. */
+    static final class CommandFailure extends IOException {
+        private static final long serialVersionUID = 1;
+
+        CommandFailure(String line) {
+            super(line);
+        }
+    }
+
+    private static final int OLD = 1;
+    private static final int NEW = 2;
+
+    private final Path inputs;
+
+    private Writers(Path inputs) {
+        this.inputs = inputs;
+    }
+
+    /** The table, its inputs made before by {@link #prepare}. */
+    static List<Writer> of(Path inputs) {
+        return new Writers(inputs).all();
+    }
+
+    // ---- inputs
+
+    /** Makes what the writers read, in an empty folder. */
+    static void prepare(Path inputs) throws Exception {
+        for (int generation : List.of(OLD, NEW)) {
+            Path folder = Files.createDirectories(inputs.resolve(Integer.toString(generation)));
+            NpyWriter.write(folder.resolve("array.npy"), tensor(generation, DType.I32, 40 + generation, 8), false);
+            try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("records.tar"), 1000, 1L << 30)) {
+                writeSamples(writer, generation, 6, 1200);
+                writer.commit();
+            }
+            Path big = folder.resolve("big.tar");
+            try (WebDatasetWriter writer = WebDatasetWriter.create(big, 1000, 1L << 30)) {
+                writeSamples(writer, generation, 3, 40_000);
+                writer.commit();
+            }
+            try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(folder.resolve("big.tar.gz")))) {
+                Files.copy(big, out);
+            }
+            Files.writeString(folder.resolve("text.txt"), "It was the text of generation " + generation + ". ".repeat(
+                    40 * generation));
+            SummaryExamples.run(generation, 3, generation, 0.1, SummaryExamples.FINGERPRINT)
+                    .write(folder.resolve("run"));
+            command("stats", folder.resolve("array.npy"), "--batch", 4, "--workers", 1, "--limit", 4 + generation,
+                    "--save", folder.resolve("profile.json"));
+        }
+    }
+
+    private Path input(int generation, String name) {
+        return inputs.resolve(Integer.toString(generation)).resolve(name);
+    }
+
+    private static byte[] bytes(int seed, int count) {
+        byte[] bytes = new byte[count];
+        new SplittableRandom(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static Tensor tensor(int seed, DType dtype, long... shape) {
+        long count = dtype.byteSize();
+        for (long dim : shape) {
+            count *= dim;
+        }
+        return Tensor.of(MemorySegment.ofArray(bytes(seed, (int) count)), dtype, shape);
+    }
+
+    private static void writeSamples(WebDatasetWriter writer, int generation, int samples, int byteSize)
+            throws IOException {
+        for (int i = 0; i < samples; i++) {
+            writer.write("sample-" + i, Map.of("bin", MemorySegment.ofArray(bytes(100 * generation + i, byteSize)),
+                    "cls", MemorySegment.ofArray(("" + i).getBytes())));
+        }
+    }
+
+    private static void command(Object... args) throws CommandFailure {
+        CommandRun run = CommandRun.of(args);
+        if (run.exitCode() != 0) {
+            throw new CommandFailure(run.err());
+        }
+    }
+
+    // ---- the table
+
+    private List<Writer> all() {
+        return List.of(
+                new Writer("npy", LASTS, "x.npy", (folder, generation, replace) ->
+                        // The new one is larger than the writer's buffer, so it is several writes.
+                        NpyWriter.write(folder.resolve("x.npy"), tensor(generation, DType.U8,
+                                generation == OLD ? 5000 : (1 << 20) + 5000), replace),
+                        store("x.npy")),
+                new Writer("safetensors", LASTS, "x.safetensors", (folder, generation, replace) ->
+                        SafetensorsWriter.write(folder.resolve("x.safetensors"),
+                                Map.of("a", tensor(generation, DType.F32, 30), "b", tensor(9, DType.U8, generation)),
+                                Map.of("generation", "" + generation), replace),
+                        store("x.safetensors")),
+                new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
+                new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
+                        command(forced(replace, "tokenize", input(generation, "text.txt"), "-o",
+                                folder.resolve("corpus"), "--threads", 1)), megatron("corpus")),
+                new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
+                    try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"), 2, 1 << 20)) {
+                        writeSamples(writer, generation, generation == OLD ? 4 : 6, 700);
+                        writer.commit();
+                    }
+                }, Writers::tars),
+                new Writer("tar", LASTS, "x.tar", (folder, generation, _) -> {
+                    try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x.tar"), 2, 1 << 20)) {
+                        writeSamples(writer, generation, 2 * generation, 700);
+                        writer.commit();
+                    }
+                }, store("x.tar")),
+                convert("tars", "records.tar", "x-{000}.tar", "x-", Writers::tars, "--max-records", "2"),
+                convert("npy", "array.npy", "x.npy", "x.npy", store("x.npy")),
+                convert("safetensors", "array.npy", "x.safetensors", "x.safetensors", store("x.safetensors")),
+                convert("megatron", "array.npy", "corpus", "corpus", megatron("corpus")),
+                new Writer("checksum", LASTS, List.of("data.bin.crc32c", "data.bin"),
+                        (folder, generation) -> Files.write(folder.resolve("data.bin"), bytes(generation, 70_000)),
+                        (folder, _, replace) -> command(forced(replace, "checksum", folder.resolve("data.bin"))),
+                        folder -> {
+                            BlockChecksums found = BlockChecksums.read(folder.resolve("data.bin"));
+                            return found == null ? Map.of() : Map.of("checksums", "" + found.hashCode()
+                                    + found.crc(0) + found.crc(1));
+                        }),
+                new Writer("loader state", LASTS, "state.json", (folder, generation, _) -> state(generation)
+                        .write(folder.resolve("state.json")),
+                        file("state.json", file -> LoaderState.read(file).toJson())),
+                new Writer("checkpoint", LASTS, List.of("step", "penstock"),
+                        (folder, _) -> {
+                            Files.createDirectories(folder.resolve("step"));
+                            Files.write(folder.resolve("step/weights.bin"), bytes(7, 999));
+                        },
+                        (folder, generation, _) -> Checkpoint.save(folder.resolve("step"), generation,
+                                state(generation), "weights.bin"),
+                        file("step/" + CHECKPOINT, file -> Checkpoint.load(file.getParent()).toString())),
+                new Writer("filter", LASTS, "keep.filter", this::filter, file("keep.filter", file -> {
+                    try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
+                        Filtered found = Filtered.load(TensorRows.of(store), file);
+                        return found.size() + " " + found.fingerprint();
+                    }
+                })),
+                new Writer("settings of tune", LASTS, "settings.json", (folder, generation, _) ->
+                        new LoaderSettings(OptionalInt.of(generation), OptionalInt.of(4), Optional.of(ReadMode.AUTO),
+                                OptionalInt.empty(), "found").write(folder.resolve("settings.json")),
+                        file("settings.json", file -> LoaderSettings.read(file).toJson())),
+                new Writer("profile of stats", LASTS, "profile.json", (folder, generation, _) ->
+                        DataProfile.read(input(generation, "profile.json")).write(folder.resolve("profile.json")),
+                        file("profile.json", file -> DataProfile.read(file).toJson())),
+                new Writer("summary", LASTS, List.of(Summary.JSON_FILE, Summary.TEXT_FILE, "run"), (_, _) -> { },
+                        (folder, generation, _) -> Summary.read(input(generation, "run"))
+                                .write(folder.resolve("run")), Writers::summary),
+                new Writer("report as HTML", LASTS, "report.html", (folder, generation, _) ->
+                        command("report", input(generation, "run"), "--html", folder.resolve("report.html")),
+                        file("report.html", Writers::digest)),
+                new Writer("trace", LASTS, "trace.json", (folder, generation, _) ->
+                        ChromeTrace.write(recording(generation), TraceWindow.ALL, folder.resolve("trace.json")),
+                        file("trace.json", Writers::digest)),
+                new Writer("index beside a shard", NOTHING, List.of("x.tar.gz"),
+                        (folder, generation) -> Files.copy(input(generation, "big.tar.gz"), replaced(folder.resolve(
+                                "x.tar.gz"))),
+                        (folder, _, _) -> WebDatasetStore.open(folder.resolve("x.tar.gz")).close(),
+                        store("x.tar.gz")));
+    }
+
+    private static final String CHECKPOINT = "penstock-checkpoint.json";
+
+    private Writer convert(String format, String source, String target, String file, Writer.Read read,
+            String... options) {
+        return new Writer("convert to " + format, LASTS, file, (folder, generation, replace) -> {
+            Object[] args = forced(replace, "convert", input(generation, source), folder.resolve(target), "--to",
+                    format.equals("tars") ? "webdataset" : format);
+            Object[] all = java.util.Arrays.copyOf(args, args.length + options.length);
+            System.arraycopy(options, 0, all, args.length, options.length);
+            command(all);
+        }, read);
+    }
+
+    private static Object[] forced(boolean force, Object... args) {
+        Object[] all = java.util.Arrays.copyOf(args, args.length + (force ? 1 : 0));
+        if (force) {
+            all[args.length] = "--force";
+        }
+        return all;
+    }
+
+    private static void megatron(Path folder, int generation, boolean replace) throws IOException {
+        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, replace)) {
+            for (int p = 0; p < 2; p++) {
+                try (MegatronPart part = writer.part()) {
+                    for (int d = 0; d < generation; d++) {
+                        int[] tokens = new SplittableRandom(generation + p).ints(50 + d, 0, 50_000).toArray();
+                        part.append(tokens, 0, tokens.length);
+                        part.endDocument();
+                    }
+                }
+            }
+            writer.commit();
+        }
+    }
+
+    private static LoaderState state(int generation) {
+        return new LoaderState(generation, 10, 7, "feistel", "npy:1234");
+    }
+
+    private void filter(Path folder, int generation, boolean replace) throws IOException {
+        try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
+            Dataset rows = TensorRows.of(store);
+            Filtered.of(rows, "generation " + generation, sample -> true).save(folder.resolve("keep.filter"));
+        }
+    }
+
+    private static Recording recording(int generation) {
+        List<BatchAccount> accounts = new java.util.ArrayList<>();
+        for (int s = 0; s < 20 * generation; s++) {
+            long at = 1000L * s;
+            accounts.add(new BatchAccount(s, 0, s == 0, 32, 65_600,
+                    new BatchAccount.Making(0, at, at + 1, at + 2, at + 300, 100, -1, -1,
+                            new BatchAccount.Usage(500, 4096, 0, 1, 0, 0)), null,
+                    new BatchAccount.Taking(at + 400, at + 500, at + 600, -1, -1, 2, 3)));
+        }
+        return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", false,
+                false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
+                new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN));
+    }
+
+    // ---- what is read
+
+    private interface Content {
+        String of(Path file) throws IOException;
+    }
+
+    private static Writer.Read file(String name, Content content) {
+        return folder -> Files.exists(folder.resolve(name)) ? Map.of(name, content.of(folder.resolve(name)))
+                : Map.of();
+    }
+
+    private static String digest(Path file) throws IOException {
+        return Digests.of(MemorySegment.ofArray(Files.readAllBytes(file)));
+    }
+
+    private static Writer.Read store(String name) {
+        return file(name, StoreContent::digest);
+    }
+
+    private static Writer.Read megatron(String prefix) {
+        return file(prefix + ".idx", StoreContent::digest);
+    }
+
+    private static Map<String, String> summary(Path folder) throws IOException {
+        Map<String, String> parts = new LinkedHashMap<>(file("run/" + Summary.JSON_FILE, file -> {
+            Summary.read(file);
+            return digest(file);
+        }).read(folder));
+        parts.putAll(file("run/" + Summary.TEXT_FILE, Writers::digest).read(folder));
+        return parts;
+    }
+
+    /** The shards by their folder, and by a pattern of those that are there. */
+    private static Map<String, String> tars(Path folder) throws IOException {
+        TreeMap<String, Path> shards = new TreeMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "x-*.tar")) {
+            files.forEach(file -> shards.put(file.getFileName().toString(), file));
+        }
+        if (shards.isEmpty()) {
+            return Collections.emptyMap();
+        }
+        String found = StoreContent.digest(folder);
+        String last = shards.lastKey();
+        String byPattern = StoreContent.digest(folder.resolve("x-{000.." + last.substring(2, 5) + "}.tar"));
+        if (!found.equals(byPattern)) {
+            throw new IOException(folder + ": other samples by its name than by the pattern of its shards");
+        }
+        return Map.of("samples", found);
+    }
+
+    private static Path replaced(Path file) throws IOException {
+        Files.deleteIfExists(file);
+        return file;
+    }
+}
