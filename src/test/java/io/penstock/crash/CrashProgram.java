@@ -1,12 +1,14 @@
 package io.penstock.crash;
 
 import io.penstock.crash.CallShim.Action;
+import io.penstock.crash.CallShim.Kind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 /**
  * The program into which the shim is loaded: puts writers to all trials, and prints a line {@code tally} with counts a
@@ -17,23 +19,34 @@ final class CrashProgram {
     /** How much is tried. */
     enum Extent {
         /** What fits a build. */
-        BOUNDED(0.1, 2, 0.1, 1),
-        /** Every call in every way. */
-        WHOLE(1, 24, 1, Integer.MAX_VALUE);
+        BOUNDED(20, 4, 2, 1, 0.1, 1, 1),
+        /** Every call in every way, every change, many subsets. */
+        WHOLE(ALL, ALL, ALL, 24, 1, ALL, ALL);
 
-        private final double share;
+        private final int eio;
+        private final int otherFaults;
+        private final int singles;
         private final int subsets;
         private final double shareWrittenOver;
+        /** How many of the states that a kill leaves are the scene of a next writer that is stopped. */
+        private final int nextWriters;
         private final int kills;
 
-        Extent(double share, int subsets, double shareWrittenOver, int kills) {
-            this.share = share;
+        Extent(int eio, int otherFaults, int singles, int subsets, double shareWrittenOver, int nextWriters,
+                int kills) {
+            this.eio = eio;
+            this.otherFaults = otherFaults;
+            this.singles = singles;
             this.subsets = subsets;
             this.shareWrittenOver = shareWrittenOver;
+            this.nextWriters = nextWriters;
             this.kills = kills;
         }
     }
 
+    private static final int ALL = Integer.MAX_VALUE;
+    /** Of so many scenes of a bounded run, one has processes killed. */
+    private static final int SCENES_PER_KILL = 3;
     static final List<String> COUNTS = List.of("calls", "kills", "prefixes", "states", "different");
 
     private CrashProgram() {
@@ -42,14 +55,15 @@ final class CrashProgram {
     /**
      * Runs.
      *
-     * @param args {@code try EXTENT SEED PART PARTS ONLY}, or {@code mutants SEED}, or what {@link Kills} gives
+     * @param args {@code try EXTENT SEED PART PARTS ONLY}, or {@code mutants}, or what {@link Kills} gives
      */
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
             case "try" -> attempt(Extent.valueOf(args[1]), Long.parseLong(args[2]), Integer.parseInt(args[3]),
                     Integer.parseInt(args[4]), args[5]);
+            case "mutants" -> mutants();
             case "die" -> {
-                Writer writer = Writers.of(Path.of(args[1])).stream().filter(one -> one.name().equals(args[2]))
+                Writer writer = Writers.of(Path.of(args[1]), true).stream().filter(one -> one.name().equals(args[2]))
                         .findFirst().orElseThrow();
                 Kills.die(writer, Boolean.parseBoolean(args[3]), Path.of(args[4]), Long.parseLong(args[5]),
                         Action.valueOf(args[6]));
@@ -63,11 +77,29 @@ final class CrashProgram {
         try {
             Path inputs = Files.createDirectories(work.resolve("inputs"));
             Writers.prepare(inputs);
-            List<Writer> writers = Writers.of(inputs);
+            List<Writer> writers = Writers.of(inputs, extent == Extent.WHOLE);
             for (int i = part; i < 2 * writers.size(); i += parts) {
                 Writer writer = writers.get(i / 2);
                 if (writer.name().matches(only)) {
-                    print(attempt(extent, seed + i, new Scene(writer, i % 2 == 1, work.resolve("w")), inputs));
+                    print(attempt(extent, seed + i, Scene.of(writer, i % 2 == 1, work.resolve("w")), inputs));
+                }
+            }
+        } finally {
+            Tree.clear(work);
+        }
+    }
+
+    private static void mutants() throws Exception {
+        Path work = workFolder();
+        try {
+            for (Writer mutant : Mutants.all().keySet()) {
+                for (boolean replacing : new boolean[] {false, true}) {
+                    Scene scene = Scene.of(mutant, replacing, work.resolve("w"));
+                    Tally tally = new Tally(scene);
+                    SplittableRandom random = new SplittableRandom(1);
+                    new FailingCalls(scene, tally).run(random, ALL, ALL);
+                    new PowerLoss(scene, tally, random, ALL, 4, 1).run(work.resolve("log"));
+                    print(tally);
                 }
             }
         } finally {
@@ -86,27 +118,40 @@ final class CrashProgram {
         SplittableRandom random = new SplittableRandom(seed);
         Tally tally = new Tally(scene);
         long begin = System.nanoTime();
-        new FailingCalls(scene, tally).run(random, extent.share);
+        Path log = inputs.resolveSibling("log");
+        new FailingCalls(scene, tally).run(random, extent.eio, extent.otherFaults);
         long failed = System.nanoTime();
-        new PowerLoss(scene, tally, random, extent.subsets, extent.shareWrittenOver)
-                .run(inputs.resolveSibling("log"));
+        List<Tree> killed = new PowerLoss(scene, tally, random, extent.singles, extent.subsets,
+                extent.shareWrittenOver).run(log);
         long replayed = System.nanoTime();
-        Kills kills = new Kills(scene, tally);
-        long calls = kills.calls();
-        if (extent.kills >= calls) {
-            for (long call = 1; call <= calls; call++) {
-                kills.kill(inputs, call, Action.KILL_BEFORE);
+        for (Tree left : some(killed, extent.nextWriters, random)) {
+            Scene next;
+            try {
+                next = scene.behind(left);
+            } catch (Exception e) {
+                tally.lose("behind a writer that left " + left.entries().keySet(), "the next one fails: " + e);
+                continue;
             }
-            kills.kill(inputs, calls, Action.KILL_AFTER);
-        } else {
-            for (int k = 0; k < extent.kills; k++) {
-                kills.kill(inputs, random.nextLong(1, calls + 1),
-                        random.nextBoolean() ? Action.KILL_BEFORE : Action.KILL_AFTER);
+            new FailingCalls(next, tally).run(random, extent.otherFaults, 1);
+            new PowerLoss(next, tally, random, Math.min(extent.singles, 2), 1, 0).run(log);
+        }
+        long stoppedTwice = System.nanoTime();
+        if (extent.kills == ALL || seed % SCENES_PER_KILL == 0) {
+            Kills kills = new Kills(scene, tally);
+            List<Long> numbers = LongStream.rangeClosed(1, FailingCalls.calls(scene, Kind.ALL)).boxed().toList();
+            for (long number : some(numbers, extent.kills, random)) {
+                kills.kill(inputs, number, random.nextBoolean() ? Action.KILL_BEFORE : Action.KILL_AFTER);
             }
         }
-        System.err.printf("%s: %d + %d + %d ms%n", scene, (failed - begin) / 1_000_000,
-                (replayed - failed) / 1_000_000, (System.nanoTime() - replayed) / 1_000_000);
+        System.err.printf("%s: %d + %d + %d + %d ms%n", scene, (failed - begin) / 1_000_000,
+                (replayed - failed) / 1_000_000, (stoppedTwice - replayed) / 1_000_000,
+                (System.nanoTime() - stoppedTwice) / 1_000_000);
         return tally;
+    }
+
+    private static <T> List<T> some(List<T> all, int most, SplittableRandom random) {
+        return all.size() <= most ? all
+                : random.ints(0, all.size()).distinct().limit(most).sorted().mapToObj(all::get).toList();
     }
 
     private static void print(Tally tally) {

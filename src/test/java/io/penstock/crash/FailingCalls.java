@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 /** Fails each call of a writer in turn, in each of several ways. */
 final class FailingCalls {
@@ -53,20 +54,33 @@ final class FailingCalls {
     /**
      * Does it.
      *
-     * @param share which of the calls are tried, from 0 to 1; all of those that fail once with EIO
+     * @param eio how many calls fail once with EIO, at most; the seed chooses which
+     * @param others how many fail in each of the other ways, at most
      */
-    void run(SplittableRandom random, double share) throws IOException {
+    void run(SplittableRandom random, int eio, int others) throws Exception {
         for (Fault fault : Fault.values()) {
-            for (long number = 1; fault != Fault.EIO && random.nextDouble() >= share || fails(fault, number); number++) {
-                if (number > 100_000) {
-                    throw new IllegalStateException(scene + ": more than 100,000 calls");
-                }
+            int most = fault == Fault.EIO ? eio : others;
+            long calls = calls(scene, fault.kinds);
+            LongStream numbers = calls <= most ? LongStream.rangeClosed(1, calls)
+                    : random.longs(1, calls + 1).distinct().limit(most);
+            for (long number : numbers.toArray()) {
+                fail(fault, number);
             }
         }
     }
 
-    /** Whether the writer made so many calls that this one failed. */
-    private boolean fails(Fault fault, long number) throws IOException {
+    /** How many calls of some kinds the writer makes, undisturbed. */
+    static long calls(Scene scene, Set<Kind> kinds) throws Exception {
+        scene.reset();
+        CallShim.watch(scene.folder());
+        CallShim.plan(Action.PASS, kinds, 0, 0, Set.of());
+        scene.write();
+        long calls = CallShim.calls();
+        CallShim.watch(null);
+        return calls;
+    }
+
+    private void fail(Fault fault, long number) throws IOException {
         scene.reset();
         CallShim.watch(scene.folder());
         CallShim.plan(fault.action, fault.kinds, number, fault.errno, fault.stickyKinds);
@@ -82,7 +96,7 @@ final class FailingCalls {
             if (failure != null) {
                 tally.lose("undisturbed", failure.toString());
             }
-            return false;
+            return;
         }
         tally.count("calls", 1);
         String trial = fault + " at call " + number + " (" + call + ")";
@@ -93,7 +107,6 @@ final class FailingCalls {
             tally.lose(trial, scene.writer().promise() == Writer.Promise.NOTHING ? null : "said to be written");
         }
         tally.lose(trial, scene.again());
-        return true;
     }
 
     /** What is wrong with a failure's message. */

@@ -21,17 +21,6 @@ final class Kills {
         this.tally = tally;
     }
 
-    /** How many calls the writer makes. */
-    long calls() throws Exception {
-        scene.reset();
-        CallShim.watch(scene.folder());
-        CallShim.plan(Action.PASS, Kind.ALL, 0, 0, Set.of());
-        scene.write();
-        long calls = CallShim.calls();
-        CallShim.watch(null);
-        return calls;
-    }
-
     /** Kills a process at a call, and opens what is left. */
     void kill(Path inputs, long number, Action action) throws IOException, InterruptedException {
         scene.reset();

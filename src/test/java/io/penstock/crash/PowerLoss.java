@@ -3,8 +3,10 @@ package io.penstock.crash;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -26,20 +28,35 @@ final class PowerLoss {
     private final Scene scene;
     private final Tally tally;
     private final SplittableRandom random;
+    private final int singles;
     private final int subsets;
-    /** Of the states in which nothing is lost, so many are written over, to see what is left behind. */
     private final double shareWrittenOver;
     private final Set<String> seen = new HashSet<>();
+    private final List<Tree> killed = new ArrayList<>();
 
-    PowerLoss(Scene scene, Tally tally, SplittableRandom random, int subsets, double shareWrittenOver) {
+    /**
+     * Replays of a scene.
+     *
+     * @param singles how many single changes are lost, and are there, at most, at each moment
+     * @param subsets how many subsets are lost at each moment
+     * @param shareWrittenOver so many of the states are written over, from 0 to 1, to see what is left behind
+     */
+    PowerLoss(Scene scene, Tally tally, SplittableRandom random, int singles, int subsets, double shareWrittenOver) {
         this.scene = scene;
         this.tally = tally;
         this.random = random;
+        this.singles = singles;
         this.subsets = subsets;
         this.shareWrittenOver = shareWrittenOver;
     }
 
-    void run(Path log) throws Exception {
+    /**
+     * Does it.
+     *
+     * @param log where the log may be for a while
+     * @return what is left when the writer is killed, of each moment at which that is another
+     */
+    List<Tree> run(Path log) throws Exception {
         scene.reset();
         CallShim.log(log);
         CallShim.watch(scene.folder());
@@ -51,6 +68,7 @@ final class PowerLoss {
         for (int calls = 0; calls <= disk.calls(); calls++) {
             after(disk, calls);
         }
+        return killed;
     }
 
     private void after(Disk disk, int calls) throws IOException {
@@ -64,7 +82,7 @@ final class PowerLoss {
         open(disk, calls, data, false, done, "data lost that was not synced");
         open(disk, calls, data, true, done, "data lost that was not synced, but for sizes");
         open(disk, calls, without(all, data), false, done, "names lost that were not synced");
-        for (int change = all.nextSetBit(0); change >= 0; change = all.nextSetBit(change + 1)) {
+        for (int change : chosen(all)) {
             BitSet one = new BitSet();
             one.set(change);
             open(disk, calls, one, disk.isData(change), done, "one change lost");
@@ -77,6 +95,13 @@ final class PowerLoss {
         }
     }
 
+    /** All of a set, or as many as are to be tried alone. */
+    private int[] chosen(BitSet all) {
+        int[] each = all.stream().toArray();
+        return each.length <= singles ? each
+                : random.ints(0, each.length).distinct().limit(singles).map(i -> each[i]).toArray();
+    }
+
     private static BitSet without(BitSet all, BitSet some) {
         BitSet rest = (BitSet) all.clone();
         rest.andNot(some);
@@ -86,8 +111,7 @@ final class PowerLoss {
     private void open(Disk disk, int calls, BitSet lost, boolean sized, boolean done, String what)
             throws IOException {
         boolean killed = lost.isEmpty();
-        boolean promised = done && (scene.writer().promise() == Writer.Promise.LASTS
-                || killed && scene.writer().promise() == Writer.Promise.IS_THERE);
+        boolean promised = done && scene.writer().promise() == Writer.Promise.LASTS;
         tally.count("states", 1);
         int changes = disk.changes(calls);
         BitSet there = disk.there(calls, lost);
@@ -99,6 +123,9 @@ final class PowerLoss {
             return;
         }
         tally.count("different", 1);
+        if (killed) {
+            this.killed.add(state);
+        }
         state.restore(scene.folder());
         String trial = "power cut after call " + calls + " of " + disk.calls() + ", " + what;
         String wrong = scene.check(promised);

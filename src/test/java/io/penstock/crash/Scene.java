@@ -3,12 +3,16 @@ package io.penstock.crash;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** A writer and a folder, in which there is nothing of it or its first generation; it writes its second one. */
+/**
+ * A writer and a folder. In the folder is nothing of the writer, or its first generation, and it writes its second one;
+ * or what a writer that was stopped left there, and it writes its first one.
+ */
 final class Scene {
 
     private static final int OLD = 1;
@@ -16,6 +20,8 @@ final class Scene {
     private static final String BYSTANDER = "notes.txt";
 
     private final Writer writer;
+    private final String name;
+    private final int generation;
     private final boolean replacing;
     private final Path folder;
     private final Tree before;
@@ -24,15 +30,12 @@ final class Scene {
     private final Map<String, String> next;
 
     /**
-     * Runs the writer undisturbed.
+     * A folder with nothing of a writer, or its first generation.
      *
      * @param folder what is to be its folder
      * @param replacing whether the first generation is there
      */
-    Scene(Writer writer, boolean replacing, Path folder) throws Exception {
-        this.writer = writer;
-        this.replacing = replacing;
-        this.folder = folder;
+    static Scene of(Writer writer, boolean replacing, Path folder) throws Exception {
         Tree.clear(folder);
         Files.createDirectories(folder);
         Files.writeString(folder.resolve(BYSTANDER), "not of the writer\n");
@@ -40,18 +43,33 @@ final class Scene {
             writer.setup().prepare(folder, OLD);
             writer.write().write(folder, OLD, false);
         }
-        writer.setup().prepare(folder, NEW);
+        Scene scene = new Scene(writer, writer.name() + (replacing ? ", replacing" : ", new"), NEW, folder);
+        if (writer.promise() != Writer.Promise.NOTHING
+                && (scene.replacing != replacing || scene.old.equals(scene.next))) {
+            throw new IllegalStateException(scene + ": nothing to tell: " + scene.old + " became " + scene.next);
+        }
+        return scene;
+    }
+
+    /** What a writer that was stopped in this scene left, as the scene of the next. */
+    Scene behind(Tree left) throws Exception {
+        left.restore(folder);
+        return new Scene(writer, name, OLD, folder);
+    }
+
+    /** Runs the writer undisturbed, in its folder as it is. */
+    private Scene(Writer writer, String name, int generation, Path folder) throws Exception {
+        this.writer = writer;
+        this.name = name;
+        this.generation = generation;
+        this.folder = folder;
+        writer.setup().prepare(folder, generation);
         before = Tree.of(folder);
         old = writer.read().read(folder);
-        writer.write().write(folder, NEW, replacing);
+        replacing = !old.isEmpty();
+        write();
         next = writer.read().read(folder);
         after = Tree.of(folder);
-        if (next.isEmpty() || writer.promise() != Writer.Promise.NOTHING && old.equals(next)) {
-            throw new IllegalStateException(this + ": nothing to tell: " + old + " became " + next);
-        }
-        if (replacing == old.isEmpty() && writer.promise() != Writer.Promise.NOTHING) {
-            throw new IllegalStateException(this + ": before: " + old);
-        }
     }
 
     Writer writer() {
@@ -75,9 +93,9 @@ final class Scene {
         before.restore(folder);
     }
 
-    /** Writes the second generation. */
+    /** Writes. */
     void write() throws Exception {
-        writer.write().write(folder, NEW, replacing);
+        writer.write().write(folder, generation, replacing);
     }
 
     /**
@@ -107,13 +125,13 @@ final class Scene {
     }
 
     /**
-     * Writes the second generation, undisturbed, into the folder as it is, without leave to replace where nothing is.
+     * Writes, undisturbed, into the folder as it is, without leave to replace where nothing is.
      *
      * @return what is wrong; null if the folder then has what it has after a run that was never disturbed
      */
     String again() throws IOException {
         try {
-            writer.write().write(folder, NEW, replacing || !writer.read().read(folder).isEmpty());
+            writer.write().write(folder, generation, replacing || !writer.read().read(folder).isEmpty());
         } catch (Exception e) {
             return "the next run fails: " + e;
         }
@@ -129,7 +147,7 @@ final class Scene {
         for (Map.Entry<String, Tree.Entry> each : expected.entrySet()) {
             // An index says when its shard was written.
             if (each.getValue() != null && !each.getKey().endsWith(".penstock-index")
-                    && !java.util.Arrays.equals(each.getValue().bytes(), found.get(each.getKey()).bytes())) {
+                    && !Arrays.equals(each.getValue().bytes(), found.get(each.getKey()).bytes())) {
                 return "after the next run " + each.getKey() + " has other bytes than it has undisturbed";
             }
         }
@@ -138,6 +156,6 @@ final class Scene {
 
     @Override
     public String toString() {
-        return writer.name() + (replacing ? ", replacing" : ", new");
+        return name;
     }
 }

@@ -22,8 +22,6 @@ record Writer(String name, Promise promise, List<String> files, Setup setup, Wri
     enum Promise {
         /** What it wrote is there, also after a power cut. */
         LASTS,
-        /** What it wrote is there; a power cut may bring back what was before. */
-        IS_THERE,
         /** Nothing: what it writes is made again where it lacks, and a failure is no failure of its caller. */
         NOTHING
     }

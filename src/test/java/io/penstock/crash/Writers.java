@@ -1,6 +1,5 @@
 package io.penstock.crash;
 
-import static io.penstock.crash.Writer.Promise.IS_THERE;
 import static io.penstock.crash.Writer.Promise.LASTS;
 import static io.penstock.crash.Writer.Promise.NOTHING;
 
@@ -33,12 +32,16 @@ import io.penstock.store.safetensors.SafetensorsWriter;
 import io.penstock.store.webdataset.WebDatasetStore;
 import io.penstock.store.webdataset.WebDatasetWriter;
 import io.penstock.testing.Digests;
+import io.penstock.tokenize.TokenizeJob;
+import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,6 +64,9 @@ final class Writers {
         }
     }
 
+    /** Takes longer to make than all that is written with it. */
+    private static final Tokenizer TOKENIZER = Tokenizer.of("gpt2");
+    private static final String CHECKPOINT = Checkpoint.FILE_NAME;
     private static final int OLD = 1;
     private static final int NEW = 2;
 
@@ -70,9 +76,25 @@ final class Writers {
         this.inputs = inputs;
     }
 
-    /** The table, its inputs made before by {@link #prepare}. */
-    static List<Writer> of(Path inputs) {
-        return new Writers(inputs).all();
+    /**
+     * The table.
+     *
+     * @param inputs what {@link #prepare} made
+     * @param large whether with what takes long for its size
+     */
+    static List<Writer> of(Path inputs, boolean large) {
+        List<Writer> all = new ArrayList<>(new Writers(inputs).all());
+        if (large) {
+            // Larger than the writer's buffer, so it is several writes.
+            all.add(npy("npy, large", (1 << 20) + 5000));
+        }
+        return all;
+    }
+
+    private static Writer npy(String name, int bytes) {
+        return new Writer(name, LASTS, "x.npy", (folder, generation, replace) ->
+                NpyWriter.write(folder.resolve("x.npy"), tensor(generation, DType.U8, bytes - generation), replace),
+                store("x.npy"));
     }
 
     // ---- inputs
@@ -132,7 +154,7 @@ final class Writers {
     private static void command(Object... args) throws CommandFailure {
         CommandRun run = CommandRun.of(args);
         if (run.exitCode() != 0) {
-            throw new CommandFailure(run.err());
+            throw new CommandFailure(run.err().strip());
         }
     }
 
@@ -140,11 +162,7 @@ final class Writers {
 
     private List<Writer> all() {
         return List.of(
-                new Writer("npy", LASTS, "x.npy", (folder, generation, replace) ->
-                        // The new one is larger than the writer's buffer, so it is several writes.
-                        NpyWriter.write(folder.resolve("x.npy"), tensor(generation, DType.U8,
-                                generation == OLD ? 5000 : (1 << 20) + 5000), replace),
-                        store("x.npy")),
+                npy("npy", 5000),
                 new Writer("safetensors", LASTS, "x.safetensors", (folder, generation, replace) ->
                         SafetensorsWriter.write(folder.resolve("x.safetensors"),
                                 Map.of("a", tensor(generation, DType.F32, 30), "b", tensor(9, DType.U8, generation)),
@@ -152,8 +170,8 @@ final class Writers {
                         store("x.safetensors")),
                 new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
                 new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
-                        command(forced(replace, "tokenize", input(generation, "text.txt"), "-o",
-                                folder.resolve("corpus"), "--threads", 1)), megatron("corpus")),
+                        new TokenizeJob(TOKENIZER, List.of(input(generation, "text.txt")), folder.resolve("corpus"))
+                                .threads(1).overwrite(replace).run(), megatron("corpus")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
                     try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"), 2, 1 << 20)) {
                         writeSamples(writer, generation, generation == OLD ? 4 : 6, 700);
@@ -218,21 +236,19 @@ final class Writers {
                         store("x.tar.gz")));
     }
 
-    private static final String CHECKPOINT = "penstock-checkpoint.json";
-
     private Writer convert(String format, String source, String target, String file, Writer.Read read,
             String... options) {
         return new Writer("convert to " + format, LASTS, file, (folder, generation, replace) -> {
             Object[] args = forced(replace, "convert", input(generation, source), folder.resolve(target), "--to",
                     format.equals("tars") ? "webdataset" : format);
-            Object[] all = java.util.Arrays.copyOf(args, args.length + options.length);
+            Object[] all = Arrays.copyOf(args, args.length + options.length);
             System.arraycopy(options, 0, all, args.length, options.length);
             command(all);
         }, read);
     }
 
     private static Object[] forced(boolean force, Object... args) {
-        Object[] all = java.util.Arrays.copyOf(args, args.length + (force ? 1 : 0));
+        Object[] all = Arrays.copyOf(args, args.length + (force ? 1 : 0));
         if (force) {
             all[args.length] = "--force";
         }
@@ -266,7 +282,7 @@ final class Writers {
     }
 
     private static Recording recording(int generation) {
-        List<BatchAccount> accounts = new java.util.ArrayList<>();
+        List<BatchAccount> accounts = new ArrayList<>();
         for (int s = 0; s < 20 * generation; s++) {
             long at = 1000L * s;
             accounts.add(new BatchAccount(s, 0, s == 0, 32, 65_600,

@@ -24,6 +24,7 @@ public final class ChildJvm {
     private final List<String> properties = new ArrayList<>();
     private String limit;
     private final Map<String, String> environment = new HashMap<>();
+    private long timeoutSeconds = TIMEOUT_SECONDS;
 
     /** Starts without any of the settings that the tests' own environment may have. */
     public ChildJvm() {
@@ -38,7 +39,7 @@ public final class ChildJvm {
         return this;
     }
 
-    /** An option of the JVM. */
+    /** Adds an option of the JVM. */
     public ChildJvm option(String option) {
         properties.add(option);
         return this;
@@ -47,6 +48,12 @@ public final class ChildJvm {
     /** Starts under a limit of the shell's, such as {@code -v 1000000}: what {@code ulimit} takes. */
     public ChildJvm limit(String ulimit) {
         limit = ulimit;
+        return this;
+    }
+
+    /** Gives it other than a minute. */
+    public ChildJvm within(long seconds) {
+        timeoutSeconds = seconds;
         return this;
     }
 
@@ -89,9 +96,9 @@ public final class ChildJvm {
                 }
             });
             Process process = builder.start();
-            if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            if (!process.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
-                fail(main.getSimpleName() + List.of(arguments) + " still ran after " + TIMEOUT_SECONDS + " s:\n"
+                fail(main.getSimpleName() + List.of(arguments) + " still ran after " + timeoutSeconds + " s:\n"
                         + Files.readString(output));
             }
             return new Result(process.exitValue(), Files.readString(output));
