@@ -31,9 +31,9 @@ final class StoreContent {
      *
      * @throws IOException if it does not open, or {@code verify} says that it is not good
      */
-    static String digest(Path path) throws IOException {
+    static String digest(Path path, OpenOptions options) throws IOException {
         StoreContent content = new StoreContent();
-        try (Store store = Store.open(path)) {
+        try (Store store = Store.open(path, options)) {
             switch (store) {
                 case TokenStore tokens -> content.add(tokens);
                 case TensorStore tensors -> content.add(tensors);
@@ -41,7 +41,7 @@ final class StoreContent {
             }
         }
         try {
-            Verification verification = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE);
+            Verification verification = Verification.run(path, options, 1, Progress.NONE);
             if (!verification.isGood()) {
                 throw new IOException(path + " opens, but verify says: " + verification.faults());
             }

@@ -23,6 +23,10 @@ import io.penstock.memory.ReadMode;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.Checkpoint;
 import io.penstock.sampling.LoaderState;
+import io.penstock.store.MalformedStoreException;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.RecordStore;
+import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.megatron.MegatronPart;
@@ -39,17 +43,16 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.zip.GZIPOutputStream;
 
 /** The table of all that writes files. {@link CrashTest} holds the sources to it. */
@@ -67,6 +70,9 @@ final class Writers {
     /** Takes longer to make than all that is written with it. */
     private static final Tokenizer TOKENIZER = Tokenizer.of("gpt2");
     private static final String CHECKPOINT = Checkpoint.FILE_NAME;
+    /** The folder has files of others too. */
+    private static final OpenOptions TARS = OpenOptions.as(StoreFormat.WEBDATASET);
+    private static final long SAMPLES_OF_SHARD = 2;
     private static final int OLD = 1;
     private static final int NEW = 2;
 
@@ -173,7 +179,8 @@ final class Writers {
                         new TokenizeJob(TOKENIZER, List.of(input(generation, "text.txt")), folder.resolve("corpus"))
                                 .threads(1).overwrite(replace).run(), megatron("corpus")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
-                    try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"), 2, 1 << 20)) {
+                    try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"),
+                            SAMPLES_OF_SHARD, 1 << 20)) {
                         writeSamples(writer, generation, generation == OLD ? 4 : 6, 700);
                         writer.commit();
                     }
@@ -184,7 +191,7 @@ final class Writers {
                         writer.commit();
                     }
                 }, store("x.tar")),
-                convert("tars", "records.tar", "x-{000}.tar", "x-", Writers::tars, "--max-records", "2"),
+                convert("tars", "records.tar", "x-{000}.tar", "x-", Writers::tars, "--max-records", "" + SAMPLES_OF_SHARD),
                 convert("npy", "array.npy", "x.npy", "x.npy", store("x.npy")),
                 convert("safetensors", "array.npy", "x.safetensors", "x.safetensors", store("x.safetensors")),
                 convert("megatron", "array.npy", "corpus", "corpus", megatron("corpus")),
@@ -310,12 +317,22 @@ final class Writers {
         return Digests.of(MemorySegment.ofArray(Files.readAllBytes(file)));
     }
 
+    /** A store is absent if a reader says that there is no such file, and there is none. */
     private static Writer.Read store(String name) {
-        return file(name, StoreContent::digest);
+        return folder -> {
+            try {
+                return Map.of(name, StoreContent.digest(folder.resolve(name), OpenOptions.DEFAULT));
+            } catch (NoSuchFileException e) {
+                if (Files.exists(folder.resolve(name))) {
+                    throw e;
+                }
+                return Map.of();
+            }
+        };
     }
 
     private static Writer.Read megatron(String prefix) {
-        return file(prefix + ".idx", StoreContent::digest);
+        return store(prefix + ".idx");
     }
 
     private static Map<String, String> summary(Path folder) throws IOException {
@@ -327,19 +344,25 @@ final class Writers {
         return parts;
     }
 
-    /** The shards by their folder, and by a pattern of those that are there. */
+    /** The shards by their folder, and by a pattern of as many as there are. */
     private static Map<String, String> tars(Path folder) throws IOException {
-        TreeMap<String, Path> shards = new TreeMap<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "x-*.tar")) {
-            files.forEach(file -> shards.put(file.getFileName().toString(), file));
+        String found;
+        try {
+            found = StoreContent.digest(folder, TARS);
+        } catch (MalformedStoreException e) {
+            try (DirectoryStream<Path> shards = Files.newDirectoryStream(folder, "x-*.tar")) {
+                if (shards.iterator().hasNext()) {
+                    throw e;
+                }
+            }
+            return Map.of();
         }
-        if (shards.isEmpty()) {
-            return Collections.emptyMap();
+        long shards;
+        try (RecordStore store = RecordStore.open(folder, TARS)) {
+            shards = Math.ceilDiv(store.size(), SAMPLES_OF_SHARD);
         }
-        String found = StoreContent.digest(folder);
-        String last = shards.lastKey();
-        String byPattern = StoreContent.digest(folder.resolve("x-{000.." + last.substring(2, 5) + "}.tar"));
-        if (!found.equals(byPattern)) {
+        Path pattern = folder.resolve("x-{000..00" + (shards - 1) + "}.tar");
+        if (!found.equals(StoreContent.digest(pattern, TARS))) {
             throw new IOException(folder + ": other samples by its name than by the pattern of its shards");
         }
         return Map.of("samples", found);
