@@ -4,6 +4,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.store.mapped.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class SummaryFile {
     }
 
     static void write(Summary summary, Path folder) throws IOException {
-        Files.createDirectories(folder);
+        Folder.create(folder);
         AtomicFile.write(folder.resolve(Summary.JSON_FILE), Json.pretty(json(summary)));
         AtomicFile.write(folder.resolve(Summary.TEXT_FILE), SummaryText.of(summary) + "\n");
     }

@@ -6,6 +6,7 @@ import io.penstock.json.JsonException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,6 +63,10 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
                     crc.update(buffer, 0, read);
                     bytes += read;
                 }
+            } catch (FileSystemException e) {
+                throw e;
+            } catch (IOException e) {
+                throw new IOException(file + ": cannot be read at byte " + bytes + ": " + e.getMessage(), e);
             }
             return new FileMark(bytes, crc.getValue());
         }

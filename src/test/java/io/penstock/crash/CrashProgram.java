@@ -20,8 +20,10 @@ final class CrashProgram {
     enum Extent {
         /** What fits a build. */
         BOUNDED(20, 4, 2, 1, 0.1, 1, 1),
-        /** Every call in every way, every change, many subsets. */
-        WHOLE(ALL, ALL, ALL, 24, 1, ALL, ALL);
+        /** Every call in every way, every change, and many subsets. */
+        CALLS(ALL, ALL, ALL, 12, 1, ALL, 1),
+        /** That, and a process killed at every call. */
+        WHOLE(ALL, ALL, ALL, 12, 1, ALL, ALL);
 
         private final int eio;
         private final int otherFaults;
@@ -45,6 +47,7 @@ final class CrashProgram {
     }
 
     private static final int ALL = Integer.MAX_VALUE;
+    private static final int FAULTS_OF_NEXT_WRITER = 4;
     /** Of so many scenes of a bounded run, one has processes killed. */
     private static final int SCENES_PER_KILL = 3;
     static final List<String> COUNTS = List.of("calls", "kills", "prefixes", "states", "different");
@@ -77,7 +80,7 @@ final class CrashProgram {
         try {
             Path inputs = Files.createDirectories(work.resolve("inputs"));
             Writers.prepare(inputs);
-            List<Writer> writers = Writers.of(inputs, extent == Extent.WHOLE);
+            List<Writer> writers = Writers.of(inputs, extent != Extent.BOUNDED);
             for (int i = part; i < 2 * writers.size(); i += parts) {
                 Writer writer = writers.get(i / 2);
                 if (writer.name().matches(only)) {
@@ -132,7 +135,7 @@ final class CrashProgram {
                 tally.lose("behind a writer that left " + left.entries().keySet(), "the next one fails: " + e);
                 continue;
             }
-            new FailingCalls(next, tally).run(random, extent.otherFaults, 1);
+            new FailingCalls(next, tally).run(random, FAULTS_OF_NEXT_WRITER, 1);
             new PowerLoss(next, tally, random, Math.min(extent.singles, 2), 1, 0).run(log);
         }
         long stoppedTwice = System.nanoTime();

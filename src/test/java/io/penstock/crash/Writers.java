@@ -336,10 +336,8 @@ final class Writers {
     }
 
     private static Map<String, String> summary(Path folder) throws IOException {
-        Map<String, String> parts = new LinkedHashMap<>(file("run/" + Summary.JSON_FILE, file -> {
-            Summary.read(file);
-            return digest(file);
-        }).read(folder));
+        Map<String, String> parts = new LinkedHashMap<>(file("run/" + Summary.JSON_FILE,
+                file -> Summary.read(file).text()).read(folder));
         parts.putAll(file("run/" + Summary.TEXT_FILE, Writers::digest).read(folder));
         return parts;
     }

@@ -141,7 +141,8 @@ public final class BlockChecksums {
      * @throws IOException if the file cannot be read, or its checksums not be written
      */
     public static String stage(StagingFolder staging, String name) throws IOException {
-        compute(staging.resolve(name), DEFAULT_BLOCK_BYTES, _ -> { }).put(staging, name + SUFFIX);
+        staging.naming(() -> compute(staging.resolve(name), DEFAULT_BLOCK_BYTES, _ -> { }))
+                .put(staging, name + SUFFIX);
         return name + SUFFIX;
     }
 

@@ -54,7 +54,7 @@ final class BlockReader implements AutoCloseable {
             return new BlockReader(file, channel, blockBytes);
         } catch (IOException e) {
             channel.close();
-            throw e;
+            throw SpoolFile.unreadable(file, 0, e);
         }
     }
 
@@ -99,6 +99,10 @@ final class BlockReader implements AutoCloseable {
     @Override
     public void close() throws IOException {
         arena.close();
-        channel.close();
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(file, fileBytes, e);
+        }
     }
 }

@@ -45,7 +45,7 @@ public final class ChecksumFile {
         for (String file : files) {
             long start = before;
             Path path = staging.resolve(file);
-            String hex = digest(path, done -> progress.accept(start + done));
+            String hex = staging.naming(() -> digest(path, done -> progress.accept(start + done)));
             lines.append(line(hex, file));
             before += path.toFile().length();
         }

@@ -4,6 +4,7 @@ import io.penstock.json.AtomicFile;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +25,36 @@ public final class Folder {
      */
     public static Path of(Path file) {
         return file.toAbsolutePath().getParent();
+    }
+
+    /**
+     * Makes a folder, and those above it that are missing, and makes them last. Does nothing if it is there.
+     *
+     * @param folder the folder
+     * @throws IOException if one cannot be made
+     */
+    public static void create(Path folder) throws IOException {
+        if (Files.isDirectory(folder)) {
+            return;
+        }
+        Path parent = of(folder);
+        if (parent != null) {
+            create(parent);
+        }
+        try {
+            Files.createDirectory(folder);
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(folder)) {
+                throw e;
+            }
+        }
+        try {
+            if (parent != null) {
+                flush(parent);
+            }
+        } catch (IOException e) {
+            throw new IOException(folder + ": is made, but a power cut may undo that: " + e.getMessage(), e);
+        }
     }
 
     /**

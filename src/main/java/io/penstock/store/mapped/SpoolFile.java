@@ -198,6 +198,10 @@ public final class SpoolFile implements AutoCloseable {
         if (arena.scope().isAlive()) {
             arena.close();
         }
-        channel.close();
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw failed(target, flushedBytes, e);
+        }
     }
 }

@@ -65,6 +65,10 @@ public final class StagingFolder implements AutoCloseable {
      * @throws IOException if the store's own folder does not exist or cannot be written, or there is another writer
      */
     public static StagingFolder open(Path target) throws IOException {
+        return WriteFailure.naming(target, () -> take(target));
+    }
+
+    private static StagingFolder take(Path target) throws IOException {
         Path parent = Folder.of(target);
         if (parent == null || target.getFileName() == null) {
             throw new IOException(target + ": a folder, expected the name of a store to write");
@@ -106,7 +110,7 @@ public final class StagingFolder implements AutoCloseable {
      * @throws IOException if one cannot be finished, or another writer is at it
      */
     public static void finish(Path file, String description) throws IOException {
-        for (Path store : CommittedFolder.unfinishedWith(file, description)) {
+        for (Path store : WriteFailure.naming(file, () -> CommittedFolder.unfinishedWith(file, description))) {
             open(store).close();
         }
     }
@@ -132,8 +136,20 @@ public final class StagingFolder implements AutoCloseable {
      */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
-        return FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
-                StandardOpenOption.WRITE);
+        return naming(() -> FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.READ, StandardOpenOption.WRITE));
+    }
+
+    /**
+     * Does something with files of the folder.
+     *
+     * @param <T> what it gives
+     * @param step does it
+     * @return the result
+     * @throws IOException if it fails; names the store
+     */
+    public <T> T naming(WriteFailure.Step<T> step) throws IOException {
+        return WriteFailure.naming(target, step);
     }
 
     /**
@@ -175,6 +191,13 @@ public final class StagingFolder implements AutoCloseable {
      */
     public synchronized void publish(List<String> names, Collection<String> surplus) throws IOException {
         requireOpen();
+        naming(() -> {
+            replace(names, surplus);
+            return null;
+        });
+    }
+
+    private void replace(List<String> names, Collection<String> surplus) throws IOException {
         for (String name : Stream.concat(names.stream(), surplus.stream()).toList()) {
             if (Files.isDirectory(parent.resolve(name), LinkOption.NOFOLLOW_LINKS)) {
                 throw new IOException(parent.resolve(name) + ": a folder, expected a file to replace, or none");
@@ -268,8 +291,8 @@ public final class StagingFolder implements AutoCloseable {
             }
         } catch (IOException e) {
             String after = published ? " (the store itself is written whole; the next writer removes the folder)" : "";
-            throw new UncheckedIOException(new IOException(folder + ": cannot be removed: " + e.getMessage() + after,
-                    e));
+            throw new UncheckedIOException(new IOException(target + ": its folder " + folder + " cannot be removed: "
+                    + e.getMessage() + after, e));
         }
     }
 

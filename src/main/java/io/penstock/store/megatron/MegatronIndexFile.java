@@ -71,9 +71,12 @@ final class MegatronIndexFile {
     private void visit(Visitor visitor) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(BUFFER_BYTES);
-            for (MegatronPart part : parts) {
-                visit(part, buffer, visitor);
-            }
+            staging.naming(() -> {
+                for (MegatronPart part : parts) {
+                    visit(part, buffer, visitor);
+                }
+                return null;
+            });
         }
     }
 

@@ -175,9 +175,12 @@ public final class MegatronWriter implements AutoCloseable {
     private void mergeTokens(List<MegatronPart> filled, long tokenBytes, Progress progress) throws IOException {
         Path merged = staging.resolve(name(".bin"));
         if (filled.isEmpty()) {
-            staging.create(name(".bin")).close();
+            staging.naming(() -> {
+                staging.create(name(".bin")).close();
+                return null;
+            });
         } else {
-            Files.move(staging.resolve(filled.getFirst().tokenName()), merged);
+            staging.naming(() -> Files.move(staging.resolve(filled.getFirst().tokenName()), merged));
         }
         try (FileChannel target = FileChannel.open(merged, StandardOpenOption.WRITE)) {
             target.position(target.size());

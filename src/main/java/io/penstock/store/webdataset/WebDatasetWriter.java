@@ -149,13 +149,17 @@ public final class WebDatasetWriter implements AutoCloseable {
         file = null;
         tar = null;
         String name = shards.getLast();
+        written.add(staging.naming(() -> stageIndex(name)));
+        BlockChecksums.stage(staging, name);
+    }
+
+    private ShardRecord.Entry stageIndex(String name) throws IOException {
         Path shard = staging.resolve(name);
         try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
             ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena);
             IndexFile.write(file, staging.published(name + IndexFile.ENDING), index);
-            written.add(ShardRecord.Entry.of(name, index));
+            return ShardRecord.Entry.of(name, index);
         }
-        BlockChecksums.stage(staging, name);
     }
 
     /**
@@ -178,7 +182,7 @@ public final class WebDatasetWriter implements AutoCloseable {
             finishShard();
         }
         Path folder = Folder.of(pattern);
-        Set<String> surplus = surplus();
+        Set<String> surplus = staging.naming(this::surplus);
         Path next = folder.resolve(names.name(shards.size()));
         if (names.isNumbered() && Files.exists(next) && !surplus.contains(next.getFileName().toString())) {
             throw new IOException(next + ": is there, and would be read with the " + shards.size()
