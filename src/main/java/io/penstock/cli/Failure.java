@@ -1,10 +1,12 @@
 package io.penstock.cli;
 
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
+import io.penstock.memory.NotRegularFileException;
 import io.penstock.memory.ThreadLimitException;
 import io.penstock.memory.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
@@ -39,6 +41,8 @@ record Failure(int exitCode, String line, Throwable cause) {
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), unread.getMessage(), e);
             case NoSuchFileException missing ->
                     new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);
+            case NotRegularFileException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
+            case DecodeLimitException large -> new Failure(ExitCode.BAD_INPUT, large.getMessage(), e);
             case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
                     "exists already"), e);
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,

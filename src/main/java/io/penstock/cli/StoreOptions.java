@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -7,6 +8,7 @@ import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -33,6 +35,9 @@ final class StoreOptions {
     @Option(names = "--member", paramLabel = "NAME",
             description = "The part that is wanted of a store that has several: a database, a group.")
     private String member;
+
+    @Mixin
+    private DecodeOptions decode;
 
     /** The format that was told or is recognised. */
     StoreFormat format(Path path) throws IOException {
@@ -70,6 +75,7 @@ final class StoreOptions {
     }
 
     private OpenOptions options(StoreFormat known) {
-        return new OpenOptions(known, dtype == null ? null : DType.of(dtype), shape, member);
+        return new OpenOptions(known, dtype == null ? null : DType.of(dtype), shape, member,
+                decode.limit(DecodeLimit.DEFAULT));
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -26,6 +27,8 @@ import picocli.CommandLine.Spec;
             "A text file is one document. Of a file named .jsonl, .ndjson or .json each line is an object with a"
                 + " document in it, blank lines apart. Either may end in .gz or .zst besides. Any other name is read"
                 + " as text. The files of a folder are taken in the order of their names, hidden ones left out.",
+            "A link in a folder is read as the file that it leads to if that is in the folder too; other links are"
+                + " left out and counted.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is left out. An empty document is kept.",
             "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears whole, or not at all.",
             "", "Example: penstock tokenize corpus/ -o out --append-eot"})
@@ -58,13 +61,21 @@ final class TokenizeCommand implements Callable<Integer> {
     @Option(names = "--threads", paramLabel = "N", description = "How many encode; default: one a processor.")
     private Integer threads;
 
+    @Option(names = "--follow-links",
+            description = "Follow links in a folder wherever they lead; default: those to files in it.")
+    private boolean followLinks;
+
+    @Mixin
+    private DecodeOptions decode;
+
     @Option(names = "--force", description = "Replace a store that is there already.")
     private boolean force;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output)
-                .textField(field).appendEndOfText(appendEndOfText).overwrite(force);
+                .textField(field).appendEndOfText(appendEndOfText).overwrite(force)
+                .followLinks(followLinks).decodeLimit(decode.limit(DecodeLimit.TEXT));
         if (threads != null) {
             if (threads < 1) {
                 throw new ParameterException(spec.commandLine(),
@@ -95,6 +106,7 @@ final class TokenizeCommand implements Callable<Integer> {
         fields.put("encoding", summary.encoding());
         fields.put("dtype", summary.dtype().toString());
         fields.put("files", summary.files());
+        fields.put("skipped_links", summary.skippedLinks());
         fields.put("documents", summary.documents());
         fields.put("tokens", summary.tokens());
         fields.put("text_bytes", summary.textBytes());
@@ -105,10 +117,12 @@ final class TokenizeCommand implements Callable<Integer> {
     }
 
     static String text(Path output, TokenizeSummary summary) {
-        return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%n%s in %.2f s: %s, %s%n",
+        return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%s%n%s in %.2f s: %s, %s%n",
                 output, Quantity.count(summary.tokens(), "token"), summary.dtype(),
                 Quantity.count(summary.documents(), "document"), summary.encoding(),
                 Quantity.count(summary.files(), "file"), Quantity.of(summary.textBytes(), "B"),
+                summary.skippedLinks() == 0 ? "" : " (" + Quantity.count(summary.skippedLinks(), "link")
+                        + " left out: --follow-links follows them)",
                 "tokenized", summary.nanos() / 1e9, Quantity.of(summary.tokensPerSecond(), "tokens/s"),
                 Quantity.of(summary.textBytesPerSecond(), "B/s"));
     }

@@ -1,6 +1,5 @@
 package io.penstock.codec;
 
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -9,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 public final class Zstd {
 
     private static final String LIBRARY = "com.github.luben:zstd-jni";
-    private static final int STREAM_BUFFER_BYTES = 128 << 10;
 
     private Zstd() {
     }
@@ -31,16 +29,15 @@ public final class Zstd {
     }
 
     /**
-     * Decodes frames one after another as they are read.
+     * Decodes frames one after another as they are read; skippable ones are left out.
      *
-     * @param packed the frames
-     * @return what they decode to; throws an {@link IOException} where they are malformed or cut
+     * @param packed the frames, one at least; closed with the stream that is returned
+     * @return what they decode to; throws a {@link CodecException} that names the byte where they are malformed or cut
      * @throws MissingLibraryException if zstd-jni is not there
-     * @throws IOException if the stream cannot be read
      */
-    public static InputStream open(InputStream packed) throws IOException {
+    public static InputStream open(InputStream packed) throws MissingLibraryException {
         try {
-            return ZstdLibrary.open(new BufferedInputStream(packed, STREAM_BUFFER_BYTES));
+            return ZstdLibrary.open(packed);
         } catch (NoClassDefFoundError | UnsatisfiedLinkError e) {
             throw new MissingLibraryException("reading zstd", LIBRARY, e);
         }

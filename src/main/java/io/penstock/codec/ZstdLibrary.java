@@ -2,20 +2,18 @@ package io.penstock.codec;
 
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;
-import com.github.luben.zstd.ZstdInputStream;
-import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** The only class that touches zstd-jni. */
+/** The only class that touches zstd-jni, beside the {@link ZstdStream} that it makes. */
 final class ZstdLibrary {
 
     private ZstdLibrary() {
     }
 
-    static InputStream open(InputStream packed) throws IOException {
-        return new ZstdInputStream(packed);
+    static InputStream open(InputStream packed) {
+        return new ZstdStream(packed);
     }
 
     static void decompress(MemorySegment source, MemorySegment target) throws CodecException {

@@ -3,6 +3,7 @@ package io.penstock.dataset;
 import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
@@ -68,7 +69,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
     }
 
     static FilterFile read(Path file, Dataset base) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = RegularFile.open(file)) {
             Map<String, Object> header = header(file, channel);
             long headerBytes = channel.position();
             require(file, header, "penstock_filter", VERSION);

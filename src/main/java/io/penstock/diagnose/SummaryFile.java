@@ -4,6 +4,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ final class SummaryFile {
                     + MAX_BYTES);
         }
         try {
-            if (!(Json.parse(Files.readAllBytes(file)) instanceof Map<?, ?> members)) {
+            if (!(Json.parse(RegularFile.readAllBytes(file)) instanceof Map<?, ?> members)) {
                 throw new IOException(file + ": found no JSON object, expected a summary");
             }
             return read(members);

@@ -4,6 +4,7 @@ import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.memory.ReadMode;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -143,7 +144,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
                     + MAX_FILE_BYTES);
         }
         try {
-            return fromJson(Files.readString(file));
+            return fromJson(RegularFile.readString(file));
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException(file + ": " + NOT_SETTINGS + "found bytes that are not UTF-8", e);
         } catch (IllegalArgumentException e) {

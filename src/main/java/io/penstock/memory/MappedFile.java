@@ -7,8 +7,8 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
@@ -79,7 +79,8 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if there is none
-     * @throws IOException if it is not a regular file, or cannot be read or mapped
+     * @throws NotRegularFileException if it is not a regular file
+     * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
         return open(path, false);
@@ -91,22 +92,19 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if there is none
-     * @throws IOException if it is not a regular file, or cannot be read or mapped
+     * @throws NotRegularFileException if it is not a regular file
+     * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile openWritten(Path path) throws IOException {
         return open(path, true);
     }
 
     private static MappedFile open(Path path, boolean isWritten) throws IOException {
-        if (!Files.exists(path)) {
-            throw new NoSuchFileException(path.toString(), null, "no such file");
-        }
-        if (!Files.isRegularFile(path)) {
-            throw new IOException(path + ": not a regular file");
-        }
+        RegularFile.require(path);
         int fd = Posix.AVAILABLE ? Posix.openReadOnly(path) : -1;
+        Path same = RegularFile.sameFile(path, fd);
         Arena arena = Arena.ofShared();
-        try (FileChannel channel = FileChannel.open(sameFile(path, fd), StandardOpenOption.READ)) {
+        try (FileChannel channel = openRegular(same, path)) {
             FileStatus status = isWritten ? null : FileStatus.of(fd, path);
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             return new MappedFile(path, arena, segment, fd, status);
@@ -119,10 +117,9 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** The path through which the very file behind a descriptor opens again, even if another now has its name. */
-    private static Path sameFile(Path path, int fd) {
-        Path link = Path.of("/proc/self/fd/" + fd);
-        return fd >= 0 && Files.exists(link) ? link : path;
+    private static FileChannel openRegular(Path same, Path path) throws IOException {
+        RegularFile.require(same, path);
+        return FileChannel.open(same, StandardOpenOption.READ);
     }
 
     /**
@@ -305,7 +302,7 @@ public final class MappedFile implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException(path + ": the file is closed");
         }
-        return Files.exists(other) && Files.isSameFile(sameFile(path, fd), other);
+        return Files.exists(other) && Files.isSameFile(RegularFile.sameFile(path, fd), other);
     }
 
     /** Whether most of the file was in the page cache when that was last looked at; see {@link #refresh}. */
@@ -321,7 +318,7 @@ public final class MappedFile implements AutoCloseable {
     /** How far the kernel reads ahead of whoever reads in order, in bytes. */
     long kernelReadAhead() {
         if (kernelReadAhead < 0) {
-            kernelReadAhead = KernelReadAhead.bytes(sameFile(path, fd));
+            kernelReadAhead = KernelReadAhead.bytes(RegularFile.sameFile(path, fd));
         }
         return kernelReadAhead;
     }

@@ -14,6 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Objects;
@@ -32,6 +35,10 @@ final class Posix {
 
     private static final int O_RDONLY = 0;
     private static final int O_CLOEXEC = 0x80000;
+    /** Opening a FIFO does not wait for its other end; regular files do not heed it. */
+    private static final int O_NONBLOCK = 0x800;
+    private static final int ENOENT = 2;
+    private static final int EACCES = 13;
     /** What {@link #pread} gives, negated, when a signal came first. */
     static final int EINTR = 4;
     private static final int SC_PAGESIZE = 30;
@@ -111,13 +118,14 @@ final class Posix {
         return STATUS.varHandle(MemoryLayout.PathElement.groupElement(name));
     }
 
-    /** Opens for reading. Returns the descriptor. */
+    /** Opens for reading, without waiting. Returns the descriptor. */
     static int openReadOnly(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()), O_RDONLY | O_CLOEXEC);
+            int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
             if (fd < 0) {
-                throw new IOException(path + ": cannot be opened: " + message(errno(state)));
+                throw openFailure(path, errno(state));
             }
             return fd;
         } catch (IOException | RuntimeException e) {
@@ -125,6 +133,14 @@ final class Posix {
         } catch (Throwable t) {
             throw unexpected(t);
         }
+    }
+
+    private static FileSystemException openFailure(Path path, int errno) {
+        return switch (errno) {
+            case ENOENT -> new NoSuchFileException(path.toString(), null, "no such file");
+            case EACCES -> new AccessDeniedException(path.toString(), null, "permission denied");
+            default -> new FileSystemException(path.toString(), null, "cannot be opened: " + message(errno));
+        };
     }
 
     /** What an error number means, in the OS's words. */

@@ -3,6 +3,7 @@ package io.penstock.sampling;
 import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.CharacterCodingException;
@@ -58,7 +59,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
             CRC32C crc = new CRC32C();
             byte[] buffer = new byte[BUFFER_BYTES];
             long bytes = 0;
-            try (InputStream in = Files.newInputStream(file)) {
+            try (InputStream in = RegularFile.newInputStream(file)) {
                 for (int read = in.read(buffer); read > 0; read = in.read(buffer)) {
                     crc.update(buffer, 0, read);
                     bytes += read;
@@ -115,7 +116,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
         }
         Checkpoint checkpoint;
         try {
-            checkpoint = fromJson(Files.readString(file));
+            checkpoint = fromJson(RegularFile.readString(file));
             checkpoint.files.keySet().forEach(name -> inside(folder, name));
         } catch (IllegalArgumentException | CharacterCodingException e) {
             throw new IOException(file + ": " + e.getMessage(), e);

@@ -3,6 +3,7 @@ package io.penstock.sampling;
 import io.penstock.json.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -121,7 +122,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
                     + MAX_FILE_BYTES);
         }
         try {
-            return fromJson(Files.readString(file));
+            return fromJson(RegularFile.readString(file));
         } catch (IllegalArgumentException | CharacterCodingException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }

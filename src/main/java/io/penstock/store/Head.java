@@ -1,5 +1,6 @@
 package io.penstock.store;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
 import java.io.InputStream;
@@ -76,7 +77,7 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
     }
 
     private static byte[] read(Path path) throws IOException {
-        try (InputStream in = Files.newInputStream(path)) {
+        try (InputStream in = RegularFile.newInputStream(path)) {
             return in.readNBytes(HEAD_BYTES);
         } catch (AccessDeniedException _) {
             throw new AccessDeniedException(path.toString(), null, "permission denied");

@@ -1,10 +1,12 @@
 package io.penstock.store;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import java.util.List;
+import java.util.Objects;
 
 /**
- * What is known of a store that its files do not say.
+ * What is known of a store that its files do not say, and what they may decode to.
  *
  * @param format its format, whatever content and names look like; null to look
  * @param dtype the type of its elements, for a format that does not say it; null for what the format says
@@ -12,15 +14,17 @@ import java.util.List;
  *     as many as there are; null for what the format says
  * @param member the part that is wanted of a store that has several: LMDB's database, a HDF5 group; null for all, or
  *     the only one
+ * @param decodeLimit what each compressed file may decode to
  */
-public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, String member) {
+public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
 
     /** Everything is as the files say. */
-    public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null);
+    public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null, DecodeLimit.DEFAULT);
 
     /** Copies. */
     public OpenOptions {
         shape = shape == null ? null : List.copyOf(shape);
+        Objects.requireNonNull(decodeLimit, "decodeLimit");
     }
 
     /**
@@ -40,7 +44,7 @@ public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, Str
      * @return the options
      */
     public OpenOptions withFormat(StoreFormat format) {
-        return new OpenOptions(format, dtype, shape, member);
+        return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
@@ -50,7 +54,7 @@ public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, Str
      * @return the options
      */
     public OpenOptions withDType(DType dtype) {
-        return new OpenOptions(format, dtype, shape, member);
+        return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
@@ -60,7 +64,7 @@ public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, Str
      * @return the options
      */
     public OpenOptions withShape(List<Long> shape) {
-        return new OpenOptions(format, dtype, shape, member);
+        return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
@@ -70,6 +74,16 @@ public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, Str
      * @return the options
      */
     public OpenOptions withMember(String member) {
-        return new OpenOptions(format, dtype, shape, member);
+        return new OpenOptions(format, dtype, shape, member, decodeLimit);
+    }
+
+    /**
+     * These options and a limit.
+     *
+     * @param limit what each compressed file may decode to
+     * @return the options
+     */
+    public OpenOptions withDecodeLimit(DecodeLimit limit) {
+        return new OpenOptions(format, dtype, shape, member, limit);
     }
 }

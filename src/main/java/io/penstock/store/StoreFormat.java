@@ -1,6 +1,7 @@
 package io.penstock.store;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.arrow.ArrowStore;
 import io.penstock.store.datatrove.DatatroveStore;
 import io.penstock.store.files.FilesStore;
@@ -94,7 +95,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return NpzStore.open(path, options.dtype());
+            return NpzStore.open(path, options.dtype(), options.decodeLimit());
         }
     },
     /** Hugging Face's tensor files, and the index of several of them. */
@@ -130,7 +131,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return Hdf5Store.open(path, options.member());
+            return Hdf5Store.open(path, options.member(), options.decodeLimit());
         }
     },
     /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
@@ -148,7 +149,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return ArrowStore.open(path, options.member());
+            return ArrowStore.open(path, options.member(), options.decodeLimit());
         }
     },
     /** Parquet: tables whose columns are encoded and compressed in row groups; one file, or a folder of them. */
@@ -165,7 +166,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return ParquetStore.open(path, options.member());
+            return ParquetStore.open(path, options.member(), options.decodeLimit());
         }
     },
     /** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
@@ -201,7 +202,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return MdsStore.open(path, null);
+            return MdsStore.open(path, null, options.decodeLimit());
         }
     },
     /** WebDataset: samples as files in tars, plain or compressed. */
@@ -219,7 +220,7 @@ public enum StoreFormat {
 
         @Override
         Store open(Path path, OpenOptions options) throws IOException {
-            return WebDatasetStore.open(path);
+            return WebDatasetStore.open(path, options.decodeLimit());
         }
     },
     /** One image, JPEG or PNG. */
@@ -335,6 +336,9 @@ public enum StoreFormat {
      */
     public static StoreFormat recognize(Path path) throws IOException {
         Head head = Head.of(path);
+        if (!head.isFile() && !head.isFolder() && Files.exists(path)) {
+            RegularFile.require(path);
+        }
         for (StoreFormat format : values()) {
             if (format.matchesContent(head)) {
                 return format;
@@ -349,7 +353,7 @@ public enum StoreFormat {
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, head.isFile() ? "no format recognised"
-                : head.isFolder() ? "a folder in which no format is recognised" : "not a regular file",
+                : "a folder in which no format is recognised",
                 "one of " + Arrays.toString(values()) + " (a format can be told)");
     }
 

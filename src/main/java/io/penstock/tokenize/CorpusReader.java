@@ -1,5 +1,6 @@
 package io.penstock.tokenize;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.tokenize.CorpusFile.Format;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,6 +28,7 @@ final class CorpusReader implements AutoCloseable {
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     private final Iterator<CorpusFile> files;
+    private final DecodeLimit decodeLimit;
     private final int chunkBytes;
     private final int maxWordBytes;
     private final int maxLineBytes;
@@ -40,12 +42,13 @@ final class CorpusReader implements AutoCloseable {
     private long offset;
     private long line;
 
-    CorpusReader(List<CorpusFile> files) {
-        this(files, CHUNK_BYTES, MAX_WORD_BYTES, MAX_LINE_BYTES);
+    CorpusReader(List<CorpusFile> files, DecodeLimit decodeLimit) {
+        this(files, decodeLimit, CHUNK_BYTES, MAX_WORD_BYTES, MAX_LINE_BYTES);
     }
 
-    CorpusReader(List<CorpusFile> files, int chunkBytes, int maxWordBytes, int maxLineBytes) {
+    CorpusReader(List<CorpusFile> files, DecodeLimit decodeLimit, int chunkBytes, int maxWordBytes, int maxLineBytes) {
         this.files = files.iterator();
+        this.decodeLimit = decodeLimit;
         this.chunkBytes = chunkBytes;
         this.maxWordBytes = maxWordBytes;
         this.maxLineBytes = maxLineBytes;
@@ -86,7 +89,7 @@ final class CorpusReader implements AutoCloseable {
     }
 
     private void open(CorpusFile next) throws IOException {
-        in = next.open(stored);
+        in = next.open(stored, decodeLimit);
         file = next;
         rest = new byte[chunkBytes];
         restBytes = 0;
@@ -112,7 +115,7 @@ final class CorpusReader implements AutoCloseable {
             restBytes += read;
             return restBytes == rest.length;
         } catch (IOException e) {
-            throw file.readFailure(e, offset + restBytes);
+            throw file.readFailure(e);
         }
     }
 

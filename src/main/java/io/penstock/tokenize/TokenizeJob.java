@@ -1,6 +1,9 @@
 package io.penstock.tokenize;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.memory.DType;
+import io.penstock.memory.NotRegularFileException;
 import io.penstock.store.Progress;
 import io.penstock.store.megatron.MegatronPart;
 import io.penstock.store.megatron.MegatronWriter;
@@ -34,6 +37,8 @@ public final class TokenizeJob {
     private String textField = "text";
     private boolean appendEndOfText;
     private boolean overwrite;
+    private boolean followLinks;
+    private DecodeLimit decodeLimit = DecodeLimit.TEXT;
     private int threads = Runtime.getRuntime().availableProcessors();
     private Progress progress = Progress.NONE;
     private Progress checksumProgress = Progress.NONE;
@@ -90,6 +95,30 @@ public final class TokenizeJob {
     }
 
     /**
+     * Sets whether links in the folders are followed wherever they lead. If not, as it is by default, a link is taken
+     * for the file that it leads to if that is below the given folder too; the others, also those to folders, are left
+     * out and counted.
+     *
+     * @param follow whether to
+     * @return this job
+     */
+    public TokenizeJob followLinks(boolean follow) {
+        followLinks = follow;
+        return this;
+    }
+
+    /**
+     * Sets what each packed file may unpack to; {@link DecodeLimit#TEXT} by default.
+     *
+     * @param limit the limit
+     * @return this job
+     */
+    public TokenizeJob decodeLimit(DecodeLimit limit) {
+        decodeLimit = Objects.requireNonNull(limit);
+        return this;
+    }
+
+    /**
      * Sets how many threads encode.
      *
      * @param count at least 1
@@ -131,16 +160,19 @@ public final class TokenizeJob {
      *
      * @return what was written
      * @throws CorpusException if a file cannot be read as what it should be
+     * @throws DecodeLimitException if a packed file unpacks to more than the limit
+     * @throws NotRegularFileException if there is a FIFO, socket or device among the inputs, or in a folder
      * @throws IOException if a file cannot be read, or the store not be written
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */
     public TokenizeSummary run() throws IOException, InterruptedException {
         long start = System.nanoTime();
-        List<CorpusFile> files = CorpusFile.list(inputs);
+        CorpusListing listing = CorpusListing.of(inputs, followLinks);
+        List<CorpusFile> files = listing.files();
         long totalBytes = files.stream().mapToLong(CorpusFile::storedBytes).sum();
         DType dtype = MegatronWriter.dtypeFor(tokenizer.vocabularySize());
         Totals totals = new Totals();
-        try (CorpusReader reader = new CorpusReader(files);
+        try (CorpusReader reader = new CorpusReader(files, decodeLimit);
                 MegatronWriter writer = MegatronWriter.create(output, dtype, overwrite)) {
             try (MegatronPart part = writer.part()) {
                 new ParallelEncoder(tokenizer, textField, appendEndOfText, threads)
@@ -154,8 +186,8 @@ public final class TokenizeJob {
             Thread.interrupted();
             throw (InterruptedException) new InterruptedException("tokenizing was interrupted").initCause(e);
         }
-        return new TokenizeSummary(tokenizer.name(), dtype, files.size(), totals.documents, totals.tokens,
-                totals.textBytes, System.nanoTime() - start);
+        return new TokenizeSummary(tokenizer.name(), dtype, files.size(), listing.skippedLinks(),
+                totals.documents, totals.tokens, totals.textBytes, System.nanoTime() - start);
     }
 
     private static final class Totals {

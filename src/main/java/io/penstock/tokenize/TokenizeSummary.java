@@ -8,13 +8,15 @@ import io.penstock.memory.DType;
  * @param encoding the tokenizer's name
  * @param dtype the element type of the store
  * @param files files read
+ * @param skippedLinks links in the folders that were left out
  * @param documents documents written, the empty ones among them
  * @param tokens tokens written
  * @param textBytes UTF-8 bytes of the documents
  * @param nanos how long it took
  */
 public record TokenizeSummary(
-        String encoding, DType dtype, long files, long documents, long tokens, long textBytes, long nanos) {
+        String encoding, DType dtype, long files, long skippedLinks, long documents, long tokens, long textBytes,
+        long nanos) {
 
     /**
      * The rate of the whole job.

@@ -2,11 +2,11 @@ package io.penstock.tune;
 
 import io.penstock.memory.Advice;
 import io.penstock.memory.MappedFile;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -91,7 +91,7 @@ public final class PageCache {
      */
     public void drop() throws IOException {
         for (Path path : files) {
-            try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            try (FileChannel channel = RegularFile.open(path)) {
                 channel.force(false);
             }
             try (MappedFile file = MappedFile.open(path)) {

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.github.luben.zstd.ZstdOutputStream;
 import io.penstock.json.Json;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -129,17 +132,14 @@ class TokenizeCommandTest {
     @Timeout(1200)
     @EnabledOnOs({OS.LINUX, OS.MAC})
     void leavesNothingWhenInterruptedInTheMiddle() throws Exception {
-        Path pipe = folder.resolve("endless.txt");
-        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        Path text = longText();
         Path err = folder.resolve("err");
-        Process process = CommandRun.start(err, "tokenize", pipe, "-o", folder.resolve("out"));
-        try (OutputStream text = Files.newOutputStream(pipe)) {
-            byte[] words = "some words to encode ".repeat(100_000).getBytes(UTF_8);
-            text.write(words);
+        Process process = CommandRun.start(err, "tokenize", text, "-o", folder.resolve("out"));
+        try {
             Path part = folder.resolve(".out.writing/new");
             while (!hasTokens(part)) {
                 assertTrue(process.isAlive(), () -> "ended early");
-                Thread.sleep(10);
+                Thread.onSpinWait();
             }
             assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
             assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
@@ -149,8 +149,23 @@ class TokenizeCommandTest {
         assertEquals(130, process.exitValue());
         assertEquals("penstock: interrupted\n", Files.readString(err));
         Files.delete(err);
-        Files.delete(pipe);
+        Files.delete(text);
         assertEquals(List.of(), left());
+    }
+
+    /** 2 GB of words, far more than are read here, in a small file: a member of gzip, again and again. */
+    private Path longText() throws IOException {
+        ByteArrayOutputStream member = new ByteArrayOutputStream();
+        try (OutputStream out = new GZIPOutputStream(member)) {
+            out.write("some words to encode ".repeat(100_000).getBytes(UTF_8));
+        }
+        Path text = folder.resolve("endless.txt.gz");
+        try (OutputStream out = Files.newOutputStream(text)) {
+            for (int i = 0; i < 1000; i++) {
+                out.write(member.toByteArray());
+            }
+        }
+        return text;
     }
 
     private static boolean hasTokens(Path staging) throws IOException {
@@ -158,7 +173,7 @@ class TokenizeCommandTest {
             return false;
         }
         try (Stream<Path> files = Files.list(staging)) {
-            return files.anyMatch(Files::isRegularFile);
+            return files.anyMatch(file -> file.toFile().length() > 10_000); // no lock is so long
         }
     }
 
@@ -166,5 +181,43 @@ class TokenizeCommandTest {
         try (Stream<Path> files = Files.list(folder)) {
             return files.toList();
         }
+    }
+
+    @Test
+    void aBombIsRefusedByNameAndLeavesNothing() throws IOException {
+        Path bomb = folder.resolve("bomb.txt.zst");
+        try (OutputStream out = new ZstdOutputStream(Files.newOutputStream(bomb))) {
+            byte[] words = "words ".repeat(1 << 16).getBytes(UTF_8);
+            for (int i = 0; i < 200; i++) {
+                out.write(words);
+            }
+        }
+        assertTrue(Files.size(bomb) < 20_000);
+        CommandRun run = CommandRun.of("tokenize", bomb, "-o", folder.resolve("out"));
+        assertEquals(3, run.exitCode(), run.err());
+        assertEquals("penstock: " + bomb + ": found " + Files.size(bomb) + " bytes that decode to more than 67108864,"
+                + " expected at most 67108864, the greater of 67108864 and 1100 times the file's size (--max-ratio"
+                + " raises this limit)\n", run.err());
+        Files.delete(bomb);
+        assertEquals(List.of(), left());
+    }
+
+    @Test
+    void theLimitsAreOptions() throws IOException {
+        Path text = folder.resolve("a.txt.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(text))) {
+            out.write("words ".repeat(1 << 18).getBytes(UTF_8));
+        }
+        CommandRun small = CommandRun.of("tokenize", text, "-o", folder.resolve("out"), "--max-decoded", "1M");
+        assertEquals(3, small.exitCode(), small.err());
+        assertTrue(small.err().contains("more than 1048576, expected at most 1048576 (--max-decoded raises"),
+                small.err());
+        CommandRun enough = CommandRun.of("tokenize", text, "-o", folder.resolve("out"), "--max-decoded", "2M",
+                "--max-ratio", 2);
+        assertEquals(0, enough.exitCode(), enough.err());
+        assertEquals(2, CommandRun.of("tokenize", text, "-o", folder.resolve("o"), "--max-ratio", 0).exitCode());
+        CommandRun inspected = CommandRun.of("inspect", FIXTURES.resolve("webdataset/compressed.tar.gz"),
+                "--max-decoded", "1K");
+        assertEquals(3, inspected.exitCode(), inspected.err());
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.tokenize;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -80,7 +81,8 @@ final class Corpora {
     static Documents encode(List<Path> inputs, String encoding, boolean appendEndOfText, int threads, int chunkBytes)
             throws IOException, InterruptedException {
         Documents documents = new Documents();
-        try (CorpusReader reader = new CorpusReader(CorpusFile.list(inputs), chunkBytes, 16 << 20, 16 << 20)) {
+        try (CorpusReader reader = new CorpusReader(CorpusListing.of(inputs, false).files(),
+                DecodeLimit.DEFAULT, chunkBytes, 16 << 20, 16 << 20)) {
             new ParallelEncoder(Tokenizer.of(encoding), "text", appendEndOfText, threads)
                     .run(reader, documents, (_, _) -> { });
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -173,7 +174,7 @@ class CorpusTest {
             Files.createDirectories(folder.resolve(name).getParent());
             Files.writeString(folder.resolve(name), "");
         }
-        List<String> names = CorpusFile.list(List.of(folder)).stream()
+        List<String> names = CorpusListing.of(List.of(folder), false).files().stream()
                 .map(file -> folder.relativize(file.path()).toString()).toList();
         assertEquals(List.of("B.txt", "a.txt", "a/z.md", "b.txt", "é.txt"), names);
     }
@@ -192,9 +193,9 @@ class CorpusTest {
     @Test
     void namesWhatIsMissing() throws IOException {
         Path missing = folder.resolve("missing.txt");
-        Exception e = assertThrows(CorpusException.class, () -> CorpusFile.list(List.of(missing)));
+        Exception e = assertThrows(CorpusException.class, () -> CorpusListing.of(List.of(missing), false));
         assertEquals(missing + ": no such file or folder", e.getMessage());
-        e = assertThrows(CorpusException.class, () -> CorpusFile.list(List.of(folder)));
+        e = assertThrows(CorpusException.class, () -> CorpusListing.of(List.of(folder), false));
         assertEquals(folder + ": no files in this folder", e.getMessage());
     }
 
@@ -215,7 +216,7 @@ class CorpusTest {
         for (String name : List.of("a.txt.gz", "a.txt.zst")) {
             Path file = write(name, "plain text, not packed at all");
             Exception e = assertThrows(CorpusException.class, () -> texts(file, 4096));
-            assertTrue(e.getMessage().contains("cannot be unpacked after 0 bytes"), e.getMessage());
+            assertTrue(e.getMessage().contains("at byte 0") && e.getMessage().endsWith("(after 0 unpacked bytes)"), e.getMessage());
         }
     }
 
@@ -232,15 +233,35 @@ class CorpusTest {
         assertEquals(List.of("one two three"), texts(file, 4096));
     }
 
+    /** What {@code gzip} and Python made of each file: see DamagedPackedTest. */
+    @Test
+    void aDamagedGzipFileNeverGivesLessText() throws IOException {
+        Path packed = Path.of("src/test/resources/packed");
+        byte[] whole = Files.readAllBytes(packed.resolve("text.gz"));
+        Path file = folder.resolve("text.txt.gz");
+        Files.write(file, whole);
+        List<String> expected = texts(file, 4096);
+        String verdicts = Files.readAllLines(packed.resolve("text.gz.verdicts")).get(1);
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 1;
+            Files.write(file, damaged);
+            if (verdicts.charAt("01 ".length() + at) == 's') {
+                assertEquals(expected, texts(file, 4096), "byte " + at);
+            } else {
+                Exception e = assertThrows(CorpusException.class, () -> texts(file, 4096), "byte " + at);
+                assertTrue(e.getMessage().startsWith(file + ": gzip: at byte "), e.getMessage());
+            }
+        }
+    }
+
     @Test
     void refusesAWordOrLineWithoutEnd() throws IOException {
         Path word = write("word.txt", "x".repeat(5000));
-        Exception e = assertThrows(CorpusException.class, () -> read(new CorpusReader(CorpusFile.list(List.of(word)),
-                64, 4096, 4096), "text"));
+        Exception e = assertThrows(CorpusException.class, () -> read(reader(word, 64, 4096), "text"));
         assertEquals(word + ": at byte 0: found no end of a word in 4096 bytes, expected text", e.getMessage());
         Path line = write("line.jsonl", "{}\n" + "x".repeat(5000));
-        e = assertThrows(CorpusException.class, () -> read(new CorpusReader(CorpusFile.list(List.of(line)),
-                64, 4096, 4096), "text"));
+        e = assertThrows(CorpusException.class, () -> read(reader(line, 64, 4096), "text"));
         assertTrue(e.getMessage().startsWith(line + ": at "), e.getMessage());
     }
 
@@ -263,7 +284,12 @@ class CorpusTest {
     }
 
     private static List<String> texts(Path file, int chunkBytes) throws IOException {
-        return read(new CorpusReader(CorpusFile.list(List.of(file)), chunkBytes, 16 << 20, 16 << 20), "text");
+        return read(reader(file, chunkBytes, 16 << 20), "text");
+    }
+
+    private static CorpusReader reader(Path file, int chunkBytes, int maxBytes) throws IOException {
+        return new CorpusReader(CorpusListing.of(List.of(file), false).files(), DecodeLimit.DEFAULT, chunkBytes,
+                maxBytes, maxBytes);
     }
 
     private static List<String> read(CorpusReader corpus, String field) throws IOException {

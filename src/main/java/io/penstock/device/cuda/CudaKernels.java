@@ -15,6 +15,7 @@ import io.penstock.cuda.bindings.cudaFuncAttributes;
 import io.penstock.cuda.bindings.dim3;
 import io.penstock.device.DeviceException;
 import io.penstock.device.Kernel;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -22,7 +23,6 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -152,7 +152,7 @@ final class CudaKernels {
         String file = System.getProperty(PROPERTY);
         try {
             if (file != null && !file.isBlank()) {
-                return FatbinHeader.check(Files.readAllBytes(Path.of(file)), file);
+                return FatbinHeader.check(RegularFile.readAllBytes(Path.of(file)), file);
             }
             try (InputStream in = CudaKernels.class.getResourceAsStream(FATBIN)) {
                 if (in == null) {

@@ -1,6 +1,7 @@
 package io.penstock.diagnose.data;
 
 import io.penstock.json.AtomicFile;
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -174,7 +175,7 @@ public final class DataProfile {
                     + MAX_FILE_BYTES);
         }
         try {
-            return fromJson(Files.readString(file));
+            return fromJson(RegularFile.readString(file));
         } catch (IllegalArgumentException | CharacterCodingException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }

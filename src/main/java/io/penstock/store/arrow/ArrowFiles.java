@@ -2,6 +2,7 @@ package io.penstock.store.arrow;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -80,7 +81,7 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
             throw new MalformedStoreException(file, Files.size(file) + " bytes", "at most " + MAX_JSON_BYTES);
         }
         try {
-            return Json.object(Json.parse(Files.readAllBytes(file)));
+            return Json.object(Json.parse(RegularFile.readAllBytes(file)));
         } catch (JsonException e) {
             throw new MalformedStoreException(file, "no JSON that is known: " + e.getMessage(),
                     "what save_to_disk writes");

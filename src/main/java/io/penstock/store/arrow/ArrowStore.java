@@ -1,5 +1,7 @@
 package io.penstock.store.arrow;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.Column;
@@ -65,12 +67,14 @@ public final class ArrowStore implements RecordStore {
      * @param path a file or a stream; or a folder of several, as Hugging Face's {@code save_to_disk} writes them, or
      *     with {@code .arrow} files of one name
      * @param member the split that is wanted of a folder that has several; null if it has one
+     * @param limit what each file may decode to
      * @return the store, to be closed by the caller
+     * @throws DecodeLimitException if the compressed buffers of a file are larger than the limit
      * @throws MalformedStoreException if a file is not as the format says, has another schema than the first one, or no
      *     column that can be read
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ArrowStore open(Path path, String member) throws IOException {
+    public static ArrowStore open(Path path, String member, DecodeLimit limit) throws IOException {
         ArrowFiles found = ArrowFiles.of(path, member);
         List<MappedFile> files = new ArrayList<>();
         DecodedBuffers decoded = new DecodedBuffers();
@@ -79,7 +83,7 @@ public final class ArrowStore implements RecordStore {
                 files.add(MappedFile.open(file));
             }
             ArrowStore store = new ArrowStore(path, found.isFolder(), List.copyOf(files), decoded);
-            decoded.freeze(path);
+            decoded.freeze(path, limit, files.stream().mapToLong(MappedFile::byteSize).sum());
             return store;
         } catch (InternalError fault) {
             try {

@@ -1,6 +1,7 @@
 package io.penstock.store.arrow;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
@@ -41,6 +42,7 @@ final class DecodedBuffers implements AutoCloseable {
     private final List<Compression> compressions = new ArrayList<>();
     private DecodedBlocks blocks;
     private DecodedSpill texts;
+    private DecodeLimit.Budget textBudget;
 
     /**
      * The place of a buffer of a batch.
@@ -83,6 +85,11 @@ final class DecodedBuffers implements AutoCloseable {
         return texts;
     }
 
+    /** What all texts may take. */
+    DecodeLimit.Budget textBudget() {
+        return textBudget;
+    }
+
     /** Adds a buffer; {@code bits} is the number of truth values in it, -1 if it is not of bits. Returns its number. */
     private int add(MappedFile file, ArrowBatch.Stored stored, Compression compression, long bits) {
         if (files.isEmpty() || files.getLast() != file) {
@@ -98,8 +105,20 @@ final class DecodedBuffers implements AutoCloseable {
         return sizes.count() - 1;
     }
 
-    /** All buffers are added. */
-    void freeze(Path store) throws IOException {
+    /**
+     * All buffers are added; checks what those of each file decode to.
+     *
+     * @param storedBytes of all files
+     */
+    void freeze(Path store, DecodeLimit limit, long storedBytes) throws IOException {
+        long[] decodedBytes = new long[files.size()];
+        for (int i = 0; i < sizes.count(); i++) {
+            decodedBytes[(int) fileOf.get(i)] += compressions.get(i) == Compression.NONE ? 0 : plainBytes.get(i);
+        }
+        for (int i = 0; i < decodedBytes.length; i++) {
+            limit.check(files.get(i).path(), files.get(i).byteSize(), decodedBytes[i]);
+        }
+        textBudget = limit.budget(store, storedBytes);
         texts = new DecodedSpill(store);
         if (sizes.count() > 0) {
             blocks = DecodedBlocks.create(store, sizes.toArray(), this::decode);

@@ -1,11 +1,11 @@
 package io.penstock.store.datatrove;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -36,7 +36,7 @@ final class DatatroveMetadata {
 
     private static String firstLine(Path file) throws IOException {
         byte[] head;
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = RegularFile.newInputStream(file)) {
             head = in.readNBytes(MAX_LINE_BYTES);
         }
         int end = 0;

@@ -1,9 +1,9 @@
 package io.penstock.store.files;
 
 import io.penstock.memory.MappedFile;
+import io.penstock.memory.RegularFile;
 import io.penstock.memory.Span;
 import io.penstock.store.mapped.DecodedBlocks;
-import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -134,7 +134,7 @@ final class FileBytes implements AutoCloseable {
 
     private void copy(Path path, long size, Chunk target, long offset) throws IOException {
         // Not a channel: the interrupt of this thread would close it in the middle of the file.
-        try (InputStream in = new FileInputStream(path.toFile())) {
+        try (InputStream in = RegularFile.newFileStream(path)) {
             byte[] bytes = new byte[(int) Math.min(size, COPY_BYTES)];
             long done = 0;
             while (done < size) {

@@ -80,7 +80,7 @@ final class FileList {
     private static final class Walk implements AutoCloseable {
 
         private final Path root;
-        private final Path realRoot;
+        private final InnerLinks links;
         private final NativeBytes starts = new NativeBytes();
         private final NativeBytes paths = new NativeBytes();
         private final List<String> topFolders = new ArrayList<>();
@@ -93,7 +93,7 @@ final class FileList {
 
         Walk(Path root) throws IOException {
             this.root = root;
-            this.realRoot = root.toRealPath();
+            this.links = InnerLinks.of(root);
         }
 
         void folder(Path folder, String prefix, int depth) throws IOException {
@@ -138,7 +138,7 @@ final class FileList {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class,
                     LinkOption.NOFOLLOW_LINKS);
             if (attributes.isSymbolicLink()) {
-                attributes = isFileWithin(path) ? Files.readAttributes(path, BasicFileAttributes.class) : null;
+                attributes = links.leadToFile(path) ? Files.readAttributes(path, BasicFileAttributes.class) : null;
                 skippedLinks += attributes == null ? 1 : 0;
             }
             if (attributes == null || !attributes.isRegularFile() && !attributes.isDirectory()) {
@@ -147,15 +147,6 @@ final class FileList {
             boolean folder = attributes.isDirectory();
             return new Item((folder ? name + "/" : name).getBytes(StandardCharsets.UTF_8), path, folder,
                     attributes.size());
-        }
-
-        private boolean isFileWithin(Path link) {
-            try {
-                Path target = link.toRealPath();
-                return target.startsWith(realRoot) && Files.isRegularFile(target);
-            } catch (IOException _) {
-                return false; // it leads nowhere
-            }
         }
 
         private void file(String path, long bytes) {

@@ -1,6 +1,7 @@
 package io.penstock.store.files;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.RegularFile;
 import io.penstock.memory.Span;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
@@ -223,7 +224,7 @@ public final class FilesStore implements RecordStore {
             sha256.update(u32(name.length));
             sha256.update(name);
             sha256.update(u32(left));
-            try (var in = Files.newInputStream(file)) {
+            try (var in = RegularFile.newInputStream(file)) {
                 while (left > 0) {
                     int read = in.readNBytes(chunk, 0, (int) Math.min(left, chunk.length));
                     if (read == 0) {

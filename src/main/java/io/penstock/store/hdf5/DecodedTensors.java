@@ -1,5 +1,6 @@
 package io.penstock.store.hdf5;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.DecodedBlocks;
@@ -17,16 +18,12 @@ import java.util.List;
 final class DecodedTensors implements AutoCloseable {
 
     private static final long ALIGNMENT_BYTES = 64;
-    /**
-     * A file may say in few bytes that it holds any number of elements, none of which was ever written. Of each byte
-     * that is there, deflate makes 1032 at most.
-     */
-    private static final long FREE_BYTES = 256 << 20;
-    private static final long BYTES_PER_STORED_BYTE = 1100;
     private static final int NONE = -1;
 
     private final AddressSpace space;
     private final List<StoredDataset> datasets;
+    /** A file may say in few bytes that it holds any number of elements, none of which was ever written. */
+    private final DecodeLimit.Budget budget;
     /** By tensor of the store; null if it is in place, or beyond the bound. */
     private final DecodedTensor[] tensors;
     /** By tensor: the block that has its first band. */
@@ -35,18 +32,17 @@ final class DecodedTensors implements AutoCloseable {
     private volatile DecodedBlocks blocks;
     private boolean closed;
 
-    DecodedTensors(AddressSpace space, List<StoredDataset> datasets, long[] inPlace) {
+    DecodedTensors(AddressSpace space, List<StoredDataset> datasets, long[] inPlace, DecodeLimit limit) {
         this.space = space;
         this.datasets = datasets;
         this.tensors = new DecodedTensor[inPlace.length];
         this.firstBlock = new int[inPlace.length];
         Arrays.fill(firstBlock, NONE);
-        long room = FREE_BYTES + Math.multiplyExact(BYTES_PER_STORED_BYTE, space.file().byteSize());
+        this.budget = limit.budget(space.file().path(), space.file().byteSize());
         List<Long> sizes = new ArrayList<>();
         for (int i = 0; i < inPlace.length; i++) {
             StoredDataset dataset = datasets.get(i);
-            if (inPlace[i] < 0 && dataset.spec().byteSize() <= room) {
-                room -= dataset.spec().byteSize();
+            if (inPlace[i] < 0 && budget.tryTake(dataset.spec().byteSize())) {
                 tensors[i] = new DecodedTensor(space, dataset);
                 firstBlock[i] = sizes.size();
                 for (long band = 0; band < tensors[i].bands(); band++) {
@@ -62,9 +58,7 @@ final class DecodedTensors implements AutoCloseable {
     DecodedTensor tensor(int index) throws IOException {
         if (tensors[index] == null) {
             StoredDataset dataset = datasets.get(index);
-            throw new MalformedStoreException(space.file().path(), dataset.name() + ": " + dataset.spec() + ", "
-                    + dataset.spec().byteSize() + " bytes decoded", "at most " + BYTES_PER_STORED_BYTE
-                    + " for each of the file's, and " + FREE_BYTES + ", in all");
+            throw budget.exceededBy(dataset.name(), dataset.spec().byteSize());
         }
         return tensors[index];
     }

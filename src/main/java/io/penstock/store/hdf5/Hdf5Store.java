@@ -1,5 +1,6 @@
 package io.penstock.store.hdf5;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
@@ -47,7 +48,7 @@ public final class Hdf5Store implements TensorStore {
     private final DecodedTensors decoded;
     private volatile String fingerprint;
 
-    private Hdf5Store(MappedFile file, String member) throws IOException {
+    private Hdf5Store(MappedFile file, String member, DecodeLimit limit) throws IOException {
         this.file = file;
         this.member = member;
         this.superblock = Superblock.read(file);
@@ -62,7 +63,7 @@ public final class Hdf5Store implements TensorStore {
         for (int i = 0; i < inPlace.length; i++) {
             inPlace[i] = datasets.get(i).inPlace(superblock.space());
         }
-        this.decoded = new DecodedTensors(superblock.space(), datasets, inPlace);
+        this.decoded = new DecodedTensors(superblock.space(), datasets, inPlace, limit);
     }
 
     /**
@@ -71,13 +72,14 @@ public final class Hdf5Store implements TensorStore {
      * @param path the file
      * @param member the path of a group, for the datasets below it, or of a dataset; may lead over soft links; null for
      *     all datasets
+     * @param limit what the file may decode to; a dataset beyond it is refused when it is read
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if it is no HDF5 file, its structures are malformed, it has no such member, or
      *     the member is a dataset that is not read
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static Hdf5Store open(Path path, String member) throws IOException {
-        return Mapping.open(path, file -> new Hdf5Store(file, member));
+    public static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
+        return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
     }
 
     /**

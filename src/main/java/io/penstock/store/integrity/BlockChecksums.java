@@ -1,5 +1,6 @@
 package io.penstock.store.integrity;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.LittleEndian;
@@ -186,7 +187,7 @@ public final class BlockChecksums {
                     + " bytes of block checksums");
         }
         CRC32C own = new CRC32C();
-        try (InputStream in = new BufferedInputStream(Files.newInputStream(path), CHUNK_BYTES)) {
+        try (InputStream in = new BufferedInputStream(RegularFile.newInputStream(path), CHUNK_BYTES)) {
             MemorySegment header = next(in, HEADER_BYTES, own, path);
             int blockBytes = header.get(LittleEndian.I32, BLOCK_BYTES_OFFSET);
             long fileBytes = header.get(LittleEndian.I64, FILE_BYTES_OFFSET);

@@ -1,15 +1,13 @@
 package io.penstock.store.integrity;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 
 /**
@@ -43,13 +41,7 @@ final class BlockReader implements AutoCloseable {
     }
 
     static BlockReader open(Path file, int blockBytes) throws IOException {
-        if (!Files.isRegularFile(file)) {
-            if (Files.exists(file)) {
-                throw new IOException(file + ": not a regular file");
-            }
-            throw new NoSuchFileException(file.toString(), null, "no such file");
-        }
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+        FileChannel channel = RegularFile.open(file);
         try {
             return new BlockReader(file, channel, blockBytes);
         } catch (IOException e) {

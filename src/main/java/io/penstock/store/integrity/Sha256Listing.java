@@ -1,5 +1,6 @@
 package io.penstock.store.integrity;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
@@ -71,7 +72,7 @@ record Sha256Listing(Path listing, Path file, String hex) {
     /** The digests by name; of a name that is there twice, the first. */
     private static Map<String, String> read(Path listing) throws IOException {
         Map<String, String> digests = new HashMap<>();
-        String text = new String(Files.readAllBytes(listing), StandardCharsets.UTF_8);
+        String text = new String(RegularFile.readAllBytes(listing), StandardCharsets.UTF_8);
         for (String line : text.split("\n")) {
             Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
             if (matcher.matches()) {
@@ -104,7 +105,7 @@ record Sha256Listing(Path listing, Path file, String hex) {
     Fault check(LongConsumer read) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[BUFFER_BYTES];
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = RegularFile.newInputStream(file)) {
             for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
                 sha256.update(chunk, 0, bytes);
                 read.accept(bytes);

@@ -1,12 +1,12 @@
 package io.penstock.store.mapped;
 
+import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
@@ -67,7 +67,7 @@ public final class ChecksumFile {
         byte[] chunk = new byte[BUFFER_BYTES];
         ByteBuffer buffer = ByteBuffer.wrap(chunk);
         long done = 0;
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = RegularFile.open(file)) {
             for (int read = channel.read(buffer.clear()); read > 0; read = channel.read(buffer.clear())) {
                 sha256.update(chunk, 0, read);
                 done += read;

@@ -1,5 +1,6 @@
 package io.penstock.store.mapped;
 
+import io.penstock.codec.DecodeLimit;
 import java.io.IOException;
 
 /** The JSON texts of rows, one behind the other, as they become a {@link ColumnBlock}. One thread's. */
@@ -8,14 +9,22 @@ public final class JsonRows implements AutoCloseable {
     /** What texts of rows that are decoded together may take: their offsets are {@code u32}. */
     private static final long MAX_BYTES = Integer.MAX_VALUE;
 
+    private final DecodeLimit.Budget budget;
     private final JsonText text = new JsonText();
     private final NativeBytes offsets = new NativeBytes();
     private final NativeBytes states = new NativeBytes();
     private long rowStart;
     private boolean isComplete = true;
+    /** What was taken of the budget and is not in a copy yet. */
+    private long taken;
 
-    /** No row yet. */
-    public JsonRows() {
+    /**
+     * No row yet.
+     *
+     * @param budget what the texts are taken of
+     */
+    public JsonRows(DecodeLimit.Budget budget) {
+        this.budget = budget;
         offsets.putInt(0);
     }
 
@@ -34,7 +43,7 @@ public final class JsonRows implements AutoCloseable {
      * The row ends. Unless it has a value, what was appended is taken back; {@code null} is none.
      *
      * @param state one of {@link ColumnBlock#PRESENT}, {@link ColumnBlock#NULL} and {@link ColumnBlock#BAD}
-     * @throws IOException if the rows take more than a block may
+     * @throws IOException if the rows take more than a block may, or than the budget has
      */
     public void end(byte state) throws IOException {
         byte kept = state == ColumnBlock.PRESENT && text.isNullFrom(rowStart) ? ColumnBlock.NULL : state;
@@ -46,6 +55,8 @@ public final class JsonRows implements AutoCloseable {
             throw new IOException("rows that are decoded together, whose JSON takes more than " + MAX_BYTES
                     + " bytes");
         }
+        budget.take(text.bytes().byteSize() - rowStart);
+        taken = text.bytes().byteSize();
         offsets.putInt((int) text.bytes().byteSize());
         states.put(kept);
     }
@@ -58,13 +69,16 @@ public final class JsonRows implements AutoCloseable {
      * @throws IOException if there is no disk space
      */
     public ColumnBlock append(DecodedSpill copy) throws IOException {
-        return ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
+        ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
                 isComplete ? null : states.written());
+        taken = 0;
+        return block;
     }
 
-    /** Frees their memory. */
+    /** Frees their memory, and gives back what was taken for rows that are in no copy. */
     @Override
     public void close() {
+        budget.giveBack(taken);
         text.close();
         offsets.close();
         states.close();

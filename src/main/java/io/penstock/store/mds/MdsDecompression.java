@@ -1,26 +1,20 @@
 package io.penstock.store.mds;
 
+import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.Zstd;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.util.zip.GZIPInputStream;
 
 /** Decodes the compressed files of shards as a stream, for their mapping could shrink under a decoder. */
 final class MdsDecompression {
 
     private static final int BUFFER_BYTES = 1 << 17;
-
-    /**
-     * What a compressed byte can at most stand for, generously: a block of zstd is 128 KiB and takes 4 bytes at least.
-     * More is not believed, and no memory taken for it.
-     */
-    private static final long MAX_RATIO = 1 << 16;
 
     private MdsDecompression() {
     }
@@ -34,17 +28,13 @@ final class MdsDecompression {
             throw new MalformedStoreException(index.file(), "shards compressed by '" + algorithm + "'",
                     "zstd or gz (or the shards as they were before, beside the compressed ones)");
         }
-        if (shard.raw().bytes() / MAX_RATIO > shard.zip().bytes()) {
-            throw new MalformedStoreException(index.file(), shard.zip().bytes() + " bytes of " + shard.zip().name()
-                    + " for " + shard.raw().bytes() + " bytes", "at most " + MAX_RATIO + " times as many");
-        }
         return algorithm;
     }
 
     private static InputStream open(MdsShard shard, String algorithm) throws IOException {
-        InputStream packed = Files.newInputStream(shard.zip().path());
+        InputStream packed = RegularFile.newInputStream(shard.zip().path());
         try {
-            return algorithm.equals("gz") ? new GZIPInputStream(packed, BUFFER_BYTES) : Zstd.open(packed);
+            return algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed);
         } catch (Throwable t) {
             packed.close();
             throw t;

@@ -2,6 +2,7 @@ package io.penstock.store.mds;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.Column;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
@@ -39,7 +40,7 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
             throw new MalformedStoreException(file, bytes + " bytes of JSON", "at most " + MAX_INDEX_BYTES);
         }
         try {
-            return new Reader(file).read(Files.readAllBytes(file));
+            return new Reader(file).read(RegularFile.readAllBytes(file));
         } catch (JsonException e) {
             throw e.offset() < 0 ? new MalformedStoreException(file, e.found(), e.expected())
                     : new MalformedStoreException(file, e.offset(), e.found(), e.expected());

@@ -1,5 +1,6 @@
 package io.penstock.store.mds;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.MalformedStoreException;
@@ -34,10 +35,10 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** Opens the shards of an index, and checks their sizes and the ends of the tables of the plain ones. */
-    static MdsShards open(MdsIndex index) throws IOException {
+    static MdsShards open(MdsIndex index, DecodeLimit limit) throws IOException {
         MdsShards opened = new MdsShards(index.shards());
         try {
-            opened.openAll(index);
+            opened.openAll(index, limit);
             return opened;
         } catch (Throwable t) {
             opened.close();
@@ -45,7 +46,7 @@ final class MdsShards implements AutoCloseable {
         }
     }
 
-    private void openAll(MdsIndex index) throws IOException {
+    private void openAll(MdsIndex index, DecodeLimit limit) throws IOException {
         List<MdsShard> packed = new ArrayList<>();
         for (int i = 0; i < files.length; i++) {
             MdsShard shard = shards.get(i);
@@ -57,6 +58,7 @@ final class MdsShards implements AutoCloseable {
                 });
             } else if (shard.zip() != null && Files.exists(shard.zip().path())) {
                 checkSize(shard.zip());
+                limit.check(shard.zip().path(), shard.zip().bytes(), shard.raw().bytes());
                 blockOf[i] = packed.size();
                 packed.add(shard);
             } else {

@@ -1,5 +1,7 @@
 package io.penstock.store.mds;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
@@ -105,11 +107,25 @@ public final class MdsStore implements RecordStore, Verifiable {
      * @throws IOException if there is no index, or a file cannot be read
      */
     public static MdsStore open(Path path, List<String> columns) throws IOException {
+        return open(path, columns, DecodeLimit.DEFAULT);
+    }
+
+    /**
+     * Opens and checks a dataset, as {@link #open(Path, List)} does.
+     *
+     * @param path its folder, or the {@code index.json} in it
+     * @param columns the names of the columns that are wanted; null for all
+     * @param limit what each shard may decode to
+     * @return the store, to be closed by the caller
+     * @throws DecodeLimitException if a shard decodes to more, as the index says
+     * @throws IOException if there is no index, a file is malformed or missing, or cannot be read
+     */
+    public static MdsStore open(Path path, List<String> columns, DecodeLimit limit) throws IOException {
         Path file = Files.isDirectory(path) ? path.resolve(INDEX_NAME) : path;
         return Mapping.open(file, indexFile -> {
             MdsIndex index = MdsIndex.read(file);
             int[] positions = positions(index, columns);
-            return new MdsStore(index, indexFile, MdsShards.open(index), positions);
+            return new MdsStore(index, indexFile, MdsShards.open(index, limit), positions);
         });
     }
 

@@ -1,10 +1,10 @@
 package io.penstock.store.mds;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -76,7 +76,7 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
             Refusal refusal) throws IOException {
         byte[] chunk = new byte[BUFFER_BYTES];
         long done = before;
-        try (InputStream in = Files.newInputStream(part.path())) {
+        try (InputStream in = RegularFile.newInputStream(part.path())) {
             for (int read = in.readNBytes(chunk, 0, chunk.length); read > 0;
                     read = in.readNBytes(chunk, 0, chunk.length)) {
                 for (Hash hash : hashes) {

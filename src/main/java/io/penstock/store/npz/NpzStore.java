@@ -1,5 +1,7 @@
 package io.penstock.store.npz;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
@@ -59,12 +61,13 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
     private final DecodedBlocks copies;
     private volatile String fingerprint;
 
-    private NpzStore(MappedFile file, DType told) throws IOException {
+    private NpzStore(MappedFile file, DType told, DecodeLimit limit) throws IOException {
         this.file = file;
         this.members = ZipDirectory.read(file);
         this.parts = parts(told);
         this.specs = parts.stream().map(Part::spec).toList();
         List<Part> copied = parts.stream().filter(part -> part.block >= 0).toList();
+        limit.check(file.path(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
         this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.path(),
                 copied.stream().mapToLong(part -> part.array.dataBytes()).toArray(),
                 (block, output) -> decode(copied.get(block), output));
@@ -77,13 +80,15 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
      * @param path its file
      * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}, in all
      *     members that have such; null if there are none
+     * @param limit what the archive may decode to
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the file is not a whole archive of arrays, or one has elements of no type that
      *     is read
+     * @throws DecodeLimitException if its deflated arrays are larger than the limit
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NpzStore open(Path path, DType told) throws IOException {
-        return Mapping.open(path, file -> new NpzStore(file, told));
+    public static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
+        return Mapping.open(path, file -> new NpzStore(file, told, limit));
     }
 
     /** The arrays among the members, which are known by their first bytes, as numpy knows them. */

@@ -3,6 +3,7 @@ package io.penstock.store.parquet;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.mapped.ColumnBlock;
 import io.penstock.store.mapped.DecodedSpill;
@@ -22,6 +23,7 @@ final class ChunkDecoder implements AutoCloseable {
     private final Leaf leaf;
     private final ColumnChunk chunk;
     private final long rows;
+    private final DecodeLimit.Budget budget;
     private final LeafTiles tiles;
     private final int[] definitions;
     private final int[] repetitions;
@@ -33,6 +35,8 @@ final class ChunkDecoder implements AutoCloseable {
     private long rowsDone;
     private long elementsDone;
     private long absent;
+    /** What was taken of the budget. */
+    private long taken;
     private boolean inList;
 
     /**
@@ -42,23 +46,32 @@ final class ChunkDecoder implements AutoCloseable {
      * @param leaf what its values are
      * @param chunk where it is
      * @param rows of the row group
+     * @param budget what the file may still decode to
      */
-    ChunkDecoder(MappedFile file, Leaf leaf, ColumnChunk chunk, long rows) {
+    ChunkDecoder(MappedFile file, Leaf leaf, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
         this.rows = rows;
-        this.tiles = new LeafTiles(file, leaf.storage(), chunk);
+        this.budget = budget;
+        this.tiles = new LeafTiles(file, leaf.storage(), chunk, budget);
         this.definitions = tiles.definitions();
         this.repetitions = tiles.repetitions();
     }
 
     /** Decodes it into a copy. */
     ColumnBlock decode(DecodedSpill copy) throws IOException {
+        boolean done = false;
         try {
             decodeTiles();
-            return finish(copy);
+            ColumnBlock block = finish(copy);
+            done = true;
+            return block;
         } catch (CodecException e) {
             throw tiles.malformed(e.getMessage(), "what its encoding says");
+        } finally {
+            if (!done) {
+                budget.giveBack(taken);
+            }
         }
     }
 
@@ -75,6 +88,8 @@ final class ChunkDecoder implements AutoCloseable {
             } else {
                 appendNumbers(leaf.isList() ? present : count, present);
             }
+            budget.take(values.used() - taken);
+            taken = values.used();
         }
         if (rowsDone != rows) {
             throw tiles.malformed("pages of " + rowsDone + " rows", rows + ", as the row group has");

@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.TensorSpec;
@@ -40,8 +41,10 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
     }
 
     @Override
-    public ColumnBlock decode(MappedFile file, RowGroup group, DecodedSpill copy) throws IOException {
-        try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(index), group.rows())) {
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
+            throws IOException {
+        try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(index), group.rows(),
+                budget)) {
             return decoder.decode(copy);
         }
     }

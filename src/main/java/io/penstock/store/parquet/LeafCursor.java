@@ -1,6 +1,7 @@
 package io.penstock.store.parquet;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.JsonText;
@@ -20,9 +21,9 @@ final class LeafCursor implements AutoCloseable {
     private long entriesDone;
     private long rowStart;
 
-    LeafCursor(MappedFile file, NestedLeaf leaf, ColumnChunk chunk) {
+    LeafCursor(MappedFile file, NestedLeaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
-        this.tiles = new LeafTiles(file, leaf.stored(), chunk);
+        this.tiles = new LeafTiles(file, leaf.stored(), chunk, budget);
     }
 
     /** Whether there is no further entry. */

@@ -1,6 +1,7 @@
 package io.penstock.store.parquet;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
@@ -40,11 +41,12 @@ final class LeafTiles implements AutoCloseable {
      * @param file the file
      * @param leaf how its values are stored
      * @param chunk where they are
+     * @param budget what the file may still decode to
      */
-    LeafTiles(MappedFile file, StoredLeaf leaf, ColumnChunk chunk) {
+    LeafTiles(MappedFile file, StoredLeaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
-        this.pages = new Pages(file, chunk);
+        this.pages = new Pages(file, chunk, budget);
         this.tile = leaf.isBinary() ? TILE : Math.clamp(MAX_VALUE_BYTES / leaf.storedBytes(), 1, TILE);
         this.valuesLeft = chunk.values();
     }

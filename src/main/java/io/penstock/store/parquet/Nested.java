@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.Column;
 import io.penstock.store.mapped.ColumnBlock;
@@ -121,8 +122,9 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
     }
 
     @Override
-    public ColumnBlock decode(MappedFile file, RowGroup group, DecodedSpill copy) throws IOException {
-        try (NestedDecoder decoder = new NestedDecoder(file, this, group)) {
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
+            throws IOException {
+        try (NestedDecoder decoder = new NestedDecoder(file, this, group, budget)) {
             return decoder.decode(copy);
         }
     }

@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.mapped.ColumnBlock;
 import io.penstock.store.mapped.DecodedSpill;
@@ -23,17 +24,19 @@ final class NestedDecoder implements AutoCloseable {
     private final Nested column;
     private final long rows;
     private final LeafCursor[] cursors;
+    private final DecodeLimit.Budget budget;
 
-    NestedDecoder(MappedFile file, Nested column, RowGroup group) {
+    NestedDecoder(MappedFile file, Nested column, RowGroup group, DecodeLimit.Budget budget) {
+        this.budget = budget;
         this.column = column;
         this.rows = group.rows();
         this.cursors = column.leaves().stream().map(leaf -> new LeafCursor(file, leaf,
-                group.chunks().get(leaf.stored().index()))).toArray(LeafCursor[]::new);
+                group.chunks().get(leaf.stored().index()), budget)).toArray(LeafCursor[]::new);
     }
 
     /** Decodes it into a copy. */
     ColumnBlock decode(DecodedSpill copy) throws IOException {
-        try (JsonRows texts = new JsonRows()) {
+        try (JsonRows texts = new JsonRows(budget)) {
             for (long row = 0; row < rows; row++) {
                 for (LeafCursor cursor : cursors) {
                     if (cursor.isAtEnd() || cursor.repetition() != 0) {

@@ -1,6 +1,7 @@
 package io.penstock.store.parquet;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
@@ -17,6 +18,7 @@ final class Pages implements AutoCloseable {
 
     private final MappedFile file;
     private final ColumnChunk chunk;
+    private final DecodeLimit.Budget budget;
     private final long end;
     private final Arena dictionaryArena = Arena.ofConfined();
     private final NativeBuffer stored = new NativeBuffer();
@@ -25,9 +27,10 @@ final class Pages implements AutoCloseable {
     private long headerAt;
     private PageHeader header;
 
-    Pages(MappedFile file, ColumnChunk chunk) {
+    Pages(MappedFile file, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.file = file;
         this.chunk = chunk;
+        this.budget = budget;
         this.at = chunk.start();
         this.end = chunk.start() + chunk.byteSize();
     }
@@ -107,6 +110,7 @@ final class Pages implements AutoCloseable {
             throw malformed("a page of " + page.byteSize() + " bytes, compressed with " + chunk.compression()
                     + " from " + header.uncompressedBytes(), "a ratio that it can have");
         }
+        budget.check(bytes);
         decoded.truncate(0);
         decoded.reserve((long) skip + bytes + PageBytes.SLACK_BYTES);
         MemorySegment.copy(page, 0, decoded.segment(), 0, skip);

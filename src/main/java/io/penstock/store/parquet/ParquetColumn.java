@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.Column;
 import io.penstock.store.mapped.ColumnBlock;
@@ -19,6 +20,6 @@ sealed interface ParquetColumn permits Leaf, Nested {
     /** The leaves that its values are stored in. */
     List<StoredLeaf> stored();
 
-    /** Decodes its part of a row group. */
-    ColumnBlock decode(MappedFile file, RowGroup group, DecodedSpill copy) throws IOException;
+    /** Decodes its part of a row group, which is taken of the budget. */
+    ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy) throws IOException;
 }

@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.arrow.EmbeddedSchema;
@@ -17,11 +18,13 @@ final class ParquetPart implements AutoCloseable {
     private static final String ARROW_SCHEMA = "ARROW:schema";
 
     private final MappedFile file;
+    private final DecodeLimit.Budget budget;
     private final FileMetadata metadata;
     private final Schema schema;
 
-    private ParquetPart(MappedFile file) throws MalformedStoreException {
+    private ParquetPart(MappedFile file, DecodeLimit limit) throws MalformedStoreException {
         this.file = file;
+        this.budget = limit.budget(file.path(), file.byteSize());
         this.metadata = FileMetadata.read(file);
         this.schema = new Schema(metadata.root(), arrowFields());
         for (ParquetColumn column : List.copyOf(schema.columns())) {
@@ -47,8 +50,8 @@ final class ParquetPart implements AutoCloseable {
                 .map(leaf -> group.chunks().get(leaf.index()).compression()));
     }
 
-    static ParquetPart open(Path path) throws IOException {
-        return Mapping.open(path, ParquetPart::new);
+    static ParquetPart open(Path path, DecodeLimit limit) throws IOException {
+        return Mapping.open(path, file -> new ParquetPart(file, limit));
     }
 
     /** What Arrow says beyond Parquet's own schema; a hint, which is passed over where it is none. */
@@ -77,6 +80,11 @@ final class ParquetPart implements AutoCloseable {
 
     MappedFile file() {
         return file;
+    }
+
+    /** What the file's columns may still decode to. */
+    DecodeLimit.Budget budget() {
+        return budget;
     }
 
     FileMetadata metadata() {

@@ -1,5 +1,6 @@
 package io.penstock.store.parquet;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Span;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
@@ -70,16 +71,17 @@ public final class ParquetStore implements RecordStore {
      * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names
      * @param member which of several sets of files in a folder: {@code train} for {@code train-00000-of-00010.parquet}
      *     and those that follow; null if there is but one
+     * @param limit what each file may decode to; a column beyond it is refused when it is read
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if a file is no Parquet file, is encrypted, or has no column that can be read, if
      *     the files differ in their columns, or if one of a set is missing
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ParquetStore open(Path path, String member) throws IOException {
+    public static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
             for (Path file : ParquetFiles.of(path, member)) {
-                parts.add(ParquetPart.open(file));
+                parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
         } catch (Throwable t) {
@@ -154,7 +156,8 @@ public final class ParquetStore implements RecordStore {
 
     private ColumnBlock decode(int block) throws IOException {
         Group from = groups[block / columns.size()];
-        return from.part().columns().get(block % columns.size()).decode(from.part().file(), from.rows(), copy);
+        return from.part().columns().get(block % columns.size()).decode(from.part().file(), from.rows(),
+                from.part().budget(), copy);
     }
 
     /** Always: pages are encoded, and mostly compressed. */

@@ -2,12 +2,11 @@ package io.penstock.store.safetensors;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,11 +25,8 @@ record SafetensorsIndex(Path path, Map<String, String> weightMap) {
     static final String ENDING = ".safetensors.index.json";
 
     static SafetensorsIndex read(Path path) throws IOException {
-        if (!Files.isRegularFile(path)) {
-            throw new NoSuchFileException(path.toString(), null, "no such file");
-        }
         byte[] text;
-        try (InputStream in = Files.newInputStream(path)) {
+        try (InputStream in = RegularFile.newInputStream(path)) {
             text = in.readNBytes(SafetensorsHeader.MAX_HEADER_BYTES + 1);
         }
         if (text.length > SafetensorsHeader.MAX_HEADER_BYTES) {

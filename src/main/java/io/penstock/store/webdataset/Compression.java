@@ -1,16 +1,16 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.Zstd;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /** How a shard is compressed, which its first bytes say. */
 enum Compression {
@@ -18,17 +18,11 @@ enum Compression {
     GZIP,
     ZSTD;
 
-    /** What any shard may decode to, however small it is. */
-    private static final long FREE_DECODED_BYTES = 1L << 28;
-
-    /** What deflate reaches at most, about: beyond that and the free part, a shard is taken for a bomb. */
-    private static final long MAX_RATIO = 1100;
-
     private static final int MAGIC_BYTES = 6;
 
     static Compression of(Path shard) throws IOException {
         byte[] head;
-        try (InputStream in = Files.newInputStream(shard)) {
+        try (InputStream in = RegularFile.newInputStream(shard)) {
             head = in.readNBytes(MAGIC_BYTES);
         }
         if (startsWith(head, 0x1f, 0x8b)) {
@@ -59,24 +53,18 @@ enum Compression {
         return true;
     }
 
-    /** What a shard of that many bytes may decode to. */
-    long maxDecodedBytes(long bytes) {
-        return this == NONE ? bytes
-                : Math.max(FREE_DECODED_BYTES, Math.min(bytes, Long.MAX_VALUE / MAX_RATIO) * MAX_RATIO);
-    }
-
     /** The tar's bytes. */
-    TarSource open(Path shard) throws IOException {
-        return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard));
+    TarSource open(Path shard, DecodeLimit limit) throws IOException {
+        return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard, limit));
     }
 
-    /** The tar's bytes, decoded; what is malformed is said with the shard's name. */
-    InputStream decode(Path shard) throws IOException {
-        FileChannel channel = FileChannel.open(shard, StandardOpenOption.READ);
+    /** The tar's bytes, decoded, within a limit; what is malformed is said with the shard's name. */
+    InputStream decode(Path shard, DecodeLimit limit) throws IOException {
+        FileChannel channel = RegularFile.open(shard);
         try {
             InputStream packed = Channels.newInputStream(channel);
             InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed);
-            return new Decoded(shard, in, maxDecodedBytes(channel.size()));
+            return limit.budget(shard, channel.size()).count(new Decoded(shard, in));
         } catch (IOException e) {
             channel.close();
             throw named(shard, e);
@@ -89,18 +77,15 @@ enum Compression {
                         + ")", "whole compressed data");
     }
 
-    /** Names the shard in errors, and ends what decodes without end. */
+    /** Names the shard in errors. */
     private static final class Decoded extends InputStream {
 
         private final Path shard;
         private final InputStream in;
-        private final long maxBytes;
-        private long bytes;
 
-        Decoded(Path shard, InputStream in, long maxBytes) {
+        Decoded(Path shard, InputStream in) {
             this.shard = shard;
             this.in = in;
-            this.maxBytes = maxBytes;
         }
 
         @Override
@@ -111,18 +96,11 @@ enum Compression {
 
         @Override
         public int read(byte[] target, int offset, int length) throws IOException {
-            int read;
             try {
-                read = in.read(target, offset, length);
+                return in.read(target, offset, length);
             } catch (IOException e) {
                 throw named(shard, e);
             }
-            bytes += Math.max(0, read);
-            if (bytes > maxBytes) {
-                throw new MalformedStoreException(shard, "decodes to more than " + maxBytes + " bytes",
-                        "at most 256 MiB, or " + MAX_RATIO + " times its size");
-            }
-            return read;
         }
 
         @Override

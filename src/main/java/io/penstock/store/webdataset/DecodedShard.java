@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.DecodedBlocks;
@@ -21,6 +22,7 @@ final class DecodedShard implements AutoCloseable {
 
     private final Path shard;
     private final Compression compression;
+    private final DecodeLimit limit;
     private final long byteSize;
     private volatile MappedFile file;
     private boolean closed;
@@ -28,11 +30,13 @@ final class DecodedShard implements AutoCloseable {
     /**
      * A shard that is not decoded yet.
      *
+     * @param limit what it may decode to
      * @param byteSize what it decodes to
      */
-    DecodedShard(Path shard, Compression compression, long byteSize) {
+    DecodedShard(Path shard, Compression compression, DecodeLimit limit, long byteSize) {
         this.shard = shard;
         this.compression = compression;
+        this.limit = limit;
         this.byteSize = byteSize;
     }
 
@@ -61,7 +65,7 @@ final class DecodedShard implements AutoCloseable {
                 : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
         try {
             long bytes = 0;
-            try (InputStream in = compression.decode(shard); OutputStream out = Files.newOutputStream(copy)) {
+            try (InputStream in = compression.decode(shard, limit); OutputStream out = Files.newOutputStream(copy)) {
                 byte[] chunk = new byte[COPY_BYTES];
                 for (int read = in.read(chunk); read > 0 && bytes <= byteSize; read = in.read(chunk)) {
                     write(out, chunk, read);

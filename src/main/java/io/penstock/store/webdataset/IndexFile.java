@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.SpoolFile;
@@ -56,7 +57,7 @@ final class IndexFile {
     }
 
     private static ShardIndex readFile(Path file, ShardState state, long maxTarBytes, Arena arena) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (FileChannel channel = RegularFile.open(file)) {
             long size = channel.size();
             ByteBuffer header = ByteBuffer.allocateDirect((int) ShardIndex.HEADER_BYTES);
             if (size < ShardIndex.HEADER_BYTES || !readFully(channel, header, 0)

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.ThreadStart;
 import io.penstock.store.mapped.CommittedFolder;
 import java.io.IOException;
@@ -20,15 +21,17 @@ final class ParallelOpening {
     private final ShardSets sets;
     private final IndexUse use;
     private final Arena arena;
+    private final DecodeLimit limit;
     private final Shard[] shards;
     private final Throwable[] failures;
     private final AtomicInteger next = new AtomicInteger();
     private volatile boolean failed;
 
-    private ParallelOpening(List<Path> paths, ShardSets sets, IndexUse use, Arena arena) {
+    private ParallelOpening(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena) {
         this.paths = paths;
         this.sets = sets;
         this.use = use;
+        this.limit = limit;
         this.arena = arena;
         this.shards = new Shard[paths.size()];
         this.failures = new Throwable[paths.size()];
@@ -38,12 +41,14 @@ final class ParallelOpening {
      * Opens shards.
      *
      * @param sets tells where the shards are
+     * @param limit what each may decode to
      * @param arena where indices are put
      * @return the shards, in order
      * @throws IOException if one cannot be opened: what is wrong with the first one of those that were found so
      */
-    static Shard[] open(List<Path> paths, ShardSets sets, IndexUse use, Arena arena) throws IOException {
-        ParallelOpening opening = new ParallelOpening(paths, sets, use, arena);
+    static Shard[] open(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena)
+            throws IOException {
+        ParallelOpening opening = new ParallelOpening(paths, sets, use, limit, arena);
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];
         for (int i = 0; i < helpers.length; i++) {
@@ -85,7 +90,7 @@ final class ParallelOpening {
         for (int i = next.getAndIncrement(); i < paths.size() && !failed; i = next.getAndIncrement()) {
             try {
                 Path path = paths.get(i);
-                shards[i] = CommittedFolder.open(() -> sets.locate(path), at -> Shard.open(at, use, arena));
+                shards[i] = CommittedFolder.open(() -> sets.locate(path), at -> Shard.open(at, use, limit, arena));
             } catch (Throwable t) {
                 failures[i] = t;
                 failed = true;

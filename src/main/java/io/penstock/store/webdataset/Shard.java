@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Advice;
 import io.penstock.memory.MappedFile;
 import io.penstock.store.MalformedStoreException;
@@ -19,32 +20,35 @@ final class Shard implements AutoCloseable {
 
     private final Path path;
     private final Compression compression;
+    private final DecodeLimit limit;
     private final ShardIndex index;
     private final MappedFile plain;
     private final DecodedShard decoded;
 
-    private Shard(Path path, Compression compression, ShardIndex index, MappedFile plain, DecodedShard decoded) {
+    private Shard(Path path, Compression compression, DecodeLimit limit, ShardIndex index, MappedFile plain) {
         this.path = path;
         this.compression = compression;
+        this.limit = limit;
         this.index = index;
         this.plain = plain;
-        this.decoded = decoded;
+        this.decoded = plain != null ? null : new DecodedShard(path, compression, limit, index.tarBytes());
     }
 
-    static Shard open(Path path, IndexUse use, Arena arena) throws IOException {
+    static Shard open(Path path, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
         Compression compression = Compression.of(path);
         ShardState state = ShardState.of(path);
         ShardIndex index = use == IndexUse.MEMORY ? null
-                : IndexFile.read(path, state, compression.maxDecodedBytes(state.byteSize()), arena);
+                : IndexFile.read(path, state, compression == Compression.NONE ? state.byteSize()
+                        : limit.of(state.byteSize()), arena);
         if (index == null) {
-            index = ShardIndexBuilder.build(path, compression, state, arena);
+            index = ShardIndexBuilder.build(path, compression, limit, state, arena);
             long worthIt = compression == Compression.NONE ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED;
             if (use == IndexUse.SIDECAR && !CommittedFolder.isIn(path) && state.byteSize() >= worthIt) {
                 IndexFile.write(path, index);
             }
         }
         if (compression != Compression.NONE) {
-            return new Shard(path, compression, index, null, new DecodedShard(path, compression, index.tarBytes()));
+            return new Shard(path, compression, limit, index, null);
         }
         MappedFile file = MappedFile.open(path);
         if (file.byteSize() != index.tarBytes()) {
@@ -52,7 +56,7 @@ final class Shard implements AutoCloseable {
             throw new MalformedStoreException(path, "a size of " + file.byteSize() + " bytes", index.tarBytes()
                     + " (was it written while it was opened?)");
         }
-        return new Shard(path, compression, index, file, null);
+        return new Shard(path, compression, limit, index, file);
     }
 
     Path path() {
@@ -79,7 +83,7 @@ final class Shard implements AutoCloseable {
     /** The tar's bytes from their start: of a plain shard those that are mapped, whatever is at its path now. */
     TarSource source() throws IOException {
         if (plain == null) {
-            return compression.open(CommittedFolder.settled(path));
+            return compression.open(CommittedFolder.settled(path), limit);
         }
         plain.advise(Advice.SEQUENTIAL, 0, plain.byteSize());
         return new TarSource.OfMemory(plain.segment(), 0);

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Advice;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
@@ -32,12 +33,14 @@ final class ShardCursor implements AutoCloseable {
      * @param position where it comes in the epoch's order
      * @param offset where the first sample to read begins in the tar; 0 for the first one that there is
      */
-    static ShardCursor open(int position, Path path, long offset, Suffixes suffixes) throws IOException {
+    static ShardCursor open(int position, Path path, long offset, Suffixes suffixes, DecodeLimit limit)
+            throws IOException {
         Compression compression = Compression.of(path);
         SharedTar tar = compression == Compression.NONE ? SharedTar.open(path) : null;
         try {
             // Headers and data of a plain shard come by the same pages, which are read ahead.
-            TarSource source = tar != null ? new TarSource.OfMemory(tar.file().segment(), 0) : compression.open(path);
+            TarSource source = tar != null ? new TarSource.OfMemory(tar.file().segment(), 0)
+                    : compression.open(path, limit);
             if (tar != null) {
                 tar.file().advise(Advice.SEQUENTIAL, 0, tar.file().byteSize());
             }

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.NativeBytes;
@@ -33,18 +34,20 @@ final class ShardIndexBuilder implements AutoCloseable {
      *
      * @param shard the file
      * @param compression how it is compressed
+     * @param limit what it may decode to
      * @param state what it was before it was read
      * @param arena where the index is put
      */
-    static ShardIndex build(Path shard, Compression compression, ShardState state, Arena arena) throws IOException {
+    static ShardIndex build(Path shard, Compression compression, DecodeLimit limit, ShardState state, Arena arena)
+            throws IOException {
         try (ShardIndexBuilder builder = new ShardIndexBuilder()) {
-            builder.read(shard, compression);
+            builder.read(shard, compression, limit);
             return builder.toIndex(state, arena);
         }
     }
 
-    private void read(Path shard, Compression compression) throws IOException {
-        try (TarSource source = compression.open(shard)) {
+    private void read(Path shard, Compression compression, DecodeLimit limit) throws IOException {
+        try (TarSource source = compression.open(shard, limit)) {
             TarReader tar = new TarReader(shard, source);
             SampleScanner scanner = new SampleScanner(shard, tar, suffixes);
             while (scanner.next()) {

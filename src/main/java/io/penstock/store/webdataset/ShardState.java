@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.LittleEndian;
 import io.penstock.store.mapped.Sha256;
 import io.penstock.store.mapped.SpoolFile;
@@ -10,7 +11,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +30,7 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
     static ShardState of(Path shard) throws IOException {
         long mtime = Files.getLastModifiedTime(shard).to(TimeUnit.NANOSECONDS);
-        try (FileChannel channel = FileChannel.open(shard, StandardOpenOption.READ)) {
+        try (FileChannel channel = RegularFile.open(shard)) {
             long size = channel.size();
             MessageDigest sha256 = Sha256.digest();
             byte[] sizeBytes = new byte[Long.BYTES];

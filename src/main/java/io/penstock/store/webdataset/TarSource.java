@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.memory.RegularFile;
 import io.penstock.store.mapped.SpoolFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,7 +9,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /** The bytes of a tar, read from its start to its end by one thread. */
 abstract class TarSource implements AutoCloseable {
@@ -51,7 +51,7 @@ abstract class TarSource implements AutoCloseable {
 
         OfFile(Path file) throws IOException {
             this.file = file;
-            channel = FileChannel.open(file, StandardOpenOption.READ);
+            channel = RegularFile.open(file);
             byteSize = channel.size();
         }
 

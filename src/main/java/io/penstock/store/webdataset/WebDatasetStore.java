@@ -1,5 +1,7 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
 import io.penstock.memory.MappedFile;
 import io.penstock.memory.Span;
 import io.penstock.store.Column;
@@ -87,9 +89,23 @@ public final class WebDatasetStore implements RecordStore {
      * @throws IOException if there is no such file, or it cannot be read
      */
     public static WebDatasetStore open(Path path) throws IOException {
+        return open(path, DecodeLimit.DEFAULT);
+    }
+
+    /**
+     * Opens a dataset with a limit of its own.
+     *
+     * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
+     * @param limit what each compressed shard may decode to
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
+     * @throws DecodeLimitException if a shard decodes to more than the limit
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static WebDatasetStore open(Path path, DecodeLimit limit) throws IOException {
         return Generation.open(path, () -> ShardList.generation(path), () -> {
             List<Path> shards = ShardList.of(path);
-            return open(shards, ShardSets.of(shards), IndexUse.SIDECAR);
+            return open(shards, ShardSets.of(shards), IndexUse.SIDECAR, limit);
         });
     }
 
@@ -107,14 +123,15 @@ public final class WebDatasetStore implements RecordStore {
             throw new IllegalArgumentException("no shards");
         }
         return Generation.open(shards.getFirst(), () -> ShardSets.of(shards).generation(),
-                () -> open(shards, ShardSets.of(shards), use));
+                () -> open(shards, ShardSets.of(shards), use, DecodeLimit.DEFAULT));
     }
 
-    private static WebDatasetStore open(List<Path> shards, ShardSets sets, IndexUse use) throws IOException {
+    private static WebDatasetStore open(List<Path> shards, ShardSets sets, IndexUse use, DecodeLimit limit)
+            throws IOException {
         Arena arena = Arena.ofShared();
         Shard[] opened = null;
         try {
-            opened = ParallelOpening.open(shards, sets, use, arena);
+            opened = ParallelOpening.open(shards, sets, use, limit, arena);
             sets.check(opened);
             return new WebDatasetStore(List.copyOf(shards), arena, opened);
         } catch (Throwable t) {

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Span;
 import io.penstock.store.mapped.CommittedFolder;
 import io.penstock.store.mapped.Generation;
@@ -48,6 +49,7 @@ public final class WebDatasetStream implements AutoCloseable {
     private final Generation generation;
     private final String fingerprint;
     private final StreamOrder order;
+    private final DecodeLimit limit;
     private final Suffixes suffixes = new Suffixes();
     private final List<StreamSample> buffer = new ArrayList<>();
     private final List<StreamSample> unused = new ArrayList<>();
@@ -62,9 +64,10 @@ public final class WebDatasetStream implements AutoCloseable {
     private long given;
     private boolean closed;
 
-    private WebDatasetStream(List<Path> paths, StreamOrder order) throws IOException {
+    private WebDatasetStream(List<Path> paths, StreamOrder order, DecodeLimit limit) throws IOException {
         this.paths = List.copyOf(paths);
         this.order = order;
+        this.limit = limit;
         this.sets = ShardSets.of(this.paths);
         this.generation = sets.generation();
         this.fingerprint = fingerprint(this.paths, sets);
@@ -80,11 +83,26 @@ public final class WebDatasetStream implements AutoCloseable {
      * @throws IOException if a shard is not there
      */
     public static WebDatasetStream open(List<Path> shards, StreamOrder order, long epoch) throws IOException {
+        return open(shards, order, epoch, DecodeLimit.DEFAULT);
+    }
+
+    /**
+     * Opens a stream at the start of an epoch, with a limit of its own.
+     *
+     * @param shards the tars, at least one
+     * @param order how to shuffle
+     * @param epoch the epoch, from 0
+     * @param limit what each compressed shard may decode to
+     * @return the stream, to be closed by the caller
+     * @throws IOException if a shard is not there
+     */
+    public static WebDatasetStream open(List<Path> shards, StreamOrder order, long epoch, DecodeLimit limit)
+            throws IOException {
         if (shards.isEmpty() || epoch < 0) {
             throw new IllegalArgumentException(shards.size() + " shards, epoch " + epoch
                     + ", expected at least 1 and 0");
         }
-        WebDatasetStream stream = new WebDatasetStream(shards, order);
+        WebDatasetStream stream = new WebDatasetStream(shards, order, limit);
         stream.begin(epoch);
         return stream;
     }
@@ -99,7 +117,22 @@ public final class WebDatasetStream implements AutoCloseable {
      * @throws IllegalArgumentException if the state is one of other shards
      */
     public static WebDatasetStream resume(List<Path> shards, StreamState state) throws IOException {
-        WebDatasetStream stream = new WebDatasetStream(shards, state.order());
+        return resume(shards, state, DecodeLimit.DEFAULT);
+    }
+
+    /**
+     * Opens a stream where another one stood, with a limit of its own.
+     *
+     * @param shards the same tars
+     * @param state what {@link #state} said
+     * @param limit what each compressed shard may decode to
+     * @return the stream, to be closed by the caller
+     * @throws IOException if a shard is not there, or has no such samples as the state says
+     * @throws IllegalArgumentException if the state is one of other shards
+     */
+    public static WebDatasetStream resume(List<Path> shards, StreamState state, DecodeLimit limit)
+            throws IOException {
+        WebDatasetStream stream = new WebDatasetStream(shards, state.order(), limit);
         if (!stream.fingerprint.equals(state.shards())) {
             throw new IllegalArgumentException("the state is of the shards " + state.shards() + ", not of "
                     + stream.fingerprint);
@@ -199,7 +232,7 @@ public final class WebDatasetStream implements AutoCloseable {
     private ShardCursor open(int position, long offset) throws IOException {
         Path path = paths.get(shards[position]);
         ShardCursor opened = CommittedFolder.open(() -> sets.locate(path),
-                at -> ShardCursor.open(position, at, offset, suffixes));
+                at -> ShardCursor.open(position, at, offset, suffixes, limit));
         if (!sets.generation().equals(generation)) {
             opened.close();
             throw new IOException(path + ": the shards were replaced while they were read");

@@ -1,5 +1,6 @@
 package io.penstock.store.webdataset;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.mapped.Folder;
 import io.penstock.store.mapped.SpoolFile;
@@ -156,7 +157,8 @@ public final class WebDatasetWriter implements AutoCloseable {
     private ShardRecord.Entry stageIndex(String name) throws IOException {
         Path shard = staging.resolve(name);
         try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
-            ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena);
+            ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
+                    ShardState.of(shard), arena);
             IndexFile.write(file, staging.published(name + IndexFile.ENDING), index);
             return ShardRecord.Entry.of(name, index);
         }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.Span;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -119,7 +120,8 @@ class ShardIndexTest {
         try (Arena arena = Arena.ofShared()) {
             ShardIndex kept = read(shard, arena);
             assertNotNull(kept);
-            ShardIndex made = ShardIndexBuilder.build(shard, Compression.NONE, ShardState.of(shard), arena);
+            ShardIndex made = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
+                    ShardState.of(shard), arena);
             assertEquals(-1, kept.bytes().asSlice(96).mismatch(made.bytes().asSlice(96)));
             assertEquals(SAMPLES, made.samples());
             assertEquals(SAMPLES * 2 - SAMPLES / 5, made.members());

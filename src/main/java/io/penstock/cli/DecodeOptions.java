@@ -1,0 +1,33 @@
+package io.penstock.cli;
+
+import io.penstock.codec.DecodeLimit;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What compressed files may decode to. */
+final class DecodeOptions {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
+
+    @Option(names = "--max-decoded", paramLabel = "SIZE", converter = AmountText.Bytes.class,
+            description = "What a compressed file may decode to; default: 16T.")
+    private Long maxDecoded;
+
+    @Option(names = "--max-ratio", paramLabel = "N",
+            description = "How many times its size a compressed file may decode to, beyond 1G (text: 64M);"
+                + " default: 1100.")
+    private Long maxRatio;
+
+    /** What was told, and otherwise the default. */
+    DecodeLimit limit(DecodeLimit usual) {
+        if (maxRatio != null && maxRatio < 1) {
+            throw new ParameterException(spec.commandLine(), "--max-ratio: found " + maxRatio
+                    + ", expected at least 1");
+        }
+        DecodeLimit limit = maxDecoded == null ? usual : usual.withMaxBytes(maxDecoded);
+        return maxRatio == null ? limit : limit.withMaxRatio(maxRatio);
+    }
+}

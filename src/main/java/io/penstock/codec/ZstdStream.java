@@ -1,0 +1,102 @@
+package io.penstock.codec;
+
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.github.luben.zstd.ZstdException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/**
+ * Frames of zstd decoded as they are read, skippable ones left out. The data must end where a frame does: zstd-jni's
+ * own stream neither says where it failed nor, in some places, that a frame behind others is cut.
+ */
+final class ZstdStream extends InputStream {
+
+    private static final int BUFFER_BYTES = 128 << 10;
+
+    private final InputStream packed;
+    private final byte[] chunk = new byte[BUFFER_BYTES];
+    private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
+    private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
+    private final byte[] single = new byte[1];
+    private final ZstdDecompressCtx context = new ZstdDecompressCtx();
+    /** Where {@link #in} begins in the data. */
+    private long inStart;
+    private long unpacked;
+    /** Where the frame that is read begins. */
+    private long frameStart;
+    private boolean isWhole;
+    private boolean isMore;
+    private boolean closed;
+
+    ZstdStream(InputStream packed) {
+        this.packed = packed;
+    }
+
+    @Override
+    public int read() throws IOException {
+        return read(single, 0, 1) < 0 ? -1 : single[0] & 0xFF;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        if (closed) {
+            throw new IOException("the stream is closed");
+        }
+        while (length > 0 && !out.hasRemaining()) {
+            if (!isMore && !in.hasRemaining() && !fill()) {
+                if (!isWhole) {
+                    throw new CodecException("zstd: at byte " + inStart + ": the data is cut: it ends within the frame"
+                            + " of byte " + frameStart + said());
+                }
+                return -1;
+            }
+            decode();
+        }
+        int read = Math.min(length, out.remaining());
+        out.get(target, offset, read);
+        return read;
+    }
+
+    private void decode() throws CodecException {
+        if (isWhole) {
+            frameStart = inStart + in.position();
+        }
+        int from = in.position();
+        out.clear();
+        try {
+            isWhole = context.decompressDirectByteBufferStream(out, in);
+        } catch (ZstdException e) {
+            out.limit(0);
+            throw new CodecException("zstd: at byte " + (inStart + from) + " to " + (inStart + in.limit() - 1)
+                    + ", in the frame of byte " + frameStart + ": " + e.getMessage() + said());
+        }
+        // What is full may not be all that the bytes so far decode to.
+        isMore = !isWhole && !out.hasRemaining();
+        unpacked += out.position();
+        out.flip();
+    }
+
+    private boolean fill() throws IOException {
+        inStart += in.limit();
+        in.limit(0);
+        int read = packed.read(chunk);
+        if (read > 0) {
+            in.clear().put(chunk, 0, read).flip();
+        }
+        return read > 0;
+    }
+
+    private String said() {
+        return " (after " + unpacked + " unpacked bytes)";
+    }
+
+    @Override
+    public void close() throws IOException {
+        closed = true;
+        context.close();
+        packed.close();
+    }
+}

@@ -1,0 +1,107 @@
+package io.penstock.tokenize;
+
+import io.penstock.store.files.InnerLinks;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The files of a corpus.
+ *
+ * @param files in the order in which they are read
+ * @param skippedLinks links in folders that were left out
+ */
+record CorpusListing(List<CorpusFile> files, long skippedLinks) {
+
+    /**
+     * The files behind a list of files and folders, in the order given; those of a folder are sorted by the bytes of
+     * their paths, and what is hidden in one is left out. Of the links in a folder those are taken that
+     * {@link InnerLinks} has.
+     *
+     * @param followLinks whether the other links in folders are followed too
+     * @throws CorpusException if a file is missing, or a folder has nothing to read
+     * @throws IOException if something is neither a file nor a folder, or cannot be read
+     */
+    static CorpusListing of(List<Path> inputs, boolean followLinks) throws IOException {
+        List<CorpusFile> files = new ArrayList<>();
+        long skipped = 0;
+        for (Path input : inputs) {
+            if (!Files.isDirectory(input)) {
+                files.add(CorpusFile.of(input));
+                continue;
+            }
+            Walk walk = new Walk(input, followLinks);
+            if (walk.paths.isEmpty()) {
+                throw new CorpusException(input, "no files in this folder" + (walk.skipped == 0 ? ""
+                        : ", but " + walk.skipped + " links that lead out of it, to folders or to nothing"
+                        + " (--follow-links follows them)"));
+            }
+            for (Path path : walk.paths) {
+                files.add(CorpusFile.of(path));
+            }
+            skipped += walk.skipped;
+        }
+        return new CorpusListing(List.copyOf(files), skipped);
+    }
+
+    private static final class Walk extends SimpleFileVisitor<Path> {
+
+        private final InnerLinks links;
+        private final boolean followLinks;
+        private final Path real;
+        private final List<Path> paths = new ArrayList<>();
+        private long skipped;
+
+        Walk(Path folder, boolean followLinks) throws IOException {
+            this.links = InnerLinks.of(folder);
+            this.followLinks = followLinks;
+            // The folder itself may be a link.
+            this.real = links.realRoot();
+            Files.walkFileTree(real, followLinks ? EnumSet.of(FileVisitOption.FOLLOW_LINKS) : Set.of(),
+                    Integer.MAX_VALUE, this);
+            paths.replaceAll(path -> folder.resolve(real.relativize(path)));
+            paths.sort(Comparator.comparing(path -> path.toString().getBytes(StandardCharsets.UTF_8),
+                    Arrays::compareUnsigned));
+        }
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
+            return !path.equals(real) && isHidden(path) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
+            if (isHidden(path)) {
+                return FileVisitResult.CONTINUE;
+            }
+            if (attributes.isSymbolicLink() && !followLinks && !links.leadToFile(path)) {
+                skipped++;
+            } else {
+                paths.add(path);
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path path, IOException e) throws IOException {
+            throw e instanceof FileSystemLoopException
+                    ? new CorpusException(path, "a link that leads back to a folder above it", e) : e;
+        }
+
+        private static boolean isHidden(Path path) {
+            return path.getFileName().toString().startsWith(".");
+        }
+    }
+}
