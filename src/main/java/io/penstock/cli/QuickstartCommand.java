@@ -1,9 +1,11 @@
 package io.penstock.cli;
 
 import io.penstock.dataset.TokenWindows;
+import io.penstock.json.AtomicFile;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Inspection;
 import io.penstock.store.TokenStore;
+import io.penstock.store.mapped.StagingFolder;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -61,7 +63,8 @@ final class QuickstartCommand implements Callable<Integer> {
         Path corpus = Files.createDirectories(folder.resolve("corpus"));
         for (String name : CORPUS) {
             try (InputStream in = QuickstartCommand.class.getResourceAsStream("corpus/" + name)) {
-                Files.copy(in, corpus.resolve(name));
+                StagingFolder.requireAbsent(corpus.resolve(name));
+                AtomicFile.write(corpus.resolve(name), in::transferTo);
             }
         }
         Path prefix = folder.resolve("tokens");

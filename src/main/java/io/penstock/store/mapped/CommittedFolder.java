@@ -239,16 +239,27 @@ public final class CommittedFolder {
      * @throws IOException if the folder cannot be read
      */
     public static List<Path> files(Path folder, Predicate<String> chosen) throws IOException {
+        List<Path> found = Folder.list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
+        List<Path> committed = found.stream().filter(CommittedFolder::isName).filter(Files::isDirectory).toList();
+        if (!committed.isEmpty()) {
+            return filesWith(committed, folder, chosen);
+        }
+        return found.stream().filter(path -> chosen.test(path.getFileName().toString()) && Files.isRegularFile(path))
+                .toList();
+    }
+
+    private static List<Path> filesWith(List<Path> committed, Path folder, Predicate<String> chosen)
+            throws IOException {
         Set<String> names = new TreeSet<>();
         Set<String> surplus = new LinkedHashSet<>();
         // Files go from committed folders to their places, never back: looked for in this order, none is overlooked.
-        for (Path committed : Folder.list(folder, CommittedFolder::isName)) {
-            for (Path file : listIfThere(committed)) {
-                if (chosen.test(file.getFileName().toString()) && !file.equals(surplusIn(committed))) {
+        for (Path each : committed) {
+            for (Path file : listIfThere(each)) {
+                if (chosen.test(file.getFileName().toString()) && !file.equals(surplusIn(each))) {
                     names.add(file.getFileName().toString());
                 }
             }
-            surplus.addAll(surplusOf(committed));
+            surplus.addAll(surplusOf(each));
         }
         for (Path file : Folder.list(folder, path -> chosen.test(path.getFileName().toString())
                 && !surplus.contains(path.getFileName().toString()) && Files.isRegularFile(path))) {

@@ -96,9 +96,13 @@ public final class ShardList {
 
     /** Adds the shards of a folder, which must be all that the records in it name. */
     private static void addFolder(Path folder, List<Path> shards) throws IOException {
-        Set<Path> found = new HashSet<>(CommittedFolder.files(folder, ShardList::hasShardName));
-        for (Path file : CommittedFolder.files(folder, ShardRecord::isName)) {
+        Set<Path> found = new HashSet<>();
+        for (Path file : CommittedFolder.files(folder, ShardList::isShardOrRecord)) {
             String name = file.getFileName().toString();
+            if (!ShardRecord.isName(name)) {
+                found.add(file);
+                continue;
+            }
             ShardRecord record = ShardSets.record(
                     folder.resolve(name.substring(0, name.length() - ShardRecord.ENDING.length())));
             if (record != null) {
@@ -138,7 +142,11 @@ public final class ShardList {
 
     /** Whether there are tars in a folder, or the record of some. */
     static boolean isFolderOfTars(Path folder) throws IOException {
-        return !CommittedFolder.files(folder, name -> hasShardName(name) || ShardRecord.isName(name)).isEmpty();
+        return !CommittedFolder.files(folder, ShardList::isShardOrRecord).isEmpty();
+    }
+
+    private static boolean isShardOrRecord(String name) {
+        return hasShardName(name) || ShardRecord.isName(name);
     }
 
     private static byte[] bytes(Path file) {
