@@ -130,7 +130,8 @@ public final class DataLoader implements AutoCloseable {
                 opened.add(accounts.events, TakeEvents::close);
             }
             this.own = inline || helps
-                    ? opened.add(worker(settings, settings.workers, totals.trainer(), verified, helps, null), Worker::close)
+                    ? opened.add(worker(settings, settings.workers, totals.trainer(), verified, helps, null),
+                            Worker::close)
                     : null;
             List<Worker> workers = new ArrayList<>();
             for (int w = 0; w < settings.workers; w++) {
@@ -555,9 +556,9 @@ public final class DataLoader implements AutoCloseable {
      * Calling it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
      *
      * <p>Code of users that runs in a worker is interrupted. A worker that has not ended after the
-     * {@linkplain DataLoaderBuilder#patience patience} of the loader is named in the log and left to itself: its thread,
-     * a daemon, and all memory of the loader stay until it ends. What the worker reads of a store that is closed
-     * meanwhile throws.
+     * {@linkplain DataLoaderBuilder#patience patience} of the loader is named in the log and left to itself: its
+     * thread, a daemon, and all memory of the loader stay until it ends. What the worker reads of a store that is
+     * closed meanwhile throws.
      *
      * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet;
      *     all is freed that can be

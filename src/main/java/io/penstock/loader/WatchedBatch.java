@@ -9,8 +9,8 @@ import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What the trainer gets while leaks are looked for: a lease that the loader itself does not refer to, in front of the one
- * that it does. So it becomes unreachable when the trainer drops it.
+ * What the trainer gets while leaks are looked for: a lease that the loader does not refer to, in front of the one that
+ * it does. So it becomes unreachable when the trainer drops it.
  */
 final class WatchedBatch extends Batch {
 

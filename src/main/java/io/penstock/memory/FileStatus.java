@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  * What the OS says of a file that is open: by what one that was written to is told from one that was not.
  *
  * <p>Writing, by call or through a mapping, sets the modification time and the change time. A tool may set the first
- * back, the second nobody can. Changing the mode, the owner, the times, other attributes or the number of names sets the
- * change time alone, and is done to files that are in use: by itself it says nothing of the bytes.
+ * back, the second nobody can. Changing the mode, the owner, the times, other attributes or the number of names sets
+ * the change time alone, and is done to files that are in use: by itself it says nothing of the bytes.
  *
  * @param byteSize the file's size
  * @param modifiedNanos when its bytes were changed last, in nanoseconds since 1970; wraps around for absurd times
@@ -42,7 +42,7 @@ record FileStatus(long byteSize, long modifiedNanos, long changedNanos, Object k
         }
     }
 
-    /** Whether both are of one file; not if the path leads to another now, which does no harm to the one that is open. */
+    /** Whether both are of one file: the path may lead to another now, which does the open one no harm. */
     boolean isOfSameFile(FileStatus other) {
         return Objects.equals(key, other.key);
     }

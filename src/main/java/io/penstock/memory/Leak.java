@@ -6,9 +6,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Notices what nobody can close any more: with the system property {@value #PROPERTY} set to {@code on}, a resource that
- * becomes unreachable without having been closed is named in the log, with the place where it was opened. All that were
- * opened at one place are named once. Nothing is freed here. Without the property nothing is noted, and it costs nothing.
+ * Names what nobody can close any more: with the system property {@value #PROPERTY} set to {@code on}, a resource that
+ * becomes unreachable without having been closed is named in the log, with the place where it was opened. All that
+ * were opened at one place are named once. Nothing is freed here. Without the property nothing is noted.
  */
 public final class Leak extends PhantomReference<Object> {
 
@@ -94,8 +94,8 @@ public final class Leak extends PhantomReference<Object> {
             frames.append('\n').append(frame);
         }
         if (TOLD.add(frames.toString())) {
-            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed, and nothing refers to it any more:"
-                    + " what it holds stays until the process ends", place);
+            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed, and nothing refers to it any"
+                    + " more: what it holds stays until the process ends", place);
         }
     }
 }

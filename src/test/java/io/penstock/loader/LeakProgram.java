@@ -35,8 +35,8 @@ public final class LeakProgram {
                 dropBatch(loader);
                 for (int i = 0; i < MOST_COLLECTIONS && log.lines().size() < 3; i++) {
                     System.gc();
-                    loader.next().close();
                 }
+                loader.next().close();
             }
             System.out.println("told: " + log.lines().size());
         }

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Where the OS has no more threads. {@code ulimit -u} binds neither root nor one process alone; a limit of address space
- * and large stacks do, and the JVM says the same of both.
+ * Where the OS has no more threads. {@code ulimit -u} binds neither root nor one process alone; a limit of address
+ * space and large stacks do, and the JVM says the same of both.
  */
 @EnabledOnOs(OS.LINUX)
 class ThreadLimitTest {
@@ -42,8 +42,8 @@ class ThreadLimitTest {
     @Test
     void theCommandLineSaysItInOneLine(@TempDir Path folder) throws Exception {
         Path corpus = Corpora.rawU16(folder, 100_000, 1);
-        ChildJvm.Result result = jvm().run(Penstock.class, "stream", corpus.toString(), "--format", "nanogpt", "--window",
-                "128", "--batch", "4", "--steps", "10", "--workers", "200");
+        ChildJvm.Result result = jvm().run(Penstock.class, "stream", corpus.toString(), "--format", "nanogpt",
+                "--window", "128", "--batch", "4", "--steps", "10", "--workers", "200");
         List<String> lines = result.output().lines().toList();
         assertEquals(1, result.exitCode(), result::output);
         assertTrue(lines.getLast().matches("penstock: .*: no thread can be started for worker \\d+ of 200: .*"),
