@@ -11,24 +11,28 @@ final class ContentSample {
 
     private static final int BLOCKS = 64;
     private static final long BLOCK_BYTES = 4096;
+    /** A look costs little time and heap. */
+    private static final int BLOCKS_A_LOOK = 8;
 
     private final MappedFile file;
     private final long stride;
     private final int[] checksums = new int[BLOCKS];
     /** A bit a block: whether it was taken in. */
     private long taken;
+    /** The block that is looked at next. */
+    private int next;
 
     ContentSample(MappedFile file) {
         this.file = file;
         this.stride = Math.max(BLOCK_BYTES, file.byteSize() / BLOCKS & -BLOCK_BYTES);
     }
 
-    /** Takes in the blocks that are in the page cache and were not taken in. */
+    /** Takes in some blocks that are in the page cache and were not taken in. */
     void extend() {
-        for (int block = 0; block < BLOCKS; block++) {
-            if ((taken >>> block & 1) == 0 && has(block) && file.isResident(block * stride)) {
-                checksums[block] = checksum(block);
-                taken |= 1L << block;
+        for (int look = 0; look < BLOCKS_A_LOOK; look++, next = (next + 1) % BLOCKS) {
+            if ((taken >>> next & 1) == 0 && has(next) && file.isResident(next * stride)) {
+                checksums[next] = checksum(next);
+                taken |= 1L << next;
             }
         }
     }
