@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.LoaderMemory;
+import io.penstock.loader.LoaderReport;
 import io.penstock.sampling.LoaderState;
 import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
@@ -96,11 +98,35 @@ class StreamCommandTest {
     }
 
     @Test
-    void aTrainerThatIsSlowerThanTheLoaderIsTheBottleneck() {
+    void aStepTakesAsLongAsItIsTold() {
         Map<String, Object> result = stream("--batch", 8, "--steps", 20, "--warmup", 2, "--step-ms", 20);
         assertTrue(number(Json.object(result.get("step_ms")), "p50") >= 20);
-        assertEquals("trainer", result.get("bottleneck"), result::toString);
-        assertTrue(((String) result.get("interpretation")).startsWith("The trainer is the bottleneck: "));
+        double waiting = number(Json.object(result.get("shares")), "trainer_waiting");
+        assertEquals(waiting < 0.05 ? "trainer" : "input", result.get("bottleneck"), result::toString);
+    }
+
+    @Test
+    void aTrainerThatIsSlowerThanTheLoaderIsTheBottleneck() {
+        Map<String, Object> trainer = measured(20_000_000, 500_000).fields();
+        assertEquals("trainer", trainer.get("bottleneck"));
+        assertTrue(((String) trainer.get("interpretation")).startsWith("The trainer is the bottleneck: it waited "));
+        Map<String, Object> input = measured(20_000_000, 5_000_000).fields();
+        assertEquals("input", input.get("bottleneck"));
+        assertTrue(((String) input.get("interpretation")).startsWith("Input-bound: the trainer waited "));
+    }
+
+    /** Twenty steps and waits of so many nanoseconds; the worker stood without a slot for nine tenths. */
+    private static StreamReport measured(long stepNanos, long waitNanos) {
+        var steps = new DurationHistogram();
+        var waits = new DurationHistogram();
+        for (int i = 0; i < 20; i++) {
+            steps.record(stepNanos);
+            waits.record(waitNanos);
+        }
+        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 20 * waitNanos, 0, 0, 0);
+        var end = new LoaderState(1, 0, 0, "", "");
+        var run = new StreamRun.Measured(20, 160, 1, 20 * stepNanos, 1, steps, waits, loader, end, false);
+        return new StreamReport(run, WINDOW, 1, new LoaderMemory(4, 0, 1, 4, 0), stepNanos, null);
     }
 
     @Test

@@ -87,7 +87,8 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
                 "--instrumentation_excludes=" + FuzzDriver.class.getName() + ":" + StoreOracle.class.getName(),
                 "--custom_hook_includes=io.penstock.**", "--reproducer_path=" + home,
                 "-artifact_prefix=" + findings + "/", "-max_len=" + FuzzTarget.of(targetClass).maxBytes(),
-                "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS), "-rss_limit_mb=2048", "-use_value_profile=1",
+                "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS),
+                "-rss_limit_mb=2048", "-use_value_profile=1",
                 "-print_final_stats=1", "-max_total_time=" + seconds));
         if (seconds == 0) {
             // What compiling well and collecting in parallel cost is more than a short run gains by them.
