@@ -319,6 +319,11 @@ final class SampleOptions {
         }
         List<String> missing = names == null ? List.of() : names.stream()
                 .filter(name -> store.columns().stream().noneMatch(column -> column.name().equals(name))).toList();
+        for (String name : missing) {
+            if (store.unreadColumns().containsKey(name)) {
+                throw wrong("--fields: column '" + name + "' cannot be read: " + store.unreadColumns().get(name));
+            }
+        }
         if (!missing.isEmpty() || !unknown.isEmpty()) {
             throw wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, " + path
                     + " has " + store.columns().stream().map(Column::name).toList());

@@ -97,7 +97,9 @@ final class RecordColumns {
         all.addAll(conversion.told());
         for (String name : all) {
             if (!names.contains(name)) {
-                throw new ConversionException("no column '" + name + "', found " + some(names));
+                String reason = store.unreadColumns().get(name);
+                throw new ConversionException(reason == null ? "no column '" + name + "', found " + some(names)
+                        : "column '" + name + "' cannot be read: " + reason);
             }
         }
         if (conversion.fields() != null) {

@@ -61,7 +61,7 @@ public final class RecordFields implements Dataset {
      *
      * @param column the column's name
      * @return a dataset with one field more, of the same name
-     * @throws IllegalArgumentException if there is no such column, or it is a field already
+     * @throws IllegalArgumentException if there is no such column, it cannot be read, or it is a field already
      */
     public RecordFields and(String column) {
         return and(column, null);
@@ -73,7 +73,8 @@ public final class RecordFields implements Dataset {
      * @param column the column's name
      * @param decoder makes the field of the stored bytes; null for the stored bytes themselves
      * @return a dataset with one field more, of the same name
-     * @throws IllegalArgumentException if there is no such column, it is a field already, or the decoder cannot take it
+     * @throws IllegalArgumentException if there is no such column, it cannot be read, it is a field already, or the
+     *     decoder cannot take it
      */
     public RecordFields and(String column, Decoder decoder) {
         int index = columnOf(column);
@@ -116,7 +117,9 @@ public final class RecordFields implements Dataset {
         List<String> names = store.columns().stream().map(Column::name).toList();
         int index = names.indexOf(column);
         if (index < 0) {
-            throw new IllegalArgumentException("no column '" + column + "', the store has " + names);
+            String reason = store.unreadColumns().get(column);
+            throw new IllegalArgumentException(reason == null ? "no column '" + column + "', the store has " + names
+                    : "column '" + column + "' cannot be read: " + reason);
         }
         return index;
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Records, each of which has a value for every column: the samples of a WebDataset, the rows of a table, the pairs of a
@@ -67,7 +68,17 @@ public non-sealed interface RecordStore extends Store {
     List<Column> columns();
 
     /**
-     * Whether a record has a value in a column: a row may be null, a sample of a WebDataset may lack a file.
+     * Columns that the files have and the store cannot give.
+     *
+     * @return why, by their names
+     */
+    default Map<String, String> unreadColumns() {
+        return Map.of();
+    }
+
+    /**
+     * Whether a record has a value in a column: a row may be null or hold a list of numbers with a null in it, a sample
+     * of a WebDataset may lack a file.
      *
      * @param record the record's index
      * @param column the column's position in {@link #columns}

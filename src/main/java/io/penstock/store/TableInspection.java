@@ -19,8 +19,9 @@ import java.util.Map;
  *
  * <p>A column of numbers is one array of the values of all rows; one of lists is two, {@code .lengths} and
  * {@code .values}; one of bytes or text is a count and a digest over, for each value, an empty key and the value, each
- * with its length before it as a little-endian {@code u32}. Rows that are null have no values; a column that has any
- * has one more array, {@code .valid}, of a byte a row, and the length -1 stands for them.
+ * with its length before it as a little-endian {@code u32}. Rows that are null have no values, nor have lists of
+ * numbers with a null in them; a column that has any such row has one more array, {@code .valid}, of a byte a row, and
+ * the length -1 stands for them.
  */
 public final class TableInspection {
 

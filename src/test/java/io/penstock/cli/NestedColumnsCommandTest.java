@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -80,6 +81,16 @@ class NestedColumnsCommandTest {
         assertEquals(1, run.err().lines().count(), run.err());
         String fileName = Path.of(name).getFileName().toString();
         assertTrue(run.err().contains(fileName + ": row ") && run.err().contains("column '" + column + "'"), run.err());
+    }
+
+    @Test
+    void aColumnThatCannotBeReadIsRefusedWithItsReasonWhereItIsAskedFor() {
+        CommandRun run = CommandRun.of("batches", file("brotli.parquet"), "--fields", "can,cannot");
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode());
+        assertTrue(run.err().contains("column 'cannot' cannot be read: compressed with BROTLI"), run.err());
+        run = CommandRun.of("convert", file("brotli.parquet"), folder.resolve("x.tar"), "--fields", "cannot");
+        assertTrue(run.err().contains("column 'cannot' cannot be read: compressed with BROTLI"), run.err());
+        assertEquals(0, CommandRun.of("batches", file("brotli.parquet")).exitCode());
     }
 
     @ParameterizedTest

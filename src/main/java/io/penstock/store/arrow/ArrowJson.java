@@ -113,7 +113,7 @@ final class ArrowJson implements ArrowColumn {
         int batch = batchOf(block);
         long first = (block - firstBlocks.get(batch)) << BLOCK_BITS;
         long end = Math.min(first + BLOCK_ROWS, index.start(batch + 1) - index.start(batch));
-        try (JsonRows rows = new JsonRows(decoded.textBudget())) {
+        try (JsonRows rows = new JsonRows(fileOf(batch).path(), tree.name(), decoded.textBudget())) {
             ArrowJsonWriter writer = writer(batch);
             for (long row = first; row < end; row++) {
                 JsonText text = rows.begin();

@@ -10,6 +10,7 @@ import io.penstock.store.MalformedStoreException;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TableInspection;
+import io.penstock.store.arrow.ArrowLayout.Unsupported;
 import io.penstock.store.mapped.Fingerprint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -128,6 +129,12 @@ public final class ArrowStore implements RecordStore {
     @Override
     public List<Column> columns() {
         return columns;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return table.unsupported().stream().collect(Collectors.toMap(Unsupported::name, Unsupported::reason,
+                (first, _) -> first));
     }
 
     @Override

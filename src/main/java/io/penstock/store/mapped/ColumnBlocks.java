@@ -65,6 +65,9 @@ public final class ColumnBlocks {
                     found = decoder.decode(block);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
+                } catch (OutOfMemoryError e) {
+                    throw new UncheckedIOException(new IOException(file.path() + ": no memory for the rows that are"
+                            + " decoded together", e));
                 } catch (InternalError fault) {
                     file.checkSize();
                     throw fault;

@@ -1,7 +1,9 @@
 package io.penstock.store.mapped;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
+import java.nio.file.Path;
 
 /** The JSON texts of rows, one behind the other, as they become a {@link ColumnBlock}. One thread's. */
 public final class JsonRows implements AutoCloseable {
@@ -10,6 +12,8 @@ public final class JsonRows implements AutoCloseable {
     private static final long MAX_BYTES = Integer.MAX_VALUE;
 
     private final DecodeLimit.Budget budget;
+    private final Path file;
+    private final String column;
     private final JsonText text = new JsonText();
     private final NativeBytes offsets = new NativeBytes();
     private final NativeBytes states = new NativeBytes();
@@ -21,9 +25,13 @@ public final class JsonRows implements AutoCloseable {
     /**
      * No row yet.
      *
+     * @param file what the rows are of, for messages
+     * @param column the name of their column
      * @param budget what the texts are taken of
      */
-    public JsonRows(DecodeLimit.Budget budget) {
+    public JsonRows(Path file, String column, DecodeLimit.Budget budget) {
+        this.file = file;
+        this.column = column;
         this.budget = budget;
         offsets.putInt(0);
     }
@@ -52,8 +60,8 @@ public final class JsonRows implements AutoCloseable {
             isComplete = false;
         }
         if (text.bytes().byteSize() > MAX_BYTES) {
-            throw new IOException("rows that are decoded together, whose JSON takes more than " + MAX_BYTES
-                    + " bytes");
+            throw new MalformedStoreException(file, "column '" + column + "': rows that are decoded together, whose"
+                    + " JSON takes " + text.bytes().byteSize() + " bytes", "at most " + MAX_BYTES);
         }
         budget.take(text.bytes().byteSize() - rowStart);
         taken = text.bytes().byteSize();

@@ -10,6 +10,7 @@ import io.penstock.store.mapped.UnwritableException;
 import io.penstock.store.parquet.Nested.Kind;
 import io.penstock.store.parquet.Nested.Node;
 import java.io.IOException;
+import java.nio.file.Path;
 
 /**
  * Puts the rows of a nested column together from the levels of its leaves, and writes them as JSON. One thread's, for
@@ -21,12 +22,14 @@ import java.io.IOException;
  */
 final class NestedDecoder implements AutoCloseable {
 
+    private final Path file;
     private final Nested column;
     private final long rows;
     private final LeafCursor[] cursors;
     private final DecodeLimit.Budget budget;
 
     NestedDecoder(MappedFile file, Nested column, RowGroup group, DecodeLimit.Budget budget) {
+        this.file = file.path();
         this.budget = budget;
         this.column = column;
         this.rows = group.rows();
@@ -36,7 +39,7 @@ final class NestedDecoder implements AutoCloseable {
 
     /** Decodes it into a copy. */
     ColumnBlock decode(DecodedSpill copy) throws IOException {
-        try (JsonRows texts = new JsonRows(budget)) {
+        try (JsonRows texts = new JsonRows(file, column.column().name(), budget)) {
             for (long row = 0; row < rows; row++) {
                 for (LeafCursor cursor : cursors) {
                     if (cursor.isAtEnd() || cursor.repetition() != 0) {

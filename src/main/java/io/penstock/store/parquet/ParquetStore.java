@@ -18,7 +18,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
@@ -116,6 +118,12 @@ public final class ParquetStore implements RecordStore {
     @Override
     public List<Column> columns() {
         return columns;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return parts.getFirst().schema().unread().stream().collect(Collectors.toMap(Schema.Unread::name,
+                Schema.Unread::reason, (first, _) -> first));
     }
 
     @Override
