@@ -5,10 +5,10 @@ import java.util.Locale;
 /**
  * The element types of tensors, named as the field names them.
  *
- * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL}. A batch
- * has 0 and 1; a file, and a view of it, may have any byte, and all but 0 are true. {@link #BF16} is the upper half of an
- * IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit formats (OFP8, 2023), E4M3 being the variant
- * without infinities.
+ * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL}. A
+ * batch has 0 and 1; a file, and a view of it, may have any byte, and all but 0 are true. {@link #BF16} is the upper
+ * half of an IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit formats (OFP8, 2023), E4M3 being
+ * the variant without infinities.
  */
 public enum DType {
     /** Unsigned 8-bit integer. */

@@ -136,7 +136,8 @@ class ElementTypesTest {
             List<Long> expected = numbers(truth("truths").get("truths.npy"));
             for (long[] shape : new long[][] {{20, 5}, {TensorSpec.VARIABLE, 5}}) {
                 Dataset samples = RecordFields.of(store).and("t", NpyDecoder.of(DType.BOOL, shape));
-                try (DataLoader loader = DataLoader.of(samples).batchSize(2).collator(new StackAndPad()).open(); Batch batch = loader.next()) {
+                try (DataLoader loader = DataLoader.of(samples).batchSize(2).collator(new StackAndPad()).open();
+                        Batch batch = loader.next()) {
                     List<Long> both = new ArrayList<>(expected);
                     both.addAll(expected);
                     byte[] bytes = batch.tensor("t").segment().toArray(JAVA_BYTE);

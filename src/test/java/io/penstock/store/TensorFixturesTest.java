@@ -84,7 +84,8 @@ class TensorFixturesTest {
 
     @TestFactory
     Stream<DynamicTest> whatIsMalformedOrOfNoTypeThatIsReadIsRefusedInOneLine() throws IOException {
-        return Fixtures.entries(KINDS).filter(e -> !e.expect().equals("read") && !WORDS_OF_THE_REFUSAL.containsKey(e.toString()))
+        return Fixtures.entries(KINDS).filter(e -> !e.expect().equals("read")
+                        && !WORDS_OF_THE_REFUSAL.containsKey(e.toString()))
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> assertRefused(entry)));
     }
 

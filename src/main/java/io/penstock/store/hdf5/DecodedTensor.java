@@ -10,8 +10,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, of integers of 24 bits, or
- * was never written.
+ * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, of integers of 24 bits,
+ * or was never written.
  * It is decoded by bands, which are the rows of one or several rows of chunks.
  */
 final class DecodedTensor {

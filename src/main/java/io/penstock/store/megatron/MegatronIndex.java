@@ -29,8 +29,8 @@ import java.util.HexFormat;
  * </pre>
  *
  * <p>An index of some sequences of a shared {@code .bin}, or of all in another order, has pointers that leave gaps, go
- * back, or meet the same tokens twice: then the sequences are not one run, and {@link SequencePositions} says where each
- * is. Nothing is copied to the heap: a look-up reads the mapping.
+ * back, or meet the same tokens twice: then the sequences are not one run, and {@link SequencePositions} says where
+ * each is. Nothing is copied to the heap: a look-up reads the mapping.
  */
 final class MegatronIndex {
 

@@ -120,7 +120,8 @@ final class SequencePositions {
         if (part > 0 || !isRun(first, index.sequences(), end - start)) {
             end = Math.min(end, start + index.length(sequence));
         }
-        into.set(tokenFile, index.pointer(sequence) + (from - start) * tokenBytes, Math.max(0, end - from) * tokenBytes);
+        into.set(tokenFile, index.pointer(sequence) + (from - start) * tokenBytes,
+                Math.max(0, end - from) * tokenBytes);
         return from < firstToken + tokens;
     }
 

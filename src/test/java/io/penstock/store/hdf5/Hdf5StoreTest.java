@@ -125,7 +125,8 @@ class Hdf5StoreTest {
         Inspection inspection = Inspection.of(file, true);
         assertEquals(List.of("/read"), inspection.arrays().stream().map(Inspection.Array::name).toList());
         String others = Json.write(inspection.details().get("other_datasets"));
-        assertTrue(others.contains("\"/scaled\",\"stored_as\":\"<i4\",\"shape\":[100],\"refused\":\"the filter"), others);
+        assertTrue(others.contains("\"/scaled\",\"stored_as\":\"<i4\",\"shape\":[100],\"refused\":\"the filter"),
+                others);
         assertTrue(Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
         String message = assertThrows(MalformedStoreException.class, () -> names(file, "/scaled")).getMessage();
         assertTrue(message.contains("/scaled: the filter scaleoffset is not read"), message);

@@ -231,8 +231,8 @@ class LmdbStoreTest {
     @TestFactory
     Stream<DynamicTest> noPartOfAnEnvironmentIsTakenForAWhole() throws IOException {
         return Stream.of(Fixtures.path("lmdb/basic"), Fixtures.path("lmdb/named"), Fixtures.path("lmdb/overflow"),
-                Truth.written("lmdb/empty"), Truth.written("lmdb/many_values"), Truth.written("lmdb/nested_transactions"),
-                Truth.written("lmdb/pages_of_16k")).map(path -> DynamicTest.dynamicTest(path.getFileName().toString(),
+                Truth.written("lmdb/empty"), Truth.written("lmdb/many_values"),
+                Truth.written("lmdb/nested_transactions"), Truth.written("lmdb/pages_of_16k")).map(path -> DynamicTest.dynamicTest(path.getFileName().toString(),
                 () -> assertNoPartIsRead(Files.readAllBytes(path.resolve("data.mdb")))));
     }
 
