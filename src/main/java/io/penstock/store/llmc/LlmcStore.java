@@ -111,8 +111,8 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
 
     /**
      * Whether a file has a header of llm.c, also an unknown, a damaged, or a byte-swapped one: its magics are dates,
-     * and most of the header is zero. No text in a vocabulary of below 55,000 tokens begins with what as {@code u16} looks
-     * like one; it may begin with a swapped one, but not go on with zeros.
+     * and most of the header is zero. No text in a vocabulary of below 55,000 tokens begins with what as {@code u16}
+     * looks like one; it may begin with a swapped one, but not go on with zeros.
      *
      * @param head the file's first 1024 bytes, or all of it if it is shorter
      * @return true if so

@@ -34,8 +34,8 @@ import java.util.function.LongSupplier;
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
  *
  * <p>Positions count through the sequences in the order of the index. As they are written, sequences lie in that order
- * in the {@code .bin}, one behind the other. An index may also name some of them, in another order, or one several times:
- * what then does not lie together is located {@linkplain #locatePart piece by piece}.
+ * in the {@code .bin}, one behind the other. An index may also name some of them, in another order, or one several
+ * times: what then does not lie together is located {@linkplain #locatePart piece by piece}.
  *
  * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store.
  * A store may hold no token at all, as the one that an empty corpus makes. The format has floating-point elements too:

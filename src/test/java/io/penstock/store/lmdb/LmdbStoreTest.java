@@ -232,8 +232,9 @@ class LmdbStoreTest {
     Stream<DynamicTest> noPartOfAnEnvironmentIsTakenForAWhole() throws IOException {
         return Stream.of(Fixtures.path("lmdb/basic"), Fixtures.path("lmdb/named"), Fixtures.path("lmdb/overflow"),
                 Truth.written("lmdb/empty"), Truth.written("lmdb/many_values"),
-                Truth.written("lmdb/nested_transactions"), Truth.written("lmdb/pages_of_16k")).map(path -> DynamicTest.dynamicTest(path.getFileName().toString(),
-                () -> assertNoPartIsRead(Files.readAllBytes(path.resolve("data.mdb")))));
+                Truth.written("lmdb/nested_transactions"), Truth.written("lmdb/pages_of_16k"))
+                .map(path -> DynamicTest.dynamicTest(path.getFileName().toString(),
+                        () -> assertNoPartIsRead(Files.readAllBytes(path.resolve("data.mdb")))));
     }
 
     private void assertNoPartIsRead(byte[] original) throws Exception {
