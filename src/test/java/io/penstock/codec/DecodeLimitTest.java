@@ -42,11 +42,12 @@ class DecodeLimitTest {
     @Test
     void theMessageSaysWhatWasFoundAndWhatRaisesTheLimit() {
         DecodeLimit limit = new DecodeLimit(10_000, 100, 500);
-        assertEquals("some.zst: found 7 bytes that decode to 701, expected at most 700, the greater of 500 and 100 times"
-                + " the file's size (--max-ratio raises this limit)",
+        assertEquals("some.zst: found 7 bytes that decode to 701, expected at most 700, the greater of 500 and 100"
+                + " times the file's size (--max-ratio raises this limit)",
                 assertThrows(DecodeLimitException.class, () -> limit.check(FILE, 7, 701)).getMessage());
-        assertEquals("some.zst: found 700 bytes that decode to 10001, expected at most 10000 (--max-decoded raises this"
-                + " limit)", assertThrows(DecodeLimitException.class, () -> limit.check(FILE, 700, 10_001)).getMessage());
+        assertEquals("some.zst: found 700 bytes that decode to 10001, expected at most 10000 (--max-decoded raises"
+                + " this limit)",
+                assertThrows(DecodeLimitException.class, () -> limit.check(FILE, 700, 10_001)).getMessage());
     }
 
     @Test

@@ -216,7 +216,8 @@ class CorpusTest {
         for (String name : List.of("a.txt.gz", "a.txt.zst")) {
             Path file = write(name, "plain text, not packed at all");
             Exception e = assertThrows(CorpusException.class, () -> texts(file, 4096));
-            assertTrue(e.getMessage().contains("at byte 0") && e.getMessage().endsWith("(after 0 unpacked bytes)"), e.getMessage());
+            assertTrue(e.getMessage().contains("at byte 0"), e.getMessage());
+            assertTrue(e.getMessage().endsWith("(after 0 unpacked bytes)"), e.getMessage());
         }
     }
 
