@@ -345,7 +345,12 @@ public final class CommittedFolder {
         List<Path> files = new ArrayList<>(Folder.list(committed, file -> !file.equals(list)));
         files.sort(Comparator.comparingInt((Path file) -> -file.getFileName().toString().length())
                 .thenComparing(file -> file.getFileName().toString()));
+        int length = -1;
         for (Path file : files) {
+            if (length >= 0 && file.getFileName().toString().length() < length) {
+                Folder.flush(folder);   // after a power cut too, no file is in its place before what describes it
+            }
+            length = file.getFileName().toString().length();
             Files.move(file, folder.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
         }
         for (String name : surplusOf(committed)) {
