@@ -12,14 +12,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** The shim of {@code src/test/native/crash_shim.c}: built by a test, steered in the JVM that it is loaded into. */
+/** The shim of {@code src/test/native/crash}: built by a test, steered in the JVM that it is loaded into. */
 final class CallShim {
 
     /** The kinds of calls, in the order of the shim's bits. */
@@ -37,7 +40,7 @@ final class CallShim {
     static final int EIO = 5;
     static final int ENOSPC = 28;
 
-    private static final Path SOURCE = Path.of("src/test/native/crash_shim.c");
+    private static final Path SOURCES = Path.of("src/test/native/crash");
     private static final int TEXT_BYTES = 8192;
     private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
 
@@ -50,10 +53,14 @@ final class CallShim {
             return abort("no 64-bit Linux");
         }
         Path library = folder.resolve("libcrash_shim.so");
+        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread",
+                "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-o", library.toString()));
+        try (Stream<Path> sources = Files.list(SOURCES)) {
+            sources.map(Path::toString).filter(file -> file.endsWith(".c")).sorted().forEach(command::add);
+        }
         Process compiler;
         try {
-            compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror",
-                    "-o", library.toString(), SOURCE.toString()).redirectErrorStream(true).start();
+            compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException e) {
             return abort("no C compiler: " + e.getMessage());
         }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * All that writes, stopped at every call. {@code -Dpenstock.crash} says how much is tried, as {@link Extent} has it;
- * {@code -Dpenstock.crash.seed} chooses what, and {@code -Dpenstock.crash.only} the writers whose names match a pattern.
+ * {@code -Dpenstock.crash.seed} chooses what, and {@code -Dpenstock.crash.only} the writers, by a pattern of names.
  */
 @Tag("slow")
 class CrashTest {

@@ -191,7 +191,8 @@ final class Writers {
                         writer.commit();
                     }
                 }, store("x.tar")),
-                convert("tars", "records.tar", "x-{000}.tar", "x-", Writers::tars, "--max-records", "" + SAMPLES_OF_SHARD),
+                convert("tars", "records.tar", "x-{000}.tar", "x-", Writers::tars,
+                        "--max-records", "" + SAMPLES_OF_SHARD),
                 convert("npy", "array.npy", "x.npy", "x.npy", store("x.npy")),
                 convert("safetensors", "array.npy", "x.safetensors", "x.safetensors", store("x.safetensors")),
                 convert("megatron", "array.npy", "corpus", "corpus", megatron("corpus")),

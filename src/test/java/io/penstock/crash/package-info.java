@@ -1,7 +1,7 @@
 /**
  * What is left of a file when its writer is stopped: by a call that fails, a kill, or a power cut.
  *
- * <p>{@code src/test/native/crash_shim.c} is loaded before the C library of a JVM of its own. There {@link
+ * <p>The shim of {@code src/test/native/crash} is loaded before the C library of a JVM of its own. There {@link
  * io.penstock.crash.CrashProgram} runs each writer of {@link io.penstock.crash.Writers}, where nothing was and over
  * what was there, and
  * <ul>
