@@ -41,7 +41,8 @@ final class Mutants {
         put(all, "keeps a failure to itself", Step.REPORT, "E.* at call .* was said to be written, and is not");
         put(all, "names its temporary file alone", Step.NAME_FILE, "the message names no file");
         put(all, "has other temporary files each time", Step.FIXED_NAME, "nothing lost: after the next run there is");
-        put(all, "takes a short write for a whole one", Step.CHECK_WRITTEN, "SHORT at call .* was said to be written, and is not");
+        put(all, "takes a short write for a whole one", Step.CHECK_WRITTEN,
+                "SHORT at call .* was said to be written, and is not");
         all.put(new Writer("writes in place", Writer.Promise.LASTS, FILE, (folder, generation, _) -> {
             Path file = folder.resolve(FILE);
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE,
