@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 from spec_permutation import WRAP, Permutation, SplitMix64, ceil_div, first
 from spec_mixtures import check_mixtures
 from spec_packing import check_packing
+from spec_randomness import check_bad_samples, check_randomness
 from spec_samplers import check_samplers
 
 
@@ -95,15 +96,17 @@ def read_state(text):
         return dict(pairs)
 
     state = json.loads(text, object_pairs_hook=members)
-    ranges = {"penstock_state": (1, 1), "epoch": (0, 1 << 62), "position": (0, 1 << 62),
+    ranges = {"penstock_state": (1, 1), "epoch": (0, 1 << 62), "position": (0, (1 << 62) - 1),
               "seed": (-(1 << 63), (1 << 63) - 1)}
     if not isinstance(state, dict) or set(state) != set(ranges) | {"sampler", "dataset"}:
         raise ValueError("not the members of a state")
     for name, (low, high) in ranges.items():
         if type(state[name]) is not int or not low <= state[name] <= high:
             raise ValueError(name)
-    if type(state["sampler"]) is not str or type(state["dataset"]) is not str:
-        raise ValueError("a fingerprint is not a text")
+    for name in ("sampler", "dataset"):
+        if type(state[name]) is not str:
+            raise ValueError("a fingerprint is not a text")
+        state[name].encode("utf-8")         # fails on half of a surrogate pair, which this library lets pass
     return state
 
 
@@ -254,17 +257,6 @@ def places(dtypes, shapes):
     return offsets, sizes, offsets[-1] + sizes[-1]
 
 
-# randomness.md
-
-class Words(SplitMix64):
-    def __init__(self, seed, epoch, sample, operation):
-        e = first((first((first(seed) + epoch) & WRAP) + 0x44524157) & WRAP)
-        super().__init__(first((first((e + sample) & WRAP) + operation) & WRAP))
-
-    def below(self, bound):
-        return (self.next() * bound) >> 64
-
-
 # The vectors
 
 checked = 0
@@ -316,6 +308,15 @@ def check_state(vectors):
             check("refused", True, True)
         else:
             check("refused", state, text)
+    for case in vectors["read"]:
+        check("read", write_state(read_state(case["text"])), case["written"])
+    for hexadecimal in vectors["refused_bytes"]:
+        try:
+            read_state(bytes.fromhex(hexadecimal).decode("utf-8"))
+        except ValueError:
+            check("refused", True, True)
+        else:
+            check("refused", True, hexadecimal)
     for case in vectors["after"]:
         run = Run(case)
         for after in case["number_epoch_position"]:
@@ -358,39 +359,6 @@ def check_slab(vectors):
                   (batch["offsets"], batch["bytes"], batch["used"]))
 
 
-def check_randomness(vectors):
-    for case in vectors["words"]:
-        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], case["operation"])
-        check("words", ["0x%016x" % words.next() for _ in case["words"]], case["words"])
-    for case in vectors["draws"]:
-        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], case["operation"])
-        check("bounded", words.below(case["bound"]), case["below_bound"])
-        check("double", words.next() >> 11, case["double_times_2_53"])
-        check("float", words.next() >> 40, case["float_times_2_24"])
-        check("bit", words.next() >> 63, case["bit"])
-    for case in vectors["crops"]:
-        words = Words(int(case["seed"], 16), case["epoch"], case["sample"], 0x43524F50)
-        (height, width), (crop_height, crop_width) = case["image"], case["crop"]
-        top = words.below(height - crop_height + 1)
-        left = words.below(width - crop_width + 1)
-        flip = 4 * (words.next() >> 11) < case["flip_quarters"] << 53
-        check("crop", [top, left, int(flip), 0], case["parameters"])
-
-
-def substitute(seed, epoch, size, sample, bad):
-    words = Words(seed, epoch, sample, 0x53554253)
-    while True:
-        other = words.below(size)
-        if other != sample and other not in bad:
-            return other
-
-
-def check_bad_samples(vectors):
-    for case in vectors["substitutes"]:
-        check("substitute", substitute(int(case["seed"], 16), case["epoch"], case["size"], case["sample"],
-                                       case["bad"]), case["substitute"])
-
-
 # batching.md
 
 def by_length(lengths, base, window, group, seed, epoch):
@@ -407,11 +375,17 @@ def by_length(lengths, base, window, group, seed, epoch):
     return order
 
 
+class Listed:
+    def __init__(self, chosen):
+        self.at = chosen.__getitem__
+
+
 def budget_batches(run, epoch, origin):
-    """The steps at which batches begin and end, of one epoch."""
+    """The steps at which batches begin and end, of one epoch; and those of them that cannot be given."""
     lengths, w, m = run["lengths"], run["world"], run["multiple_of"]
-    n = len(lengths)
-    base = Permutation(n, run["seed"], epoch)
+    n = len(run.get("chosen", lengths))
+    permutation = Permutation(n, run["seed"], epoch)
+    base = Listed(run.get("chosen") or [permutation.at(p) for p in range(n)])
     steps = (n - origin) // w if run["tail"] == "drop" else ceil_div(n - origin, w)
 
     def fits(b, e):
@@ -422,24 +396,29 @@ def budget_batches(run, epoch, origin):
             cost = max(sum(rank) for rank in ranks)
         return cost <= run["tokens"] and e - b <= run["max_samples"]
 
-    cuts = []
+    cuts, bad = [], set()
     b = 0
     while b < steps:
         e = b + 1
-        assert fits(b, e)
-        while e < steps and fits(b, e + 1):
+        if not fits(b, e):
+            bad.add((b, e))
+        while (b, e) not in bad and e < steps and fits(b, e + 1):
             e += 1
         cuts.append((b, e))
         b = e
-    if run["drop_last"] and cuts and cuts[-1][1] - cuts[-1][0] < run["max_samples"]:
+    if run["drop_last"] and cuts and cuts[-1] not in bad and cuts[-1][1] - cuts[-1][0] < run["max_samples"]:
         cuts.pop()
-    return base, cuts
+    return base, cuts, bad
 
 
 def check_batching(vectors):
     for case in vectors["orders"]:
         n = len(case["lengths"])
         permutation = Permutation(n, case["base_seed"], case["epoch"])
+        digest = hashlib.sha256(b"".join(length.to_bytes(8, "little") for length in case["lengths"])).hexdigest()
+        check("fingerprint", "length-bucketed window=%d group=%d lengths=%s seed=%d of feistel-8 size=%d seed=%d" % (
+            case["window"], case["group"], digest[:16], case["seed"], n, case["base_seed"]),
+            case["fingerprint"])
         check("order by length", by_length(case["lengths"], [permutation.at(p) for p in range(n)], case["window"],
                                            case["group"], case["seed"], case["epoch"]), case["samples"])
     for run in vectors["runs"]:
@@ -448,7 +427,8 @@ def check_batching(vectors):
         for which in range(2):
             epoch = run["start_epoch"] + which
             origin = run["start_position"] if which == 0 else 0
-            base, cuts = budget_batches(run, epoch, origin)
+            base, cuts, bad = budget_batches(run, epoch, origin)
+            check("no sample is too long", bad, set())
             check("batches of a budget", len(cuts), run["batches_in_first_epochs"][which])
             for index, (b, e) in enumerate(cuts):
                 positions = [origin + r + k * w for k in range(b, e)]
@@ -460,6 +440,21 @@ def check_batching(vectors):
                       run["batches"][number])
                 number += 1
         check("batches of a run", number, len(run["batches"]))
+    for run in vectors["with_empty_epochs"]:
+        start = run["start_epoch"]
+        counts = [len(budget_batches(run, start + i, run["start_position"] if i == 0 else 0)[1])
+                  for i in range(len(run["batches_in_epochs"]))]
+        check("batches of epochs", counts, run["batches_in_epochs"])
+        refused = len(counts) >= 64 and not any(counts[:64])
+        check("refused", refused, run["refused"])
+        epochs = [start + i for i, count in enumerate(counts) for _ in range(count)]
+        check("epochs of batches", [] if refused else epochs[:8], run["epochs_of_batches"])
+    for run in vectors["with_samples_too_long"]:
+        base, cuts, bad = budget_batches(run, 0, 0)
+        n, w, r = len(run["chosen"]), run["world"], run["rank"]
+        check("batches", [{
+            "samples": None if cut in bad else [base.at((r + k * w) % n) for k in range(*cut)],
+            "after": [1, 0] if cut == cuts[-1] else [0, cut[1] * w]} for cut in cuts], run["batches"])
 
 
 def main():
@@ -469,7 +464,8 @@ def main():
                           ("packing", lambda vectors: check_packing(vectors, check)),
                           ("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
                           ("windows", check_windows), ("slab", check_slab),
-                          ("randomness", check_randomness), ("bad-samples", check_bad_samples),
+                          ("randomness", lambda vectors: check_randomness(vectors, Run, check)),
+                          ("bad-samples", lambda vectors: check_bad_samples(vectors, check)),
                           ("batching", check_batching)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))

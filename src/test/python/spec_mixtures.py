@@ -154,6 +154,23 @@ def by_epochs(sources):
     return math.floor(Fraction(total) + Fraction(1, 2)), [{"first": 0, "weights": weights}]
 
 
+# Epochs, and the seed of augmentations (randomness.md)
+
+def epochs_of(source):
+    if "sources" not in source:
+        return 1 << 62
+    mixed = mixture(source, 0)
+    drawn = [sum(mixed.count(f, s) for f in range(len(mixed.firsts))) for s in range(len(source["sources"]))]
+    return min([1 << 62] + [min(1 << 63, epochs_of(each) * positions(each)) // e
+                            for each, e in zip(source["sources"], drawn) if e > 0])
+
+
+def augmentation_seed(source):
+    if "sources" in source and "seed" not in source:
+        return next((seed for seed in map(augmentation_seed, source["sources"]) if seed != 0), 0)
+    return source.get("seed", 0)
+
+
 # Fingerprints
 
 def fingerprint(source):
@@ -185,6 +202,8 @@ def check_mixtures(vectors, check):
         check("size by epochs of %s" % case["sources"], size, case["size"])
     for case in vectors["mixtures"] + vectors["by_epochs"]:
         check("fingerprint", fingerprint(case), case["fingerprint"])
+        check("epochs", epochs_of(case), case["epochs"])
+        check("seed of augmentations", augmentation_seed(case), case["augmentation_seed"])
         mixed = mixture(case, case["epoch"])
         check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},
               [mixed.at(p) for p in case["positions"]], case["samples"])

@@ -224,6 +224,8 @@ def sampler_of(case):
 def check_samplers(vectors, check):
     for case in vectors["samplers"]:
         check("fingerprint", fingerprint(case), case["fingerprint"])
+        check("epochs", min(1 << 62, (1 << 63) // case["draws"]) if case["kind"] == "balanced" else 1 << 62,
+              case["epochs"])
         at = sampler_of(case)
         positions = case.get("positions", range(len(case["samples"])))
         check("samples of %s" % {name: value for name, value in case.items() if name != "samples"},

@@ -8,6 +8,10 @@ import io.penstock.dataset.TensorRows;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.ReadMode;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
 import java.lang.foreign.Arena;
@@ -82,13 +86,14 @@ public final class ArrowRows {
     /** Nanoseconds of CPU time a row, of one thread that copies batches without a loader. */
     private static double reader(SampleReader rows, MemorySegment target, SplittableRandom random) {
         long begin = THREADS.getCurrentThreadCpuTime();
-        long[] samples = new long[BATCH];
+        long size = rows.dataset().size();
+        BatchSampler drawn = BatchSampler.of(Sampler.withReplacement(size, size, random.nextLong()), BATCH,
+                Shard.whole(), true);
+        BatchPlan plan = new BatchPlan(BATCH);
         long batchBytes = target.byteSize() / RING;
         for (int batch = 0; batch < READER_BATCHES; batch++) {
-            for (int i = 0; i < BATCH; i++) {
-                samples[i] = random.nextLong(rows.dataset().size());
-            }
-            rows.copyAll(samples, BATCH, 0, target, batch % RING * batchBytes);
+            drawn.plan(batch, plan);
+            rows.copyAll(plan, 0, target, batch % RING * batchBytes);
         }
         return (double) (THREADS.getCurrentThreadCpuTime() - begin) / READER_BATCHES / BATCH;
     }

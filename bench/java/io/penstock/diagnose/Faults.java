@@ -162,7 +162,7 @@ final class Faults {
     }
 
     private static Dataset mapped(FaultyDataset dataset, LongConsumer ofSample) {
-        return Mapped.of(dataset, TokenWindows.TOKENS, dataset.fields().getFirst(), "faulty", 1, (in, _, out) -> {
+        return Mapped.of(dataset, TokenWindows.TOKENS, dataset.fields().getFirst(), "faulty", (in, _, out) -> {
             ofSample.accept(dataset.located());
             out.segment().copyFrom(in.segment());
         });

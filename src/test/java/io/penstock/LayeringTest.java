@@ -36,7 +36,7 @@ class LayeringTest {
 
     /** Each package depends on those before it, its own sub-packages included. */
     private static final List<String> LAYERS = List.of("json", "memory", "codec", "image", "store", "decode",
-            "dataset", "convert", "sampling", "collate", "device", "transform",
+            "sampling", "dataset", "convert", "collate", "device", "transform",
             "dlpack", "loader", "diagnose", "tune", "tokenize", "cli");
 
     /** Packages outside of java.base, and the layers, or packages in them, that may use them. */

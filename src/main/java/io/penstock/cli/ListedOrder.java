@@ -6,11 +6,15 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /** Orders that follow from a number a sample, which a file has. */
 final class ListedOrder {
+
+    /** Kinds that have no order without a seed. */
+    private static final List<String> DRAWN = List.of("weighted", "weighted-once", "balanced", "stratified");
 
     private ListedOrder() {
     }
@@ -21,6 +25,14 @@ final class ListedOrder {
      * @param draws of an epoch; null for as many as there are samples
      */
     static Sampler of(String kind, Path file, long size, Long draws, boolean sequential, long seed) {
+        if (draws != null && (kind.equals("stratified") || kind.equals("subset"))) {
+            throw new IllegalArgumentException("--draws: found beside --order " + kind + ", which gives each sample"
+                    + " once, expected weighted, weighted-once or balanced");
+        }
+        if (sequential && DRAWN.contains(kind)) {
+            throw new IllegalArgumentException("--no-shuffle: found beside --order " + kind + ", which is drawn by a"
+                    + " seed, expected subset");
+        }
         try (TensorStore store = TensorStore.open(file)) {
             if (store.tensors().size() != 1 || store.tensors().getFirst().rank() != 1) {
                 throw new IllegalArgumentException("--order: found " + store.tensors() + " in " + file

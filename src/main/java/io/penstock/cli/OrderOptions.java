@@ -49,8 +49,8 @@ final class OrderOptions {
     private List<Double> storeEpochs;
 
     @Option(names = "--draws", paramLabel = "SAMPLES",
-            description = "Samples of an epoch of a mixture, or of a weighted or balanced order; default: as many as"
-                    + " there are.")
+            description = "Samples of an epoch of a mixture by --weights, or of a weighted, weighted-once or balanced"
+                    + " order; default: as many as there are.")
     private Long draws;
 
     @Option(names = "--then", paramLabel = "DRAW=W:…",
@@ -78,12 +78,16 @@ final class OrderOptions {
     Sampler sampler(SampleSource source) {
         long size = source.dataset().size();
         if (weights != null || storeEpochs != null) {
+            if (!orders.isEmpty()) {
+                throw new IllegalArgumentException("--order: found beside " + (weights != null ? "--weights"
+                        : "--store-epochs") + ", expected one of them");
+            }
             return mixture(source.sizes());
         }
         if (!orders.isEmpty()) {
-            if (orders.size() > 1 || shuffleWindow != null || byChance) {
-                throw new IllegalArgumentException("--order: found beside another one, --shuffle-window or --by-chance,"
-                        + " expected one of them");
+            if (orders.size() > 1 || shuffleWindow != null || byChance || !then.isEmpty()) {
+                throw new IllegalArgumentException("--order: found beside another one, --shuffle-window, --by-chance or"
+                        + " --then, expected one of them");
             }
             Map.Entry<String, Path> one = orders.entrySet().iterator().next();
             return ListedOrder.of(one.getKey(), one.getValue(), size, draws, shuffle.sequential, shuffle.seed);
@@ -122,6 +126,10 @@ final class OrderOptions {
         if (weights != null && storeEpochs != null || shuffleWindow != null) {
             throw new IllegalArgumentException("--weights, --store-epochs and --shuffle-window: found two of"
                     + " them, expected one");
+        }
+        if (storeEpochs != null && draws != null) {
+            throw new IllegalArgumentException("--draws: found beside --store-epochs, which say how many samples an"
+                    + " epoch has; expected one of them");
         }
         if (shares.size() != sizes.size()) {
             throw new IllegalArgumentException((weights != null ? "--weights" : "--store-epochs") + ": found "

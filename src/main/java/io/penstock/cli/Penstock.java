@@ -2,8 +2,8 @@ package io.penstock.cli;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        footer = {"", "Exit status: 0 success, 1 failure, 2 wrong usage, 3 bad input, 130 interrupted."})
+        footer = {"", "Exit status: 0 success, 1 failure, also where standard output cannot be written, such as to a"
+                + " closed pipe; 2 wrong usage, 3 bad input, 130 interrupted."})
 public final class Penstock implements Runnable {
 
     /** By name, in the order of the help text. */
@@ -51,8 +52,8 @@ public final class Penstock implements Runnable {
         int exitCode;
         try {
             exitCode = commandLine(args)
-                    .setOut(utf8Writer(FileDescriptor.out))
-                    .setErr(utf8Writer(FileDescriptor.err))
+                    .setOut(new Output(new FileOutputStream(FileDescriptor.out)))
+                    .setErr(new Output(new FileOutputStream(FileDescriptor.err)))
                     .execute(args);
         } finally {
             interruption.finished();
@@ -94,6 +95,7 @@ public final class Penstock implements Runnable {
         }
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
+                .setExecutionStrategy(Penstock::run)
                 .setParameterExceptionHandler((e, _) -> wrongUsage(e))
                 .setExecutionExceptionHandler((e, command, _) ->
                         Failure.of(e).report(command.getErr(), penstock.printsStackTrace()));
@@ -121,8 +123,16 @@ public final class Penstock implements Runnable {
         return ExitCode.WRONG_USAGE;
     }
 
-    private static PrintWriter utf8Writer(FileDescriptor descriptor) {
-        return new PrintWriter(new FileOutputStream(descriptor), false, StandardCharsets.UTF_8);
+    /** Runs the command, or prints help or version; whatever was printed must have been written. */
+    private static int run(CommandLine.ParseResult parsed) {
+        int exitCode = new CommandLine.RunLast().execute(parsed);
+        CommandLine line = parsed.commandSpec().commandLine();
+        try {
+            Output.check(line.getOut());
+            return exitCode;
+        } catch (IOException e) {
+            throw new CommandLine.ExecutionException(line, e.getMessage(), e);
+        }
     }
 
     /** Without a command there is nothing to do. */

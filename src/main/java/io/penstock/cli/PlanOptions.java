@@ -143,6 +143,7 @@ final class PlanOptions {
             BatchSampler all = (tokenBudget == null ? BatchSampler.of(sampler, batch, shard, dropLast)
                     : BatchSampler.of(sampler, budget(), lengths(source), shard, dropLast))
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
+            all.requireBatch(Long.MAX_VALUE);
             return skip == 0 ? all : all.resume(all.stateAfter(skip - 1));
         });
     }
@@ -260,11 +261,9 @@ final class PlanOptions {
         return skip;
     }
 
-    /** The batches from here to the end of the epoch, or a whole one where nothing is left of it. */
+    /** The batches from here to the end of the epoch, or of the next one that has any where nothing is left of it. */
     static long restOfEpoch(BatchSampler batches) {
-        long start = batches.startState().epoch();
-        long rest = batches.batchesInEpoch(start);
-        return rest > 0 ? rest : batches.batchesInEpoch(start + 1);
+        return batches.batchesInEpoch(batches.epochOf(0));
     }
 
     /** What is given and in which order, as JSON writers take it. */

@@ -38,7 +38,7 @@ final class Report {
     /**
      * Prints one line of a stream of results at once, so that a reader has it.
      *
-     * @return whether there still is a reader: a closed pipe ends the stream
+     * @return whether it was written: a closed pipe or a full disk ends the stream, and then {@link Penstock} says so
      */
     boolean printLine(Object result) {
         PrintWriter out = spec.commandLine().getOut();

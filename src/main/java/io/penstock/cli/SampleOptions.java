@@ -109,6 +109,9 @@ final class SampleOptions {
 
     /** Opens stores as samples, those of one behind those of the other; the caller closes them. */
     SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
+        if (pack != null && paths.size() > 1) {
+            throw wrong("--pack: found " + paths.size() + " stores, expected one");
+        }
         List<SampleSource> sources = new ArrayList<>();
         try {
             for (Path path : paths) {

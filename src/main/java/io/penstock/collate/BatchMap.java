@@ -6,7 +6,7 @@ import io.penstock.sampling.BatchPlan;
 /**
  * What code of a user does to a batch that is collated, in place, in the worker that made it. Called by all workers at
  * the same time, each with a batch of its own; deterministic if it draws its chances from a
- * {@link io.penstock.sampling.KeyedRandom} of {@code plan.epoch()} and the samples.
+ * {@link io.penstock.sampling.KeyedRandom} of {@code plan.epoch()} and {@link BatchPlan#position each row's position}.
  */
 @FunctionalInterface
 public interface BatchMap {

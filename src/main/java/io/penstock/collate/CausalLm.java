@@ -86,7 +86,7 @@ public final class CausalLm implements Collator {
         }
         out.table().layOut();
         if (width == TokenWidth.STORE) {
-            in.copyAll(plan.samples(), plan.count(), 0, out.segment(), out.table().offset(0));
+            in.copyAll(plan, 0, out.segment(), out.table().offset(0));
         } else {
             widenWindows(in, plan, out);
         }
@@ -105,7 +105,7 @@ public final class CausalLm implements Collator {
                     in.prefetch(plan.sample(j), 0);
                 }
             }
-            in.locate(plan.sample(i), 0);
+            in.locate(plan, i, 0);
             if (from.byteSize() == to.byteSize()) {
                 in.copyPart(0, rowBytes, out.segment(), ids);
                 in.copyPart(to.byteSize(), rowBytes, out.segment(), labels);

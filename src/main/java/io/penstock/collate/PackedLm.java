@@ -105,7 +105,8 @@ public final class PackedLm implements Collator {
     @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
         if (!(dataset instanceof PackedSequences packed)) {
-            throw new IllegalArgumentException("packed batches are of PackedSequences, not of " + dataset);
+            throw new IllegalArgumentException("packed batches: found samples of " + dataset.fields()
+                    + ", expected PackedSequences");
         }
         long capacity = packed.packing().capacity();
         if (Math.multiplyExact(capacity, (long) batchSize) > Integer.MAX_VALUE) {

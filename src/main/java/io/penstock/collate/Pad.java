@@ -165,7 +165,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
 
     /** Sets the batch's shapes and returns the padded length. */
     private long layOut(SampleReader in, BatchPlan plan, SlabTable table, DType from) {
-        in.locateAll(plan.samples(), plan.count(), 0);
+        in.locateAll(plan, 0);
         long longest = 0;
         for (int i = 0; i < plan.count(); i++) {
             longest = Math.max(longest, tokens(in.locatedBytes(i), from));

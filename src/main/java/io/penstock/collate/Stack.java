@@ -44,7 +44,7 @@ public final class Stack implements Collator {
         }
         out.table().layOut();
         for (int f = 0; f < fields; f++) {
-            in.copyAll(plan.samples(), plan.count(), f, out.segment(), out.table().offset(f));
+            in.copyAll(plan, f, out.segment(), out.table().offset(f));
         }
     }
 

@@ -121,7 +121,7 @@ public record StackAndPad(long maxLength) implements Collator {
             if (fields.get(f).isVariable()) {
                 pad(in, plan, f, out, b++);
             } else {
-                in.copyAll(plan.samples(), plan.count(), f, out.segment(), table.offset(b));
+                in.copyAll(plan, f, out.segment(), table.offset(b));
             }
         }
     }
@@ -146,7 +146,7 @@ public record StackAndPad(long maxLength) implements Collator {
         long lengths = table.offset(b + 1);
         for (int i = 0; i < plan.count(); i++, at += sampleBytes) {
             long bytes = rowBytes == 0 ? 0
-                    : Math.min(sampleBytes, in.locate(plan.sample(i), f).byteSize() / rowBytes * rowBytes);
+                    : Math.min(sampleBytes, in.locate(plan, i, f).byteSize() / rowBytes * rowBytes);
             in.copyPart(0, bytes, out.segment(), at);
             Integers.fill(out.segment(), at + bytes, DType.U8, sampleBytes - bytes, 0);
             out.segment().set(I32, lengths + 4L * i, rowBytes == 0 ? 0 : (int) (bytes / rowBytes));

@@ -24,7 +24,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  *
  * {@snippet :
  * try (Cached pixels = Cached.of(RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224)), "jpg")) {
- *     Dataset noisy = Mapped.of(pixels, "jpg", spec, "noise", 1, noise);
+ *     Dataset noisy = Mapped.of(pixels, "jpg", spec, "noise", noise);
  * }
  * }
  */

@@ -156,4 +156,9 @@ public final class Concatenated implements Dataset {
     public String fingerprint() {
         return Arrays.stream(parts).map(Dataset::fingerprint).collect(Collectors.joining("][", "concatenated:[", "]"));
     }
+
+    @Override
+    public String toString() {
+        return parts.length + " datasets one behind the other, " + size() + " samples of " + fields();
+    }
 }

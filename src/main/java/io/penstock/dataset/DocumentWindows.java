@@ -132,4 +132,9 @@ public final class DocumentWindows implements Dataset {
     public String fingerprint() {
         return "windows:tokens=" + windowTokens + ":stride=" + stride + ":within|" + store.fingerprint();
     }
+
+    @Override
+    public String toString() {
+        return size() + " windows of " + windowTokens + " tokens within documents of " + store;
+    }
 }

@@ -116,4 +116,9 @@ public final class Documents implements Dataset {
     public String fingerprint() {
         return "documents:max=" + maxTokens + "|" + store.fingerprint();
     }
+
+    @Override
+    public String toString() {
+        return size() + " documents of " + store;
+    }
 }

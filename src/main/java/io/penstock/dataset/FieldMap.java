@@ -6,7 +6,7 @@ package io.penstock.dataset;
  * @param source the other dataset, with the same samples
  * @param field the field's position there
  * @param map what makes it
- * @param operation what tells its random numbers from others'
+ * @param step what tells its random numbers from others': {@link io.penstock.sampling.KeyedRandom#step} of a name
  */
-public record FieldMap(Dataset source, int field, SampleMap map, long operation) {
+public record FieldMap(Dataset source, int field, SampleMap map, long step) {
 }

@@ -4,6 +4,7 @@ import io.penstock.decode.Decoder;
 import io.penstock.memory.Rows;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -12,7 +13,7 @@ import java.util.Objects;
  * A dataset with one field replaced by what a user's code makes of it, in the workers, each time a sample is read.
  *
  * {@snippet :
- * Dataset noisy = Mapped.of(images, "image", new TensorSpec("image", DType.F32, 32, 32), "noise", NOISE,
+ * Dataset noisy = Mapped.of(images, "image", new TensorSpec("image", DType.F32, 32, 32), "noise",
  *         (in, random, out) -> addNoise(in, random.nextFloat(), out));
  * }
  */
@@ -22,12 +23,14 @@ public final class Mapped implements Dataset {
     private final int field;
     private final FieldMap map;
     private final String name;
+    private final String step;
     private final List<TensorSpec> fields;
 
-    private Mapped(Dataset base, int field, TensorSpec out, String name, FieldMap map) {
+    private Mapped(Dataset base, int field, TensorSpec out, String name, String step, FieldMap map) {
         this.base = base;
         this.field = field;
         this.name = name;
+        this.step = step;
         this.map = map;
         List<TensorSpec> all = new ArrayList<>(base.fields());
         all.set(field, out);
@@ -35,20 +38,40 @@ public final class Mapped implements Dataset {
     }
 
     /**
-     * Maps a field.
+     * Maps a field; its random numbers are its own, by its name.
+     *
+     * @param base the samples; must stay open
+     * @param field the field's name
+     * @param out what it becomes; its length may vary where that of {@code field} does, and is then the same. The name
+     *     may be another, which no other field has
+     * @param name what the map is called, for the fingerprint and for its random numbers: another name for code that
+     *     makes other values
+     * @param map makes the values
+     * @return the dataset
+     * @throws IllegalArgumentException if there is no such field, two fields would have one name, the length varies and
+     *     that of {@code field} does not, or the field is made by a map that draws the same random numbers
+     */
+    public static Mapped of(Dataset base, String field, TensorSpec out, String name, SampleMap map) {
+        return of(base, field, out, name, name, map);
+    }
+
+    /**
+     * Maps a field, drawing the random numbers of a step: maps of several fields with one step draw alike, as an image
+     * and its mask want to be cut.
      *
      * @param base the samples; must stay open
      * @param field the field's name
      * @param out what it becomes; its length may vary where that of {@code field} does, and is then the same. The name
      *     may be another, which no other field has
      * @param name what the map is called, for the fingerprint: another name for code that makes other values
-     * @param operation what tells the map's random numbers from those of others, any number
+     * @param step what the draws are called: maps with one step draw the same random numbers for a sample, and any
+     *     other is independent of them
      * @param map makes the values
      * @return the dataset
-     * @throws IllegalArgumentException if there is no such field, two fields would have one name, or the length varies
-     *     and that of {@code field} does not
+     * @throws IllegalArgumentException if there is no such field, two fields would have one name, the length varies and
+     *     that of {@code field} does not, or the field is made by a map that draws the same random numbers
      */
-    public static Mapped of(Dataset base, String field, TensorSpec out, String name, long operation, SampleMap map) {
+    public static Mapped of(Dataset base, String field, TensorSpec out, String name, String step, SampleMap map) {
         int index = base.indexOf(field);
         List<String> names = new ArrayList<>(base.fields().stream().map(TensorSpec::name).toList());
         names.remove(index);
@@ -60,8 +83,15 @@ public final class Mapped implements Dataset {
                     + ": found one length, expected varying ones");
         }
         Objects.requireNonNull(map, "map");
-        return new Mapped(base, index, out, Objects.requireNonNull(name, "name"),
-                new FieldMap(base, index, map, operation));
+        long number = KeyedRandom.step(step);
+        for (FieldMap before = base.map(index); before != null; before = before.source().map(before.field())) {
+            if (before.step() == number) {
+                throw new IllegalArgumentException("'" + field + "' is made by a map with the step '" + step
+                        + "', expected another step: both would draw the same random numbers");
+            }
+        }
+        return new Mapped(base, index, out, Objects.requireNonNull(name, "name"), step,
+                new FieldMap(base, index, map, number));
     }
 
     @Override
@@ -137,8 +167,8 @@ public final class Mapped implements Dataset {
 
     @Override
     public String fingerprint() {
-        return "mapped:" + name + ":" + base.fields().get(field).name() + "->" + fields.get(field) + ":operation="
-                + map.operation() + "|" + base.fingerprint();
+        return "mapped:" + name + ":" + base.fields().get(field).name() + "->" + fields.get(field) + ":step=" + step
+                + "|" + base.fingerprint();
     }
 
     @Override

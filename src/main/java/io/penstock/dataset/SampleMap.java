@@ -16,8 +16,9 @@ public interface SampleMap {
      * Makes a value.
      *
      * @param in the sample's value: a copy, in native memory, for this call alone; see also {@link #readsInPlace}
-     * @param random numbers of this seed, epoch, sample and operation: the same whatever the workers, ranks, batch
-     *     size, and wherever a run was resumed; for this call alone
+     * @param random numbers of the loader's seed, the epoch, the sample's position in the epoch's order, and this step:
+     *     the same whatever the workers, ranks, batch size, and wherever a run was resumed, and others where the order
+     *     gives the sample again; for this call alone
      * @param out where to, for this call alone: native memory of the batch, with anything in it; all of it is to be
      *     written
      * @throws IOException if the sample is bad: policies on bad samples hold for it, as for one that cannot be decoded

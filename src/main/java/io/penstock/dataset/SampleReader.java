@@ -10,6 +10,7 @@ import io.penstock.memory.Span;
 import io.penstock.memory.SpanReader;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
 import io.penstock.store.MalformedStoreException;
 import io.penstock.store.integrity.BlockVerifier;
 import io.penstock.store.integrity.VerifiedReads;
@@ -33,6 +34,8 @@ public final class SampleReader implements AutoCloseable {
     public static final int MAX_INTEGERS = IntegerArray.MAX_LENGTH;
 
     private static final int MAX_RUNS = 64;
+    /** The position of a sample that is read by itself. */
+    private static final long NOWHERE = -1;
 
     private final Dataset dataset;
     private final SpanReader reader;
@@ -65,7 +68,7 @@ public final class SampleReader implements AutoCloseable {
     /** Reads what is mapped. */
     private final SampleReader[] sources;
     /** What {@link #locateAll} was asked for, and what it found. */
-    private long[] batch;
+    private BatchPlan batch;
     private long[] batchBytes = {};
     private Span[] batchSpans = {};
     private SampleRandom random = SampleRandom.NONE;
@@ -77,6 +80,8 @@ public final class SampleReader implements AutoCloseable {
     private final Scratch decoded = new Scratch();
     private long storedBytes;
     private long sample = -1;
+    /** Where in the epoch's order the sample is that is being read. */
+    private long position = NOWHERE;
     private int field;
     private volatile boolean stopped;
 
@@ -182,9 +187,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Sets where {@linkplain SampleMap maps} have their random numbers from. Until then they have none.
+     * Sets where {@linkplain SampleMap maps} have their random numbers from. Until then they have none, nor for a
+     * sample that is read by itself, not as one of a plan.
      *
-     * @param random numbers by sample and operation, for this reader's thread
+     * @param random numbers by position and step, for this reader's thread
      */
     public void random(SampleRandom random) {
         this.random = random;
@@ -205,7 +211,23 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Says where the bytes of one field of one sample are: without reading them, unless they must be decoded.
+     * Says where the bytes of one field of one sample of a batch are: without reading them, unless they must be
+     * decoded.
+     *
+     * @param plan the batch
+     * @param row the sample's row in it
+     * @param field the field's position in the dataset
+     * @return the bytes as the field has them; reused by the next call
+     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
+     * @throws BadSampleException if they are damaged, or cannot be decoded; names the file or the sample
+     * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
+     */
+    public Span locate(BatchPlan plan, int row, int field) {
+        return locate(plan.sample(row), plan.position(row), field);
+    }
+
+    /**
+     * Says where the bytes of one field of one sample are, outside of any order: a map of it has no random numbers.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
@@ -215,7 +237,12 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
     public Span locate(long sample, int field) {
+        return locate(sample, NOWHERE, field);
+    }
+
+    private Span locate(long sample, long position, int field) {
         this.field = field;
+        this.position = position;
         if (asStored[field]) {
             locate(sample, field, span);
         } else {
@@ -247,15 +274,16 @@ public final class SampleReader implements AutoCloseable {
      * the first: where each is, which {@link #located} gives, and its bytes, by {@link #locatedBytes}. Has the CPU
      * fetch where each begins, so that their cache misses overlap.
      *
-     * @param samples the samples' indices; not to be changed as long as {@link #located} is asked
-     * @param count how many of them
+     * @param plan the batch; not to be changed as long as {@link #located} is asked
      * @param field the field's position in the dataset
      * @throws IllegalStateException if the dataset gives another number of bytes than the field has
      * @throws BadSampleException if the value is damaged, or cannot be decoded; names the file or the sample
      */
-    public void locateAll(long[] samples, int count, int field) {
+    public void locateAll(BatchPlan plan, int field) {
         this.field = field;
-        batch = samples;
+        batch = plan;
+        long[] samples = plan.samples();
+        int count = plan.count();
         if (batchBytes.length < count) {
             batchBytes = new long[count];
             batchSpans = Stream.generate(Span::new).limit(count).toArray(Span[]::new);
@@ -293,9 +321,9 @@ public final class SampleReader implements AutoCloseable {
      */
     public Span located(int i) {
         if (!asStored[field]) {
-            return locate(batch[i], field);
+            return locate(batch, i, field);
         }
-        sample = batch[i];
+        sample = batch.sample(i);
         return batchSpans[i];
     }
 
@@ -441,12 +469,13 @@ public final class SampleReader implements AutoCloseable {
         FieldMap map = maps[field];
         SampleReader source = sources[field];
         TensorSpec from = source.fields[map.field()];
-        long sourceBytes = source.locate(sample, map.field()).byteSize();
+        long sourceBytes = source.locate(sample, position, map.field()).byteSize();
         boolean inPlace = map.map().readsInPlace() && !source.truths[map.field()];
         MemorySegment value = inPlace ? source.inPlace() : copied(source, sourceBytes);
         long begin = clock.now();
         try {
-            map.map().map(tensor(value, from), random.of(sample, map.operation()),
+            SampleRandom chance = position == NOWHERE ? SampleRandom.NONE : random;
+            map.map().map(tensor(value, from), chance.of(position, map.step()),
                     tensor(target.asSlice(targetOffset, bytes), fields[field]));
             clock.transformed(clock.now() - begin);
         } catch (IOException e) {
@@ -488,7 +517,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies one field of one sample.
+     * Copies one field of one sample, outside of any order: a map of it has no random numbers.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
@@ -499,23 +528,27 @@ public final class SampleReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
+        return copy(sample, NOWHERE, field, target, targetOffset);
+    }
+
+    private long copy(long sample, long position, int field, MemorySegment target, long targetOffset) {
+        this.position = position;
         if (!asStored[field]) {
             long bytes = measure(sample, field);
             make(sample, field, bytes, target, targetOffset);
             return bytes;
         }
-        locate(sample, field);
+        locate(sample, position, field);
         reader.copy(span, target, targetOffset);
         normalize(field, target, targetOffset, span.byteSize());
         return span.byteSize();
     }
 
     /**
-     * Copies one field of many samples, one behind the other; where the samples are {@linkplain Dataset#rows rows}, as
-     * fast as the memory gives them.
+     * Copies one field of the samples of a batch, one behind the other; where the samples are
+     * {@linkplain Dataset#rows rows}, as fast as the memory gives them.
      *
-     * @param samples the samples' indices
-     * @param count how many of them
+     * @param plan the batch
      * @param field the field's position in the dataset
      * @param target where to; native memory
      * @param targetOffset the first byte to write
@@ -523,7 +556,9 @@ public final class SampleReader implements AutoCloseable {
      * @throws BadSampleException if the sample is damaged, or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
-    public long copyAll(long[] samples, int count, int field, MemorySegment target, long targetOffset) {
+    public long copyAll(BatchPlan plan, int field, MemorySegment target, long targetOffset) {
+        long[] samples = plan.samples();
+        int count = plan.count();
         if (rows[field] != null) {
             verifyRows(samples, count, field);
             try {
@@ -541,7 +576,7 @@ public final class SampleReader implements AutoCloseable {
         }
         long at = targetOffset;
         for (int i = 0; i < count; i++) {
-            at += copy(samples[i], field, target, at);
+            at += copy(samples[i], plan.position(i), field, target, at);
         }
         return at - targetOffset;
     }
@@ -556,12 +591,13 @@ public final class SampleReader implements AutoCloseable {
      * Looks whether a sample can be read: finds its fields, checks and decodes them, as reading them would.
      *
      * @param sample the sample's index
+     * @param position the position in the epoch's order that it is to be read at
      * @throws BadSampleException if it is damaged or cannot be decoded
      * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
-    public void check(long sample) {
+    public void check(long sample, long position) {
         for (int f = 0; f < fields.length; f++) {
-            locate(sample, f);
+            locate(sample, position, f);
         }
     }
 

@@ -155,4 +155,9 @@ public final class TensorRows implements Dataset {
         }
         return text.toString();
     }
+
+    @Override
+    public String toString() {
+        return size() + " rows of " + fields;
+    }
 }

@@ -133,4 +133,9 @@ public final class TokenWindows implements Dataset {
     public String fingerprint() {
         return "windows:tokens=" + windowTokens + ":stride=" + stride + ":across|" + store.fingerprint();
     }
+
+    @Override
+    public String toString() {
+        return size + " windows of " + windowTokens + " tokens of " + store;
+    }
 }

@@ -11,16 +11,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongPredicate;
 
 /**
- * Finds other samples for those that cannot be read, as a pure function of seed, epoch and the bad sample: so every
- * worker, rank and resumed run finds the same. Keeps what was met; any number of workers use it.
+ * Finds other samples for those that cannot be read, as a pure function of seed, epoch, the bad sample and its
+ * position: so every worker, rank and resumed run finds the same. Keeps what was met; any number of workers use it.
  *
  * <p>Once a batch has met one bad sample, all its samples are looked at, so that many of them cost one pass more, not
  * one each.
  */
 final class BadSamples {
 
-    /** Keeps the draws apart from those of augmentations: "SUBS". */
-    static final long OPERATION = 0x53554253L;
+    /** Keeps the draws apart from those of augmentations. */
+    static final long STEP = KeyedRandom.step("penstock.substitute");
     /** A dataset of which so many samples in a row are bad is no dataset. */
     static final int MAX_DRAWS = 64;
 
@@ -47,10 +47,12 @@ final class BadSamples {
     void repair(BatchPlan plan, SampleReader reader) {
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
-            if (isGood(sample, reader)) {
+            long position = plan.position(row);
+            if (isGood(sample, position, reader)) {
                 continue;
             }
-            long other = substitute(seed, plan.epoch(), size, sample, draw -> isGood(draw, reader));
+            long other = substitute(seed, plan.epoch(), position, size, sample,
+                    draw -> isGood(draw, position, reader));
             if (policy == BadSamplePolicy.SKIP) {
                 boolean moved = row < plan.valid();
                 plan.withdraw(row, other);
@@ -64,11 +66,12 @@ final class BadSamples {
     /**
      * The sample that takes the place of a bad one.
      *
+     * @param position the bad sample's position in the epoch's order
      * @param isGood whether a sample can be read
      */
-    static long substitute(long seed, long epoch, long size, long sample, LongPredicate isGood) {
+    static long substitute(long seed, long epoch, long position, long size, long sample, LongPredicate isGood) {
         var random = new KeyedRandom(seed, epoch);
-        random.select(sample, OPERATION);
+        random.select(position, STEP);
         for (int draw = 0; draw < MAX_DRAWS; draw++) {
             long other = random.nextLong(size);
             if (other != sample && isGood.test(other)) {
@@ -79,9 +82,9 @@ final class BadSamples {
                 + " others were drawn and are bad too");
     }
 
-    private boolean isGood(long sample, SampleReader reader) {
+    private boolean isGood(long sample, long position, SampleReader reader) {
         try {
-            reader.check(sample);
+            reader.check(sample, position);
             return true;
         } catch (BadSampleException bad) {
             if (met.size() < MAX_KEPT && met.putIfAbsent(sample, bad.getMessage()) == null) {

@@ -151,6 +151,17 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
     }
 
     /**
+     * Where a row's sample stands in the epoch's order, counted over all ranks: what random numbers for it are drawn
+     * by, with {@link io.penstock.sampling.KeyedRandom}.
+     *
+     * @param row from 0 up to, not including, {@link #count}
+     * @return from 0; a surplus sample's is at or past the epoch's size
+     */
+    public long position(int row) {
+        return open().plan.position(row);
+    }
+
+    /**
      * The fields, with the shapes that they have in this batch.
      *
      * @return name, dtype and shape of each

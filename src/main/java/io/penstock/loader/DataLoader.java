@@ -102,7 +102,7 @@ public final class DataLoader implements AutoCloseable {
         this.layout = settings.layout(batches);
         this.name = settings.name;
         this.nanoTime = settings.nanoTime;
-        this.endEpoch = settings.endEpoch;
+        this.endEpoch = Math.min(settings.endEpoch, settings.sampler.epochs());
         this.inline = settings.workers == 0;
         this.leaseMode = settings.leaseMode;
         var opened = new Opened();
@@ -111,7 +111,7 @@ public final class DataLoader implements AutoCloseable {
         this.device = ownsDevice ? Device.host() : settings.device;
         var verified = settings.verify ? new VerifiedReads() : null;
         this.totals = new LoaderTotals(verified, inline);
-        this.badSamples = new BadSamples(settings.badSamples, settings.sampler.seed(), settings.dataset.size());
+        this.badSamples = new BadSamples(settings.badSamples, settings.seed(), settings.dataset.size());
         if (ownsDevice) {
             opened.add(device, Device::close);
         }
@@ -170,8 +170,8 @@ public final class DataLoader implements AutoCloseable {
     private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, VerifiedReads verified,
             boolean helps, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, nanoTime);
-        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, nanoTime,
-                settings.sampler.seed(), settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
+        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, nanoTime, settings.seed(),
+                settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
                 accounts == null ? null
                         : new WorkerAccount(accounts, name, number, reader.clock(), settings.isOnMachineTime()));
     }
@@ -265,7 +265,7 @@ public final class DataLoader implements AutoCloseable {
         }
         if (accounts != null && accounts.events.isWatched()) {
             accounts.events.requests(run.base + nextBatch,
-                    nextBatch > 0 && run.batches.epochOf(nextBatch) == run.batches.epochOf(nextBatch - 1));
+                    nextBatch > 0 && run.epochOf(nextBatch) == run.epochOf(nextBatch - 1));
         }
         long begin = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NO_WAIT;
         leases.begin();
@@ -329,22 +329,22 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The rest of the epoch that the loader is in, batch by batch; at an epoch's end, the whole of the next one.
-     * Breaking off leaves the loader there.
+     * The rest of the epoch that the loader is in, batch by batch; at an epoch's end, the whole of the next one that
+     * has a batch, as all have but with a token budget whose last batch is dropped. Breaking off leaves the loader
+     * there.
      *
      * @return batches, each to be closed by the caller; may be iterated once
      */
     public Iterable<Batch> epoch() {
         trainer.enter();
         try {
-            return restOfEpoch();
+            return restOf(currentEpoch());
         } finally {
             trainer.leave();
         }
     }
 
-    private Iterable<Batch> restOfEpoch() {
-        long epoch = currentEpoch();
+    private Iterable<Batch> restOf(long epoch) {
         return () -> {
             Run started = run;
             return new BatchIterator(this, () -> isIn(epoch, started));
@@ -356,14 +356,14 @@ public final class DataLoader implements AutoCloseable {
         if (run != started) {
             throw new IllegalStateException("the loader was moved during this iteration");
         }
-        return run.has(nextBatch) && run.batches.epochOf(nextBatch) <= epoch;
+        return run.has(nextBatch) && run.epochOf(nextBatch) <= epoch;
     }
 
     /**
      * All batches of an epoch, from its start: the loader is moved there, if it is elsewhere.
      *
      * @param epoch the epoch, from 0
-     * @return batches, each to be closed by the caller; may be iterated once
+     * @return batches, each to be closed by the caller; may be iterated once; none if the epoch has none
      */
     public Iterable<Batch> epoch(long epoch) {
         trainer.enter();
@@ -372,7 +372,7 @@ public final class DataLoader implements AutoCloseable {
             if (here.epoch() != epoch || here.position() != 0) {
                 moveTo(run.batches.startingAt(epoch, 0));
             }
-            return restOfEpoch();
+            return restOf(epoch);
         } finally {
             trainer.leave();
         }
@@ -393,10 +393,10 @@ public final class DataLoader implements AutoCloseable {
     /**
      * The epoch of the next batch.
      *
-     * @return from 0
+     * @return from 0; behind the last batch, the first epoch that is not given
      */
     public long currentEpoch() {
-        return run.batches.epochOf(nextBatch);
+        return run.epochOf(nextBatch);
     }
 
     /**
@@ -425,6 +425,7 @@ public final class DataLoader implements AutoCloseable {
      * {@linkplain DataLoaderBuilder#patience patience}.
      *
      * @param epoch the epoch, from 0
+     * @throws IllegalArgumentException if the order has no such epoch
      * @throws IllegalStateException if a worker does not end after twice that time: the loader has then failed
      */
     public void seek(long epoch) {

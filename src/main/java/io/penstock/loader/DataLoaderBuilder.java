@@ -39,6 +39,8 @@ public final class DataLoaderBuilder {
 
     final Dataset dataset;
     Sampler sampler;
+    /** Of augmentations; null for that of the order. */
+    private Long seed;
     Collator collator = new Stack();
     int batchSize = 1;
     /** What fits in a batch; null if it is the batch size. */
@@ -123,6 +125,23 @@ public final class DataLoaderBuilder {
         }
         this.sampler = sampler;
         return this;
+    }
+
+    /**
+     * What augmentations and the substitutes of bad samples are drawn by, together with the epoch, the sample's
+     * position in its order, and the name of the step. No part of a state: a resumed run wants the same. Default: the
+     * seed of the order, {@link Sampler#augmentationSeed}.
+     *
+     * @param seed any number
+     * @return this
+     */
+    public DataLoaderBuilder seed(long seed) {
+        this.seed = seed;
+        return this;
+    }
+
+    long seed() {
+        return seed != null ? seed : sampler.augmentationSeed();
     }
 
     /**
@@ -416,7 +435,11 @@ public final class DataLoaderBuilder {
     BatchSampler batches() {
         BatchSampler all = (budget == null ? BatchSampler.of(sampler, batchSize, shard, dropLast)
                 : BatchSampler.of(sampler, budget, lengths, shard, dropLast)).withDataset(dataset.fingerprint());
-        return state != null ? all.resume(state) : startEpoch == 0 ? all : all.startingAt(startEpoch, 0);
+        BatchSampler run = state != null ? all.resume(state) : startEpoch == 0 ? all : all.startingAt(startEpoch, 0);
+        if (state == null || endEpoch == Long.MAX_VALUE) {      // a run that was resumed may be at its end
+            run.requireBatch(endEpoch);
+        }
+        return run;
     }
 
     SlabLayout layout(BatchSampler batches) {

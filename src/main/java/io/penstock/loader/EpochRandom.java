@@ -23,8 +23,8 @@ final class EpochRandom implements SampleRandom {
     }
 
     @Override
-    public RandomGenerator of(long sample, long operation) {
-        random.select(sample, operation);
+    public RandomGenerator of(long position, long step) {
+        random.select(position, step);
         return random;
     }
 }

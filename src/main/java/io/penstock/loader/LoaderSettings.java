@@ -6,7 +6,6 @@ import io.penstock.json.JsonException;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.RegularFile;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Supplier;
 
 /**
  * What changes a loader's speed and memory and never a byte of its batches, as a value that can be kept in a file. What
@@ -100,9 +100,13 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      * @throws IllegalArgumentException if the text is not settings of this version; the message says where and why
      */
     public static LoaderSettings fromJson(CharSequence json) {
+        return parsed(() -> Json.parse(json));
+    }
+
+    private static LoaderSettings parsed(Supplier<Object> json) {
         Map<String, Object> fields;
         try {
-            fields = new LinkedHashMap<>(Json.object(Json.parse(json)));
+            fields = new LinkedHashMap<>(Json.object(json.get()));
         } catch (JsonException e) {
             throw new IllegalArgumentException(NOT_SETTINGS + e.getMessage(), e);
         }
@@ -144,9 +148,8 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
                     + MAX_FILE_BYTES);
         }
         try {
-            return fromJson(RegularFile.readString(file));
-        } catch (CharacterCodingException e) {
-            throw new IllegalArgumentException(file + ": " + NOT_SETTINGS + "found bytes that are not UTF-8", e);
+            byte[] utf8 = RegularFile.readAllBytes(file);
+            return parsed(() -> Json.parse(utf8));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
         }

@@ -15,6 +15,8 @@ final class Run {
     /** The first epoch of which the run has nothing, and the first number that is never asked for. */
     private final long endEpoch;
     private final long endNumber;
+    /** Batches below this number are of epochs that the run has, whichever they are. */
+    private final long certainNumber;
 
     /** Written by the workers for every batch, while the trainer reads the fields above. */
     private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
@@ -27,11 +29,18 @@ final class Run {
         this.base = base;
         this.endEpoch = endEpoch;
         this.endNumber = endNumber;
+        long epochs = Math.max(0, endEpoch - batches.startState().epoch());
+        this.certainNumber = Math.min(endNumber, epochs / BatchSampler.MOST_EMPTY_EPOCHS - 1);
     }
 
     /** Whether the run has a batch of that number. */
     boolean has(long number) {
-        return number < endNumber && (endEpoch == Long.MAX_VALUE || batches.epochOf(number) < endEpoch);
+        return number < certainNumber || number < endNumber && batches.epochOf(number, endEpoch) < endEpoch;
+    }
+
+    /** The epoch of a batch; behind the last one, the first epoch of which the run has nothing. */
+    long epochOf(long number) {
+        return batches.epochOf(number, Math.max(endEpoch, batches.startState().epoch()));
     }
 
     /** The sequence that is claimed next, if the run has one; others may claim it meanwhile. */

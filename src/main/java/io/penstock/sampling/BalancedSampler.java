@@ -38,6 +38,11 @@ final class BalancedSampler implements Sampler {
     }
 
     @Override
+    public long epochs() {
+        return Positions.wholeEpochs(size);
+    }
+
+    @Override
     public Order epoch(long epoch) {
         long before = Math.multiplyExact(epoch, size);
         return new ComputedOrder(size, position -> {

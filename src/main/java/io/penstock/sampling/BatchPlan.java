@@ -11,6 +11,7 @@ import java.util.Objects;
 public final class BatchPlan {
 
     private final long[] samples;
+    private final long[] positions;
     private long number;
     private long epoch;
     private long indexInEpoch;
@@ -29,6 +30,7 @@ public final class BatchPlan {
             throw new IllegalArgumentException("capacity " + capacity + ", expected 1 or more samples");
         }
         samples = new long[capacity];
+        positions = new long[capacity];
     }
 
     /**
@@ -43,11 +45,20 @@ public final class BatchPlan {
                     + other.count);
         }
         System.arraycopy(other.samples, 0, samples, 0, other.count);
+        System.arraycopy(other.positions, 0, positions, 0, other.count);
         set(other.number, other.epoch, other.indexInEpoch, other.firstPosition, other.count, other.valid);
         replaced = other.replaced;
     }
 
-    void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
+    /** A batch whose samples lie {@code world} positions apart. */
+    void set(long number, long epoch, long indexInEpoch, long firstPosition, int world, int count, int valid) {
+        for (int i = 0; i < count; i++) {
+            positions[i] = firstPosition + (long) i * world;
+        }
+        set(number, epoch, indexInEpoch, firstPosition, count, valid);
+    }
+
+    private void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
         this.number = number;
         this.epoch = epoch;
         this.indexInEpoch = indexInEpoch;
@@ -58,7 +69,7 @@ public final class BatchPlan {
     }
 
     /**
-     * Puts another sample in the place of one that cannot be read.
+     * Puts another sample in the place of one that cannot be read, at the same position.
      *
      * @param row the row, from 0 up to, not including, {@link #count}
      * @param sample the other sample's index in the dataset
@@ -72,7 +83,8 @@ public final class BatchPlan {
 
     /**
      * Takes out a sample that cannot be read: the rows with weight behind it move up by one, and the last of their
-     * places goes to another sample, without weight. A row that has no weight stays where it is.
+     * places goes to another sample, without weight, at the position of the one that is taken out. A row that has no
+     * weight stays where it is.
      *
      * @param row the row, from 0 up to, not including, {@link #count}
      * @param filler the other sample's index in the dataset
@@ -82,8 +94,11 @@ public final class BatchPlan {
         Objects.checkIndex(row, count);
         if (row < valid) {
             valid--;
+            long position = positions[row];
             System.arraycopy(samples, row + 1, samples, row, valid - row);
+            System.arraycopy(positions, row + 1, positions, row, valid - row);
             samples[valid] = filler;
+            positions[valid] = position;
         } else {
             samples[row] = filler;
         }
@@ -174,9 +189,26 @@ public final class BatchPlan {
      * @throws IndexOutOfBoundsException if {@code i} is outside that range
      */
     public long sample(int i) {
+        check(i);
+        return samples[i];
+    }
+
+    /**
+     * One sample's position in the epoch's order, counted over all ranks: what its random numbers are drawn by. The
+     * same whatever the batch size and the number of ranks; a surplus sample's is at or past the epoch's size.
+     *
+     * @param i from 0 up to, not including, {@link #count()}
+     * @return from 0
+     * @throws IndexOutOfBoundsException if {@code i} is outside that range
+     */
+    public long position(int i) {
+        check(i);
+        return positions[i];
+    }
+
+    private void check(int i) {
         if (i < 0 || i >= count) {
             throw new IndexOutOfBoundsException("sample " + i + " of a batch, expected 0 to " + (count - 1));
         }
-        return samples[i];
     }
 }

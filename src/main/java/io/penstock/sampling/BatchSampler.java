@@ -19,6 +19,9 @@ import java.util.function.LongUnaryOperator;
  */
 public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
+    /** A run has no batch any more once so many epochs one behind the other have none. */
+    public static final int MOST_EMPTY_EPOCHS = 64;
+
     final Sampler sampler;
     final OrderCache orders;
     final Shard shard;
@@ -71,7 +74,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * rank: the ranks take equally many batches, and of each batch equally many samples, without asking each other.
      *
      * <p>Where batches end is found by going through the lengths of an epoch's samples in order, once on every rank,
-     * as far as batches are asked for; 8 bytes a batch are kept.
+     * as far as batches are asked for; 8 bytes a batch are kept. With {@code dropLast} an epoch may have no batch: it
+     * is passed over. {@link #requireBatch} refuses a run whose epochs all are such.
      *
      * @param sampler the order
      * @param budget what a batch has room for
@@ -80,8 +84,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @param dropLast whether the last batch of an epoch is left out if it has fewer than the most samples
      * @return the batch sampler
      * @throws IllegalArgumentException if a sample does not fit in the budget alone, which is named; all of the dataset
-     *     are looked at, unless the sampler leaves some out; or if an epoch has not a single batch
-     * @throws IllegalStateException if the first batch begins with such a sample of a sampler that leaves some out
+     *     are looked at, unless the sampler leaves some out; or if the ranks are more than an epoch has samples for
      */
     public static BatchSampler of(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
             boolean dropLast) {
@@ -91,14 +94,11 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         if (sampler.size() == sampler.datasetSize()) {
             budget.checkAll(lengths, sampler.size());
         }
-        BudgetBatches result = new BudgetBatches(sampler, new OrderCache(sampler), budget, lengths, shard, dropLast, "",
-                0, 0);
-        if (!result.hasBatch()) {
+        if (shard.samplesPerRank(sampler.size()) == 0) {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
-                    + ", " + budget + (dropLast ? ", last batch dropped" : "")
-                    + "; fewer ranks, a smaller budget or another tail policy would leave some");
+                    + "; fewer ranks or another tail policy would leave some");
         }
-        return result;
+        return new BudgetBatches(sampler, new OrderCache(sampler), budget, lengths, shard, dropLast, "", 0, 0);
     }
 
     /** The same batches, with another text for the dataset. */
@@ -136,8 +136,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @throws IllegalArgumentException if there is no such place
      */
     public BatchSampler startingAt(long epoch, long position) {
-        if (epoch < 0 || epoch > Positions.MAX_SIZE) {
-            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
+        if (epoch < 0 || epoch >= sampler.epochs()) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (sampler.epochs() - 1));
         }
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
@@ -150,10 +150,18 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      *
      * @param state what was given before
      * @return a batch sampler whose batch 0 starts with the next sample
-     * @throws StateMismatchException if the state is of another dataset or order
+     * @throws StateMismatchException if the state is of another dataset or order, or at a place that this order lacks
      */
     public BatchSampler resume(LoaderState state) {
         List<String> differences = state.differences(startState());
+        if (state.epoch() >= sampler.epochs()) {
+            differences.add("epoch: the state has " + state.epoch() + ", this run has epochs 0 to "
+                    + (sampler.epochs() - 1));
+        }
+        if (state.position() >= size) {
+            differences.add("position: the state has " + state.position() + ", this run has positions 0 to "
+                    + (size - 1));
+        }
         if (!differences.isEmpty()) {
             throw new StateMismatchException(differences);
         }
@@ -167,7 +175,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @param into the plan to fill, with room for a batch
      * @throws IndexOutOfBoundsException if the number is negative
      * @throws IllegalArgumentException if the plan is too small
-     * @throws IllegalStateException if a sample does not fit in the budget alone, which is named
+     * @throws IllegalStateException if a sample does not fit in the budget alone, which is named; or if none of many
+     *     epochs has a batch, as {@link #requireBatch} says it
      */
     public void plan(long number, BatchPlan into) {
         long[] samples = into.samples();
@@ -189,7 +198,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
             samples[i] = order.at((first + (long) i * world) % size);
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
-        into.set(number, epoch, index, first, count, valid);
+        into.set(number, epoch, index, first, world, count, valid);
     }
 
     /**
@@ -197,19 +206,42 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * budget, epochs differ, and one that was not gone through is gone through now.
      *
      * @param epoch an epoch, not before the one the run starts in
-     * @return the number of batches, the same on every rank; 0 only where too little is left of the start epoch
+     * @return the number of batches, the same on every rank; 0 where too little is left of the start epoch, or where
+     *     all of an epoch fits in a budget's last batch, which is dropped
      * @throws IllegalArgumentException if the run starts after that epoch
      */
     public abstract long batchesInEpoch(long epoch);
 
     /**
-     * The epoch a batch belongs to.
+     * The epoch a batch belongs to. Epochs without batches are passed over.
      *
      * @param number the batch's number in this run, from 0
      * @return the epoch
      * @throws IndexOutOfBoundsException if the number is negative
      */
-    public abstract long epochOf(long number);
+    public long epochOf(long number) {
+        return epochOf(number, Long.MAX_VALUE);
+    }
+
+    /**
+     * The epoch a batch belongs to, as far as an epoch: of those from there on, none is looked at.
+     *
+     * @param number the batch's number in this run, from 0
+     * @param endEpoch the first epoch that does not matter
+     * @return the epoch; {@code endEpoch} if the batch is of none before
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public abstract long epochOf(long number, long endEpoch);
+
+    /**
+     * Refuses a run without batches. That can only be with a token budget and {@code dropLast}, where an epoch that
+     * fits in one batch has none: none of the run's epochs has a batch, or none of the first
+     * {@value #MOST_EMPTY_EPOCHS}.
+     *
+     * @param endEpoch the first epoch that the run does not go through; {@link Long#MAX_VALUE} if it has no end
+     * @throws IllegalArgumentException if there is no batch
+     */
+    public abstract void requireBatch(long endEpoch);
 
     /**
      * A batch's number in its epoch, as {@link BatchPlan#indexInEpoch()} counts it.
@@ -223,12 +255,13 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The first batch that this run takes from an epoch. With a token budget, all epochs before are gone through that
-     * were not.
+     * The first batch that this run takes from an epoch, or from one behind it if it has none. With a token budget, all
+     * epochs before are gone through that were not.
      *
      * @param epoch an epoch, not before the one the run starts in
      * @return that batch's number in this run
      * @throws IllegalArgumentException if the run starts after that epoch
+     * @throws IllegalStateException if the run ends before it for want of batches
      */
     public abstract long firstBatchOf(long epoch);
 

@@ -18,17 +18,14 @@ final class BudgetBatches extends BatchSampler {
     private final AtomicReferenceArray<BudgetEpoch> epochs = new AtomicReferenceArray<>(SLOTS);
     /** The number of the first batch of each epoch from the start epoch on, as far as epochs are known. */
     private volatile long[] firsts = {0};
+    /** Whether the last epochs that are known are as many without batches as there may be. */
+    private volatile boolean barren;
 
     BudgetBatches(Sampler sampler, OrderCache orders, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
             boolean dropLast, String dataset, long startEpoch, long startPosition) {
         super(sampler, orders, shard, dropLast, dataset, startEpoch, startPosition);
         this.budget = budget;
         this.lengths = lengths;
-    }
-
-    /** Whether the start epoch has a batch. */
-    boolean hasBatch() {
-        return of(startEpoch).has(0);
     }
 
     @Override
@@ -63,7 +60,12 @@ final class BudgetBatches extends BatchSampler {
 
     @Override
     int count(long epoch, long index) {
-        return (int) ((of(epoch).end(index) - begin(epoch, index)) / shard.worldSize());
+        if (barren && epoch == startEpoch + firsts.length - 1) {
+            throw new IllegalStateException(noBatch(epoch - MOST_EMPTY_EPOCHS + 1, epoch));
+        }
+        long end = of(epoch).end(index);
+        of(epoch).check(index);
+        return (int) ((end - begin(epoch, index)) / shard.worldSize());
     }
 
     @Override
@@ -78,9 +80,10 @@ final class BudgetBatches extends BatchSampler {
     }
 
     @Override
-    public long epochOf(long number) {
+    public long epochOf(long number, long endEpoch) {
         checkNumber(number);
         while (true) {
+            boolean ends = barren;
             long[] known = firsts;
             int last = known.length - 1;
             if (number < known[last]) {
@@ -90,27 +93,45 @@ final class BudgetBatches extends BatchSampler {
                 while (at < last && known[at + 1] == number) {
                     at++;
                 }
-                return startEpoch + at;
+                return Math.min(startEpoch + at, endEpoch);
             }
-            if (of(startEpoch + last).has(number - known[last])) {
+            if (startEpoch + last >= endEpoch) {
+                return endEpoch;
+            }
+            if (ends || of(startEpoch + last).has(number - known[last])) {
                 return startEpoch + last;
             }
             extend(last);
         }
     }
 
-    /** Goes on behind the last epoch that is known. */
+    /** Goes on behind the last epoch that is known, unless as many as there may be have had no batch. */
     private synchronized void extend(int last) {
         long[] known = firsts;
-        if (known.length - 1 == last) {
-            long[] more = Arrays.copyOf(known, known.length + 1);
+        if (known.length - 1 == last && !barren) {
             long count = of(startEpoch + last).count();
-            if (count == 0 && origin(startEpoch + last) == 0) {
-                throw new IllegalStateException("no batch in epoch " + (startEpoch + last) + " of " + size
-                        + " samples: " + shard + ", " + budget + (dropLast ? ", last batch dropped" : ""));
+            if (count == 0 && last + 1 >= MOST_EMPTY_EPOCHS && known[last + 1 - MOST_EMPTY_EPOCHS] == known[last]) {
+                barren = true;
+            } else {
+                long[] more = Arrays.copyOf(known, known.length + 1);
+                more[last + 1] = known[last] + count;
+                firsts = more;
             }
-            more[last + 1] = known[last] + count;
-            firsts = more;
+        }
+    }
+
+    private String noBatch(long firstEpoch, long lastEpoch) {
+        return "no batch in epochs " + firstEpoch + " to " + lastEpoch + ", each of " + size + " samples: " + shard
+                + ", " + budget + (dropLast ? ", last batch dropped" : "")
+                + "; a smaller budget, or keeping the last batch, would leave some";
+    }
+
+    @Override
+    public void requireBatch(long endEpoch) {
+        long epoch = epochOf(0, endEpoch);
+        boolean none = barren && firsts[firsts.length - 1] == 0;
+        if (none || epoch >= endEpoch && startEpoch < endEpoch) {
+            throw new IllegalArgumentException(noBatch(startEpoch, Math.min(epoch, endEpoch - 1)));
         }
     }
 
@@ -118,6 +139,10 @@ final class BudgetBatches extends BatchSampler {
     public long firstBatchOf(long epoch) {
         checkStarted(epoch);
         while (epoch - startEpoch >= firsts.length) {
+            if (barren) {
+                throw new IllegalStateException(noBatch(startEpoch + firsts.length - MOST_EMPTY_EPOCHS,
+                        startEpoch + firsts.length - 1));
+            }
             extend(firsts.length - 1);
         }
         return firsts[(int) (epoch - startEpoch)];

@@ -26,7 +26,10 @@ final class BudgetEpoch {
     /** Behind the last position that a rank takes: surplus positions are at or past the epoch's size. */
     private final long limit;
 
-    /** The ends of batches, the first {@link #known} of them; grown before that is raised. */
+    /**
+     * The ends of batches, the first {@link #known} of them; grown before that is raised. Of a batch that cannot be
+     * made, since a sample does not fit alone, all bits are turned.
+     */
     private volatile long[] ends = new long[FIRST_ENDS];
     private volatile int known;
     private volatile boolean complete;
@@ -39,8 +42,6 @@ final class BudgetEpoch {
     private final long[] samples = new long[SAMPLES_AT_ONCE];
     private long samplesFrom;
     private int sampleCount;
-    /** The last sample that was met that does not fit alone. */
-    private long misfit;
 
     BudgetEpoch(long epoch, Order order, long origin, Shard shard, TokenBudget budget, LongUnaryOperator lengths,
             boolean dropLast) {
@@ -60,7 +61,7 @@ final class BudgetEpoch {
         return epoch;
     }
 
-    /** Whether there is a batch of that index. */
+    /** Whether there is a batch of that index; also where it cannot be made, which {@link #check} says. */
     boolean has(long index) {
         if (index >= known && !complete) {
             find(index);
@@ -68,12 +69,24 @@ final class BudgetEpoch {
         return index < known;
     }
 
+    /** Fails if a batch, which the epoch has, holds a sample that does not fit alone. */
+    void check(long index) {
+        long end = ends[(int) index];
+        for (int rank = 0; end < 0 && rank < world; rank++) {
+            long sample = order.at((~end - world + rank) % size);
+            if (!budget.fits(lengths.applyAsLong(sample))) {
+                throw new IllegalStateException(budget.misfit(sample, lengths.applyAsLong(sample)));
+            }
+        }
+    }
+
     /** The position behind a batch, which the epoch has. */
     long end(long index) {
         if (!has(index)) {
             throw new IndexOutOfBoundsException("batch " + index + " of epoch " + epoch + ", which has " + known);
         }
-        return ends[(int) index];
+        long end = ends[(int) index];
+        return end < 0 ? ~end : end;
     }
 
     /** How many batches the epoch has. */
@@ -86,18 +99,17 @@ final class BudgetEpoch {
         while (!complete && (index >= known || known < index + BATCHES_AHEAD)) {
             if (next == limit) {
                 if (count == budget.maxSamples() || count > 0 && !dropLast) {
-                    publish();
+                    publish(next);
                 }
                 complete = true;
             } else if (take()) {
                 count++;
                 next += world;
             } else if (count > 0) {
-                publish();
-            } else if (index >= known) {
-                throw new IllegalStateException(budget.misfit(misfit, lengths.applyAsLong(misfit)));
+                publish(next);
             } else {
-                return;                                 // it is said when its batch is asked for
+                next += world;                          // a batch of its own, which nobody can make
+                publish(~next);
             }
         }
     }
@@ -124,11 +136,11 @@ final class BudgetEpoch {
         return true;
     }
 
-    private void publish() {
+    private void publish(long end) {
         if (known == ends.length) {
             ends = Arrays.copyOf(ends, Math.multiplyExact(ends.length, 2));
         }
-        ends[known] = next;
+        ends[known] = end;
         known = known + 1;
         count = 0;
         longest = 0;
@@ -139,13 +151,8 @@ final class BudgetEpoch {
 
     /** The length of the sample at a position; -1 if it does not fit in a batch of its own. */
     private long length(long position) {
-        long sample = sample(position);
-        long length = lengths.applyAsLong(sample);
-        if (!budget.fits(length)) {
-            misfit = sample;
-            return -1;
-        }
-        return length;
+        long length = lengths.applyAsLong(sample(position));
+        return budget.fits(length) ? length : -1;
     }
 
     private long sample(long position) {

@@ -6,7 +6,6 @@ import io.penstock.json.JsonException;
 import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
 /**
@@ -116,9 +116,10 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
         }
         Checkpoint checkpoint;
         try {
-            checkpoint = fromJson(RegularFile.readString(file));
+            byte[] utf8 = RegularFile.readAllBytes(file);
+            checkpoint = parsed(() -> Json.parse(utf8));
             checkpoint.files.keySet().forEach(name -> inside(folder, name));
-        } catch (IllegalArgumentException | CharacterCodingException e) {
+        } catch (IllegalArgumentException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }
         List<String> differences = new ArrayList<>();
@@ -171,8 +172,12 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      * @throws IllegalArgumentException if the text is none of this version
      */
     public static Checkpoint fromJson(CharSequence json) {
+        return parsed(() -> Json.parse(json));
+    }
+
+    private static Checkpoint parsed(Supplier<Object> json) {
         try {
-            Map<String, Object> fields = Json.object(Json.parse(json));
+            Map<String, Object> fields = Json.object(json.get());
             if (!Long.valueOf(FORMAT_VERSION).equals(fields.get(VERSION_KEY))) {
                 throw new IllegalArgumentException("checkpoint's state of version " + fields.get(VERSION_KEY)
                         + ", expected " + FORMAT_VERSION);

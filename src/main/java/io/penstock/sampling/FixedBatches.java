@@ -52,12 +52,16 @@ final class FixedBatches extends BatchSampler {
     }
 
     @Override
-    public long epochOf(long number) {
+    public long epochOf(long number, long endEpoch) {
         checkNumber(number);
-        if (number < batchesInStartEpoch) {
-            return startEpoch;
-        }
-        return startEpoch + 1 + (number - batchesInStartEpoch) / batchesInFullEpoch;
+        long epoch = number < batchesInStartEpoch ? startEpoch
+                : startEpoch + 1 + (number - batchesInStartEpoch) / batchesInFullEpoch;
+        return Math.min(epoch, endEpoch);
+    }
+
+    /** Every whole epoch has a batch. */
+    @Override
+    public void requireBatch(long endEpoch) {
     }
 
     @Override

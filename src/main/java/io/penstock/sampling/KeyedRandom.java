@@ -1,19 +1,26 @@
 package io.penstock.sampling;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.random.RandomGenerator;
 
 /**
- * Random numbers by key: the words that an operation draws for a sample are a pure function of (seed, epoch, sample,
- * operation), so an augmentation does not depend on workers, ranks, batch size, or where a run was resumed.
+ * Random numbers by key: the words that a step draws for a sample are a pure function of (seed, epoch, position in the
+ * epoch's order, name of the step). So an augmentation does not depend on workers, ranks, batch size, or where a run
+ * was resumed; a sample that an order gives twice is not augmented twice alike; and another step changes nothing.
  *
  * <p>{@link #select} moves to a key; the words from there on are those of SplitMix64 from a state that is mixed of the
  * key. Moving costs two mixes and allocates nothing: have one generator a thread, and select for each sample.
  * {@code docs/spec/randomness.md} fixes every bit for ports.
  *
  * {@snippet :
+ * static final long SHIFT = KeyedRandom.step("shift");
+ *
  * var random = new KeyedRandom(seed, epoch);
  * for (int row = 0; row < batch.count(); row++) {
- *     random.select(batch.sample(row), CROP);
+ *     random.select(batch.position(row), SHIFT);
  *     int top = random.nextInt(33);
  * }
  * }
@@ -24,11 +31,15 @@ public final class KeyedRandom implements RandomGenerator {
     /** Keeps draws apart from the epoch's order, whose keys come from the same seed and epoch: "DRAW". */
     private static final long TAG = 0x44524157L;
 
+    /** Of the hash of names: FNV-1a with 64 bits, by Fowler, Noll and Vo. */
+    private static final long FNV_BASIS = 0xCBF29CE484222325L;
+    private static final long FNV_PRIME = 0x100000001B3L;
+
     private final long epochState;
     private final SplitMix64 words = new SplitMix64(0);
 
     /**
-     * The draws of one epoch, at sample 0 and operation 0.
+     * The draws of one epoch, at position 0 and step 0.
      *
      * @param seed any 64 bits
      * @param epoch any number
@@ -39,13 +50,33 @@ public final class KeyedRandom implements RandomGenerator {
     }
 
     /**
+     * The number of a step: the FNV-1a hash of its name in UTF-8. To be worked out once, not for each sample.
+     *
+     * @param name what tells the step from others that draw for the same sample
+     * @return 64 bits
+     * @throws IllegalArgumentException if the name has half of a surrogate pair, which UTF-8 cannot write
+     */
+    public static long step(String name) {
+        try {
+            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name));
+            long hash = FNV_BASIS;
+            while (bytes.hasRemaining()) {
+                hash = (hash ^ bytes.get() & 0xFF) * FNV_PRIME;
+            }
+            return hash;
+        } catch (CharacterCodingException e) {
+            throw new IllegalArgumentException("step '" + name + "': found half of a surrogate pair, expected text", e);
+        }
+    }
+
+    /**
      * Moves to the first word of a key.
      *
-     * @param sample the sample's index in the dataset
-     * @param operation any number that tells apart what draws for the sample
+     * @param position the sample's position in the epoch's order: {@link BatchPlan#position}
+     * @param step what draws for the sample: {@link #step}
      */
-    public void select(long sample, long operation) {
-        words.seed(SplitMix64.first(SplitMix64.first(epochState + sample) + operation));
+    public void select(long position, long step) {
+        words.seed(SplitMix64.first(SplitMix64.first(epochState + position) + step));
     }
 
     /**

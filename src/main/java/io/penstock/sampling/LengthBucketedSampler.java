@@ -62,6 +62,11 @@ final class LengthBucketedSampler implements Sampler {
     }
 
     @Override
+    public long epochs() {
+        return base.epochs();
+    }
+
+    @Override
     public Order epoch(long epoch) {
         return new Buckets(epoch);
     }

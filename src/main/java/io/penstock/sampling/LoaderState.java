@@ -5,7 +5,6 @@ import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.memory.RegularFile;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
  * Where a training run stands in its data: what the trainer has been given, all ranks together, and not what was
@@ -42,7 +42,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException if epoch or position is negative or above 2^62
+     * @throws IllegalArgumentException if the epoch is negative or above 2^62, or the position negative or not below
+     *     2^62, the most positions that an epoch has
      */
     public LoaderState {
         Objects.requireNonNull(sampler, "sampler");
@@ -50,8 +51,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
         if (epoch < 0 || epoch > Positions.MAX_SIZE) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
         }
-        if (position < 0 || position > Positions.MAX_SIZE) {
-            throw new IllegalArgumentException("position " + position + ", expected 0 to 2^62");
+        if (position < 0 || position >= Positions.MAX_SIZE) {
+            throw new IllegalArgumentException("position " + position + ", expected 0 to 2^62 - 1");
         }
     }
 
@@ -80,9 +81,18 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @throws IllegalArgumentException if the text is not a state of this version; the message says where and why
      */
     public static LoaderState fromJson(CharSequence json) {
+        return parsed(() -> Json.parse(json));
+    }
+
+    /** The same of UTF-8: offsets count bytes. */
+    static LoaderState fromJson(byte[] utf8) {
+        return parsed(() -> Json.parse(utf8));
+    }
+
+    private static LoaderState parsed(Supplier<Object> json) {
         Map<String, Object> fields;
         try {
-            fields = new LinkedHashMap<>(Json.object(Json.parse(json)));
+            fields = new LinkedHashMap<>(Json.object(json.get()));
         } catch (JsonException e) {
             throw new IllegalArgumentException("not a loader state: " + e.getMessage(), e);
         }
@@ -114,7 +124,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      *
      * @param file what {@link #write} wrote
      * @return the state
-     * @throws IOException if the file cannot be read or does not hold a state of this version
+     * @throws IOException if the file cannot be read or does not hold a state of this version; names the file, and the
+     *     byte where it is not one
      */
     public static LoaderState read(Path file) throws IOException {
         if (Files.size(file) > MAX_FILE_BYTES) {
@@ -122,8 +133,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
                     + MAX_FILE_BYTES);
         }
         try {
-            return fromJson(RegularFile.readString(file));
-        } catch (IllegalArgumentException | CharacterCodingException e) {
+            return fromJson(RegularFile.readAllBytes(file));
+        } catch (IllegalArgumentException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }
     }

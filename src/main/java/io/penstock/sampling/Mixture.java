@@ -209,6 +209,27 @@ public final class Mixture implements Sampler {
         return shuffled ? seed : 0;
     }
 
+    /** The seed of the draws' order; where that is not shuffled, the first of the sources' seeds that is not 0. */
+    @Override
+    public long augmentationSeed() {
+        return shuffled ? seed
+                : samplers.stream().mapToLong(Sampler::augmentationSeed).filter(of -> of != 0).findFirst().orElse(0);
+    }
+
+    @Override
+    public long epochs() {
+        long epochs = Positions.MAX_SIZE;
+        for (int s = 0; s < drawsPerEpoch.length; s++) {
+            if (drawsPerEpoch[s] > 0) {
+                Sampler source = samplers.get(s);
+                long draws = source.epochs() * source.size();
+                boolean fits = Math.multiplyHigh(source.epochs(), source.size()) == 0 && draws >= 0;
+                epochs = Math.min(epochs, Positions.wholeEpochs(fits ? draws : 1L << 63, drawsPerEpoch[s]));
+            }
+        }
+        return epochs;
+    }
+
     @Override
     public Order epoch(long epoch) {
         return new Draws(epoch);

@@ -16,6 +16,17 @@ final class Positions {
         return size;
     }
 
+    /** How many epochs of so many draws there are if draws are counted through all of them, below 2^63. */
+    static long wholeEpochs(long drawsPerEpoch) {
+        return wholeEpochs(1L << 63, drawsPerEpoch);
+    }
+
+    /** The same where draws are counted below a limit of at most 2^63, which is taken as a number without a sign. */
+    static long wholeEpochs(long limit, long drawsPerEpoch) {
+        long epochs = Long.divideUnsigned(limit, drawsPerEpoch);
+        return Long.compareUnsigned(epochs, MAX_SIZE) < 0 ? epochs : MAX_SIZE;
+    }
+
     static void check(long position, long size) {
         if (position < 0 || position >= size) {
             throw new IndexOutOfBoundsException("position " + position + ", expected 0 to " + (size - 1));

@@ -45,6 +45,25 @@ public interface Sampler {
     }
 
     /**
+     * The seed that a loader draws augmentations by, unless it is given one: {@link #seed}, but of an order that is
+     * put together from others without chance of its own, one of theirs.
+     *
+     * @return the seed, 0 where chance has no part
+     */
+    default long augmentationSeed() {
+        return seed();
+    }
+
+    /**
+     * How many epochs have an order: epochs are numbered from 0.
+     *
+     * @return 2^62, or fewer where an order counts its draws through all epochs
+     */
+    default long epochs() {
+        return Positions.MAX_SIZE;
+    }
+
+    /**
      * What tells this sampler's orders from another's, in words a person can compare: kind, size, and whatever else
      * takes part. Two samplers with equal fingerprints give equal orders.
      *

@@ -1,6 +1,5 @@
 package io.penstock.sampling;
 
-
 /** Chosen samples, in an order of another sampler over the choice. */
 final class SubsetSampler implements Sampler {
 
@@ -34,6 +33,16 @@ final class SubsetSampler implements Sampler {
     @Override
     public long seed() {
         return order.seed();
+    }
+
+    @Override
+    public long augmentationSeed() {
+        return order.augmentationSeed();
+    }
+
+    @Override
+    public long epochs() {
+        return order.epochs();
     }
 
     @Override

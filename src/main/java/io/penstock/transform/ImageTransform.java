@@ -211,8 +211,8 @@ public final class ImageTransform {
     }
 
     /**
-     * The same, with crops and flips that are drawn for each sample and epoch: those that {@link RandomCrop#draw} gives
-     * for the seed of the loader's order.
+     * The same, with crops and flips that are drawn for each position of an epoch: those that {@link RandomCrop#draw}
+     * gives for the loader's seed.
      *
      * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
      * @param field the field's name
@@ -237,7 +237,7 @@ public final class ImageTransform {
             }
         }
         return Mapped.of(images, field, spec(field, targetType(), TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH), name,
-                RandomCrop.OPERATION, new OneImage(words.clone(), crop));
+                RandomCrop.STEP, new OneImage(words.clone(), crop));
     }
 
     /** The transform in a worker; without a crop to draw, from the middle. */

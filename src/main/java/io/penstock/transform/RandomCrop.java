@@ -7,8 +7,8 @@ import java.nio.ByteOrder;
 import java.util.random.RandomGenerator;
 
 /**
- * Crops and flips for {@link ImageTransform}, drawn by sample and epoch: whatever batch, rank or worker a sample comes
- * in, it is cut the same way. {@code docs/spec/randomness.md} fixes the draws for ports.
+ * Crops and flips for {@link ImageTransform}, drawn by epoch and position in its order: whatever batch, rank or worker
+ * a sample comes in, it is cut the same way. {@code docs/spec/randomness.md} fixes the draws for ports.
  *
  * @param imageHeight H
  * @param imageWidth W
@@ -21,8 +21,10 @@ public record RandomCrop(
     /** Bytes that the parameters of one image take: four i32, the last one 0. */
     public static final int PARAMETER_BYTES = 4 * Integer.BYTES;
 
-    /** The operation that crops are drawn for, so that other draws for the same sample are independent. */
-    public static final long OPERATION = 0x43524F50;      // "CROP"
+    /** The step that crops are drawn for, so that other draws for the same sample are independent. */
+    public static final String STEP = "penstock.crop";
+
+    private static final long STEP_NUMBER = KeyedRandom.step(STEP);
 
     private static final ValueLayout.OfInt I32 =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -44,12 +46,12 @@ public record RandomCrop(
      * Draws the parameters of one image.
      *
      * @param random the source of the draws, with the run's seed and the epoch; left at this sample
-     * @param sample the sample's index in the dataset
+     * @param position the sample's position in the epoch's order: {@code batch.position(row)}
      * @param parameters where to write {@value #PARAMETER_BYTES} bytes, in pinned memory to be copied to the device
      * @param offset the first byte there
      */
-    public void draw(KeyedRandom random, long sample, MemorySegment parameters, long offset) {
-        random.select(sample, OPERATION);
+    public void draw(KeyedRandom random, long position, MemorySegment parameters, long offset) {
+        random.select(position, STEP_NUMBER);
         parameters.set(I32, offset, top(random));
         parameters.set(I32, offset + 4, left(random));
         parameters.set(I32, offset + 8, flip(random) ? 1 : 0);

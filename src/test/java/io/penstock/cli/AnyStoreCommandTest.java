@@ -146,6 +146,27 @@ class AnyStoreCommandTest {
                 .size());
         assertEquals(List.of(0L, 1L, 2L, 0L), samples(batches(store, "--fields", "doc_id", "--order", "subset="
                 + classes, "--no-shuffle")).subList(0, 4));
+        for (String kind : List.of("stratified", "subset")) {
+            CommandRun drawn = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
+                    "--draws", 30);
+            assertEquals(ExitCode.WRONG_USAGE, drawn.exitCode(), drawn.out());
+            assertTrue(drawn.err().contains("--draws: found beside --order " + kind), drawn.err());
+        }
+        for (String kind : List.of("weighted", "weighted-once", "balanced", "stratified")) {
+            CommandRun unseeded = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
+                    "--no-shuffle");
+            assertEquals(ExitCode.WRONG_USAGE, unseeded.exitCode(), unseeded.out());
+            assertTrue(unseeded.err().contains("--no-shuffle: found beside --order " + kind), unseeded.err());
+        }
+        for (List<String> both : List.of(List.of("--weights", "1"), List.of("--store-epochs", "1"),
+                List.of("--then", "5=1"))) {
+            CommandRun two = CommandRun.of("batches", store, "--fields", "doc_id", "--order", "weighted=" + classes,
+                    both.get(0), both.get(1));
+            assertEquals(ExitCode.WRONG_USAGE, two.exitCode(), two.out());
+            assertTrue(two.err().contains("--order: found beside"), two.err());
+        }
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--fields", "doc_id", "--store-epochs", "2",
+                "--draws", 7).exitCode());
         for (String wrong : new String[] {"nonsense=" + classes, "weighted=" + Fixtures.path("npy/tokens_u16.npy")}) {
             assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--fields", "doc_id", "--order", wrong)
                     .exitCode(), wrong);

@@ -306,4 +306,28 @@ class BatchesCommandTest {
         System.arraycopy(more, 0, all, first.length, more.length);
         return all;
     }
+
+    @Test
+    void severalStoresArePackedByNoneAndThatIsSaidInWords() throws Exception {
+        Path one = Corpora.rawU16(folder, 400, 5);
+        CommandRun run = CommandRun.of("batches", one, one, "--format=nanogpt", "--pack", 64);
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode());
+        assertTrue(run.err().startsWith("penstock: --pack: found 2 stores, expected one"), run.err());
+    }
+
+    @Test
+    void epochsWithoutBatchesArePassedOverAndARunOfNoneIsRefused() throws Exception {
+        Path store = Fixtures.path("parquet/tokens_none.parquet");
+        CommandRun none = CommandRun.of("batches", store, "--fields", "input_ids", "--token-budget", 1_000_000,
+                "--drop-last");
+        assertEquals(ExitCode.WRONG_USAGE, none.exitCode(), none.out());
+        assertTrue(none.err().startsWith("penstock: no batch in epochs 0 to 63"), none.err());
+        CommandRun late = CommandRun.of("batches", store, "--fields", "doc_id", "--epoch", 1L << 62);
+        assertEquals(ExitCode.WRONG_USAGE, late.exitCode(), late.out());
+        assertTrue(late.err().contains("epoch 4611686018427387904, expected 0 to 4611686018427387903"), late.err());
+        CommandRun last = CommandRun.of("batches", store, "--fields", "doc_id", "--epoch", (1L << 62) - 1, "--batch",
+                90);
+        assertEquals(ExitCode.SUCCESS, last.exitCode(), last.err());
+        assertEquals(1, last.out().lines().count());
+    }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.penstock.json.Json;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -49,12 +50,21 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Starts a command in a JVM of its own, its standard error going to a file. */
     static Process start(Path err, Object... args) throws IOException {
+        return builder(err, args).start();
+    }
+
+    /** The same with its standard output going to a file. */
+    static Process start(Path err, File out, Object... args) throws IOException {
+        return builder(err, args).redirectOutput(out).start();
+    }
+
+    private static ProcessBuilder builder(Path err, Object... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Penstock.class.getName()));
         command.addAll(List.of(strings(args)));
-        return new ProcessBuilder(command).redirectError(err.toFile()).start();
+        return new ProcessBuilder(command).redirectError(err.toFile());
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -182,6 +183,30 @@ class StreamCommandTest {
         assertEquals(3, run.exitCode(), run.err());
         assertEquals(1, run.err().lines().count(), run.err());
         assertEquals(text, Files.readString(state));
+    }
+
+    @Test
+    void aStateAtAPlaceThatTheOrderLacksIsRefusedInWords() throws IOException {
+        Path state = folder.resolve("state.json");
+        stream("--steps", 1, "--state", state);
+        LoaderState good = LoaderState.read(state);
+        for (LoaderState wrong : List.of(
+                new LoaderState(0, (1L << 62) - 1, good.seed(), good.sampler(), good.dataset()),
+                new LoaderState(1L << 62, 0, good.seed(), good.sampler(), good.dataset()))) {
+            wrong.write(state);
+            CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--state", state);
+            assertEquals(ExitCode.BAD_INPUT, run.exitCode(), run.err());
+            assertTrue(run.err().matches("penstock: the state is of another run: (position|epoch): the state has "
+                    + "461168601842738790[34], this run has (position|epoch)s 0 to \\d+\n"), run.err());
+        }
+        byte[] bytes = (good.toJson() + "\n").getBytes(UTF_8);
+        int at = good.toJson().indexOf("feistel");
+        bytes[at] = (byte) 0xFF;
+        Files.write(state, bytes);
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--state", state);
+        assertEquals(ExitCode.BAD_INPUT, run.exitCode());
+        assertEquals("penstock: " + state + ": not a loader state: at offset " + at
+                + ": found byte 0xFF, expected well-formed UTF-8\n", run.err());
     }
 
     @Test

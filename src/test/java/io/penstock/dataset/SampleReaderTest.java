@@ -8,8 +8,10 @@ import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTokenStore;
+import io.penstock.testing.Plans;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -130,7 +132,7 @@ class SampleReaderTest {
         try (var store = new MemoryTokenStore(DType.I16, 1000); Arena arena = Arena.ofConfined();
                 var in = new SampleReader(new Hole(TokenWindows.of(store, 10)), ReadMode.MMAP)) {
             MemorySegment target = arena.allocate(1000);
-            assertThrows(IllegalStateException.class, () -> in.copyAll(new long[] {7, 2, 5, 8}, 4, 0, target, 0));
+            assertThrows(IllegalStateException.class, () -> in.copyAll(Plans.of(7, 2, 5, 8), 0, target, 0));
             assertEquals(5, in.sample());
             in.locate(3, 0);
             assertThrows(IllegalStateException.class, () -> in.prefetch(5, 0));
@@ -191,7 +193,7 @@ class SampleReaderTest {
         try (var model = new MemoryTokenStore(DType.U16, new long[] {0, 3, 3, 50, 3000, 3001});
                 var store = new FileTokenStore(folder, model); var in = new SampleReader(Documents.of(store), mode)) {
             for (long[] batch : new long[][] {{4}, {3, 0, 1, 2, 3, 4}, {1, 1}, {}}) {
-                in.locateAll(batch, batch.length, 0);
+                in.locateAll(batch.length == 0 ? new BatchPlan(1) : Plans.of(batch), 0);
                 for (int i = batch.length - 1; i >= 0; i--) {
                     long start = model.documentStart(batch[i]);
                     long tokens = model.documentStart(batch[i] + 1) - start;

@@ -99,7 +99,7 @@ class DiagnosisTest {
     @Test
     void aMapOfSamplesIsToldFromADecoder() {
         var rows = new InjectedRows(4_000, null, null);
-        var mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, InjectedRows.WIDTH), "slow", 1,
+        var mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, InjectedRows.WIDTH), "slow",
                 (in, _, out) -> {
                     time.sleep(2 * MILLI, in.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) / BATCH);
                     out.segment().copyFrom(in.segment());

@@ -11,7 +11,9 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.Mapped;
 import io.penstock.dataset.Packing;
+import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
@@ -19,6 +21,8 @@ import io.penstock.memory.DType;
 import io.penstock.memory.ReadMode;
 import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.ListedPlans;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
@@ -31,6 +35,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +43,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -187,8 +193,9 @@ class BadSamplesTest {
                 assertEquals(batch.samples().size(), batch.valid());
                 var order = Sampler.shuffled(windows.size(), SEED).epoch(epoch);
                 for (long sample : batch.samples()) {
-                    long own = order.at(position++);
-                    assertEquals(bad.contains(own) ? substitute(own, epoch) : own, sample);
+                    long own = order.at(position);
+                    assertEquals(bad.contains(own) ? substitute(own, epoch, position) : own, sample);
+                    position++;
                 }
                 if (position == windows.size()) {
                     position = 0;
@@ -251,8 +258,12 @@ class BadSamplesTest {
     }
 
     /** By the words of {@code docs/spec/bad-samples.md}, without the code under test. */
-    private long substitute(long sample, long epoch) {
-        long state = first(first(first(first(first(SEED) + epoch) + 0x44524157L) + sample) + 0x53554253L);
+    private long substitute(long sample, long epoch, long position) {
+        long step = 0xCBF29CE484222325L;
+        for (byte letter : "penstock.substitute".getBytes(StandardCharsets.US_ASCII)) {
+            step = (step ^ letter) * 0x100000001B3L;
+        }
+        long state = first(first(first(first(first(SEED) + epoch) + 0x44524157L) + position) + step);
         while (true) {
             long word = first(state);
             state += 0x9E3779B97F4A7C15L;
@@ -279,16 +290,87 @@ class BadSamplesTest {
             Map<String, Object> one = Json.object(each);
             Set<Object> isBad = new HashSet<>(Json.array(one.get("bad")));
             long other = BadSamples.substitute(Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
-                    (long) one.get("epoch"), (long) one.get("size"), (long) one.get("sample"),
+                    (long) one.get("epoch"), (long) one.get("position"), (long) one.get("size"),
+                    (long) one.get("sample"),
                     draw -> !isBad.contains(draw));
             assertEquals(one.get("substitute"), other, one.toString());
         }
     }
 
+    /** As many numbers as there are samples, some of which cannot be mapped. */
+    private record Numbered(long size, MemorySegment numbers) implements Dataset {
+
+        private static Dataset of(long size, Set<Object> bad, Arena arena) {
+            MemorySegment numbers = arena.allocate(ValueLayout.JAVA_LONG, size);
+            for (long i = 0; i < size; i++) {
+                numbers.setAtIndex(ValueLayout.JAVA_LONG, i, i);
+            }
+            return Mapped.of(new Numbered(size, numbers), "number", new TensorSpec("number", DType.I64), "some bad",
+                    (in, _, out) -> {
+                        if (bad.contains(in.segment().get(ValueLayout.JAVA_LONG, 0))) {
+                            throw new IOException("bad");
+                        }
+                        out.segment().copyFrom(in.segment());
+                    });
+        }
+
+        @Override
+        public List<TensorSpec> fields() {
+            return List.of(new TensorSpec("number", DType.I64));
+        }
+
+        @Override
+        public void locate(long sample, int field, Span into) {
+            into.set(numbers, sample * Long.BYTES, Long.BYTES);
+        }
+
+        @Override
+        public long maxLength(int field) {
+            return 1;
+        }
+
+        @Override
+        public String fingerprint() {
+            return "numbered";
+        }
+    }
+
+    @Test
+    void plansWithBadSamplesBecomeThoseOfThePage() throws IOException {
+        Object vectors = Json.parse(Files.readAllBytes(Path.of("docs/spec/vectors/bad-samples.json")));
+        List<Object> cases = Json.array(Json.object(vectors).get("batches"));
+        assertTrue(cases.size() >= 40);
+        for (Object each : cases) {
+            Map<String, Object> one = Json.object(each);
+            long[] samples = numbers(one.get("samples"));
+            long[] positions = numbers(one.get("positions"));
+            BatchPlan plan = ListedPlans.of((long) one.get("epoch"), positions[0],
+                    positions.length == 1 ? 1 : (int) (positions[1] - positions[0]), (int) (long) one.get("valid"),
+                    samples);
+            var policy = BadSamplePolicy.valueOf(one.get("policy").toString().toUpperCase(Locale.ROOT));
+            var badSamples = new BadSamples(policy, Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
+                    (long) one.get("size"));
+            try (Arena arena = Arena.ofConfined(); var reader = new SampleReader(Numbered.of((long) one.get("size"),
+                    new HashSet<>(Json.array(one.get("bad"))), arena), ReadMode.MMAP)) {
+                badSamples.repair(plan, reader);
+            }
+            Map<String, Object> after = Json.object(one.get("after"));
+            for (int row = 0; row < plan.count(); row++) {
+                assertEquals(numbers(after.get("samples"))[row], plan.sample(row), one.toString());
+                assertEquals(numbers(after.get("positions"))[row], plan.position(row), one.toString());
+            }
+            assertEquals(after.get("valid"), (long) plan.valid());
+        }
+    }
+
+    private static long[] numbers(Object list) {
+        return Json.array(list).stream().mapToLong(Long.class::cast).toArray();
+    }
+
     @Test
     void aDatasetOfBadSamplesAloneIsAnErrorAndNoEndlessSearch() {
-        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1_000, 5, _ -> false));
-        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 1, 0, _ -> true));
+        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 9, 1_000, 5, _ -> false));
+        assertThrows(IllegalStateException.class, () -> BadSamples.substitute(1, 0, 9, 1, 0, _ -> true));
     }
 
     @Test

@@ -44,7 +44,7 @@ final class HeldMap implements SampleMap {
     }
 
     Dataset of(Dataset rows) {
-        return Mapped.of(rows, "row", rows.fields().getFirst(), "held", 0, this);
+        return Mapped.of(rows, "row", rows.fields().getFirst(), "held", this);
     }
 
     @Override

@@ -132,7 +132,7 @@ class LoaderCloseTest {
         try (TensorStore store = TensorStore.open(file)) {
             Dataset rows = TensorRows.of(store);
             Dataset named = Mapped.of(rows, rows.fields().getFirst().name(),
-                    ROWS.fields().getFirst(), "held", 0, map);
+                    ROWS.fields().getFirst(), "held", map);
             DataLoader loader = loader(named, transfer).device(device).patience(Duration.ZERO).open();
             map.awaitEntered();
             loader.close();

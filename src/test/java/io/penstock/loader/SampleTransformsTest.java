@@ -25,6 +25,8 @@ import io.penstock.memory.ReadMode;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Mixture;
+import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.store.MalformedStoreException;
@@ -37,6 +39,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -52,7 +55,7 @@ class SampleTransformsTest {
 
     private static final int ROWS = 500;
     private static final int WIDTH = 5;
-    private static final long NOISE = 0x4E4F495345L;
+    private static final String NOISE = "noise";
 
     private final ByteRows rows = new ByteRows(ROWS, WIDTH);
 
@@ -96,12 +99,14 @@ class SampleTransformsTest {
     }
 
     @Test
-    void aMapSeesEachSampleAndTheRandomNumbersOfItsSeedEpochAndOperation() {
+    void aMapSeesEachSampleAndTheRandomNumbersOfItsSeedEpochPositionAndStep() {
         Map<List<Long>, List<Long>> expected = new TreeMap<>(LISTS);
         for (long epoch = 0; epoch < 2; epoch++) {
             var random = new KeyedRandom(77, epoch);
-            for (long row = 0; row < ROWS; row++) {
-                random.select(row, NOISE);
+            var order = Sampler.shuffled(ROWS, 77).epoch(epoch);
+            for (long position = 0; position < ROWS; position++) {
+                random.select(position, KeyedRandom.step(NOISE));
+                long row = order.at(position);
                 expected.put(List.of(epoch, row), List.of(sum(row), random.nextLong()));
             }
         }
@@ -137,6 +142,87 @@ class SampleTransformsTest {
         }
     }
 
+    /** By (epoch, position), what the map drew there: the random number alone. */
+    private static Map<List<Long>, Long> drawn(DataLoaderBuilder settings) {
+        Map<List<Long>, Long> draws = new TreeMap<>(LISTS);
+        try (DataLoader loader = settings.endEpoch(2).open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    var made = batch.tensor("made").segment();
+                    for (int row = 0; row < batch.count(); row++) {
+                        Long draw = made.getAtIndex(ValueLayout.JAVA_LONG, 2L * row + 1);
+                        assertEquals(null, draws.put(List.of(batch.epoch(), batch.position(row)), draw), "twice");
+                        assertEquals(sum(batch.sample(row)), made.getAtIndex(ValueLayout.JAVA_LONG, 2L * row));
+                    }
+                }
+            }
+        }
+        return draws;
+    }
+
+    @Test
+    void aSampleThatAnOrderGivesTwiceIsNotAugmentedTwiceAlike() {
+        int[] classes = new int[ROWS];
+        Arrays.fill(classes, 0, 5, 1);                              // each of them comes a hundred times
+        Sampler few = Sampler.subset(new long[] {3, 3, 4}, ROWS, Sampler.shuffled(3, 1));
+        for (Sampler sampler : List.of(Sampler.balanced(classes, ROWS, 7), Sampler.withReplacement(ROWS, 900, 7), few,
+                Mixture.of(700, new Mixture.Source(few, 1)))) {
+            Map<List<Long>, Long> draws = drawn(DataLoader.of(noisy(rows)).sampler(sampler).batchSize(7).workers(2));
+            assertEquals(2 * sampler.size(), draws.size());
+            assertEquals(draws.size(), new HashSet<>(draws.values()).size(), sampler.fingerprint());
+        }
+    }
+
+    @Test
+    void surplusSamplesOfATailDrawByTheirPositionWhateverTheRanks() {
+        Map<List<Long>, Long> all = drawn(DataLoader.of(noisy(rows)).shuffle(77).batchSize(9).workers(1));
+        for (int world : new int[] {3, 7, 8}) {
+            Map<List<Long>, Long> ranks = new TreeMap<>(LISTS);
+            for (int rank = 0; rank < world; rank++) {
+                ranks.putAll(drawn(DataLoader.of(noisy(rows)).shuffle(77).batchSize(4 + rank).workers(rank % 3)
+                        .shard(new Shard(rank, world, TailPolicy.PAD))));
+            }
+            assertEquals(2 * Math.ceilDiv(ROWS, world) * world, ranks.size());
+            all.forEach((place, draw) -> assertEquals(draw, ranks.get(place), place::toString));
+            // The wrapped ones are the first samples again, and other draws.
+            assertEquals(ranks.size(), new HashSet<>(ranks.values()).size());
+        }
+    }
+
+    @Test
+    void theSeedIsTheLoadersOwnAndByDefaultOneOfTheOrder() {
+        Sampler first = Sampler.shuffled(ROWS, 7);
+        Mixture mixture = Mixture.of(50, new Mixture.Source(Sampler.subset(new long[] {1}, ROWS,
+                Sampler.sequential(1)), 1));
+        var random = new KeyedRandom(7, 1);
+        random.select(49, KeyedRandom.step(NOISE));
+        long expected = random.nextLong();
+        List<Long> place = List.of(1L, 49L);
+        Mixture shuffled = Mixture.of(50, new Mixture.Source(first, 1));
+        assertEquals(0, shuffled.seed());                           // what a state says has not changed
+        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled)).get(place));
+        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(mixture).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).shuffle(99).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled.byChance(7))).get(place));
+        assertNotEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled.byChance(8))).get(place));
+    }
+
+    @Test
+    void aStepThatIsAddedChangesNoOtherAndTwoThatWouldDrawAlikeAreRefused() {
+        Map<List<Long>, Long> alone = drawn(DataLoader.of(noisy(rows)).shuffle(5));
+        SampleMap draws = (in, random, out) -> {
+            random.nextInt();
+            out.segment().copyFrom(in.segment());
+        };
+        TensorSpec row = new TensorSpec("row", DType.U8, WIDTH);
+        assertEquals(alone, drawn(DataLoader.of(noisy(Mapped.of(rows, "row", row, "before", draws))).shuffle(5)));
+        Mapped noisy = noisy(rows);
+        var refused = assertThrows(IllegalArgumentException.class, () -> Mapped.of(noisy, "made",
+                new TensorSpec("made", DType.I64, 2), "again", NOISE, draws));
+        assertTrue(refused.getMessage().contains("step 'noise'"), refused.getMessage());
+    }
+
     private static final Comparator<List<Long>> LISTS = Comparator
             .<List<Long>>comparingLong(list -> list.get(0)).thenComparingLong(list -> list.get(1));
 
@@ -158,8 +244,8 @@ class SampleTransformsTest {
                 }
             };
             TensorSpec ids = new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE);
-            Dataset made = Mapped.of(Mapped.of(documents, "tokens", ids, "plus one", 0, plusOne), "ids", ids, "twice",
-                    0, twice);
+            Dataset made = Mapped.of(Mapped.of(documents, "tokens", ids, "plus one", plusOne), "ids", ids, "twice",
+                    twice);
             assertEquals(7, made.maxLength(0));
             assertEquals(List.of(3L, 0L, 7L, 2L), LongStream.range(0, 4).map(Lengths.of(made, 0)).boxed().toList());
             try (DataLoader loader = DataLoader.of(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
@@ -172,7 +258,7 @@ class SampleTransformsTest {
                     }
                 }
             }
-            assertNotEquals(made.fingerprint(), Mapped.of(documents, "tokens", ids, "plus one", 0, plusOne)
+            assertNotEquals(made.fingerprint(), Mapped.of(documents, "tokens", ids, "plus one", plusOne)
                     .fingerprint());
         }
     }
@@ -182,7 +268,7 @@ class SampleTransformsTest {
         try (var store = new MemoryTokenStore(DType.U16, 100)) {
             Dataset windows = TokenWindows.of(store, 4);
             TensorSpec tokens = windows.fields().getFirst();
-            Dataset same = Mapped.of(windows, tokens.name(), tokens, "same", 0,
+            Dataset same = Mapped.of(windows, tokens.name(), tokens, "same",
                     (in, _, out) -> out.segment().copyFrom(in.segment()));
             try (DataLoader expected = DataLoader.of(windows).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
                             .open();
@@ -202,7 +288,7 @@ class SampleTransformsTest {
     @Test
     void anErrorOfAMapNamesTheSampleAndABadOneIsSkippedByThePolicy() {
         TensorSpec same = new TensorSpec("row", DType.U8, WIDTH);
-        Dataset broken = Mapped.of(rows, "row", same, "broken", 0, (_, _, _) -> {
+        Dataset broken = Mapped.of(rows, "row", same, "broken", (_, _, _) -> {
             throw new ArithmeticException("of the map's own");
         });
         try (DataLoader loader = DataLoader.of(broken).batchSize(4).workers(1).open()) {
@@ -210,7 +296,7 @@ class SampleTransformsTest {
             assertTrue(error.getCause().getMessage().startsWith("sample 0, field 'row': the map failed"),
                     error.getCause().getMessage());
         }
-        Dataset bad = Mapped.of(rows, "row", same, "bad", 0, (in, _, out) -> {
+        Dataset bad = Mapped.of(rows, "row", same, "bad", (in, _, out) -> {
             out.segment().copyFrom(in.segment());
             if (in.segment().get(ValueLayout.JAVA_BYTE, 0) == ByteRows.at(2, 0)) {
                 throw new IOException("not this one");
@@ -350,7 +436,7 @@ class SampleTransformsTest {
             out.segment().copyFrom(in.segment());
             out.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 77);
         };
-        Mapped mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, WIDTH), "77", 0, slow);
+        Mapped mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, WIDTH), "77", slow);
         try (Cached kept = Cached.of(mapped, "row")) {
             assertEquals(mapped.fingerprint(), kept.fingerprint());
             for (int epoch = 0; epoch < 3; epoch++) {

@@ -236,7 +236,7 @@ class TrainerHelpTest {
     void usersCodeRunsOnWorkersAlone() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         Dataset windows = TokenWindows.of(store, LENGTH);
-        Dataset mapped = Mapped.of(windows, "tokens", new TensorSpec("tokens", DType.U16, LENGTH + 1), "note", 1,
+        Dataset mapped = Mapped.of(windows, "tokens", new TensorSpec("tokens", DType.U16, LENGTH + 1), "note",
                 (in, random, out) -> {
                     threads.add(Thread.currentThread());
                     out.segment().copyFrom(in.segment());

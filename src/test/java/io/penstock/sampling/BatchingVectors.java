@@ -29,10 +29,11 @@ final class BatchingVectors {
                 long group = random.nextInt(1, 9);
                 long seed = random.nextLong();
                 long epoch = random.nextInt(3);
-                Order order = Sampler.lengthBucketed(Sampler.shuffled(n, ~seed), s -> lengths[(int) s], window, group,
-                        seed).epoch(epoch);
+                Sampler sampler = Sampler.lengthBucketed(Sampler.shuffled(n, ~seed), s -> lengths[(int) s], window,
+                        group, seed);
+                Order order = sampler.epoch(epoch);
                 orders.add(fields("lengths", boxed(lengths), "base_seed", ~seed, "window", window, "group", group,
-                        "seed", seed, "epoch", epoch, "samples",
+                        "seed", seed, "epoch", epoch, "fingerprint", sampler.fingerprint(), "samples",
                         LongStream.range(0, n).map(order::at).boxed().toList()));
             }
         }
@@ -52,7 +53,103 @@ final class BatchingVectors {
                 runs.add(run(lengths, budget, shard, dropLast, seed, startEpoch, start));
             }
         }
-        return fields("orders", orders, "runs", runs);
+        return fields("orders", orders, "runs", runs, "with_empty_epochs", withEmptyEpochs(random),
+                "with_samples_too_long", withSamplesTooLong(random));
+    }
+
+    /** Runs in which a step of some rank fits in no batch. */
+    private static List<Object> withSamplesTooLong(SplittableRandom random) {
+        List<Object> runs = new ArrayList<>();
+        while (runs.size() < 20) {
+            long[] lengths = random.longs(30, 1, 20).toArray();
+            for (int i = 0; i < 4; i++) {
+                lengths[random.nextInt(lengths.length)] = 41 + random.nextInt(100);
+            }
+            long[] chosen = random.longs(random.nextInt(5, 40), 0, lengths.length).toArray();
+            if (chosen.length == lengths.length) {
+                continue;                                       // every sample is looked at, then
+            }
+            var budget = new TokenBudget(40, random.nextInt(1, 6), random.nextInt(1, 9),
+                    Cost.values()[random.nextInt(2)]);
+            int world = random.nextInt(1, 4);
+            var shard = new Shard(random.nextInt(world), world, TailPolicy.values()[random.nextInt(3)]);
+            boolean dropLast = random.nextBoolean();
+            BatchSampler batches = BatchSampler.of(Sampler.subset(chosen, lengths.length,
+                    Sampler.sequential(chosen.length)), budget, s -> lengths[(int) s], shard, dropLast);
+            List<Object> given = new ArrayList<>();
+            BatchPlan plan = new BatchPlan(budget.maxSamples());
+            for (long n = 0; n < batches.batchesInEpoch(0); n++) {
+                List<Long> samples = null;
+                try {
+                    batches.plan(n, plan);
+                    samples = Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList();
+                } catch (IllegalStateException _) {
+                    // A sample is too long: the batch is null.
+                }
+                LoaderState after = batches.stateAfter(n);
+                given.add(fields("samples", samples, "after", List.of(after.epoch(), after.position())));
+            }
+            runs.add(described(lengths, budget, shard, dropLast, 0, 0, 0, "chosen", boxed(chosen), "batches", given));
+        }
+        return runs;
+    }
+
+    /** Runs of which some epochs, or all, have no batch. */
+    private static List<Object> withEmptyEpochs(SplittableRandom random) {
+        List<Object> runs = new ArrayList<>();
+        while (runs.size() < 10) {
+            int world = random.nextInt(2, 4);
+            int steps = random.nextInt(2, 8);
+            Map<String, Object> run = withEmptyEpochs(steps * world - random.nextInt(world),
+                    random.nextInt(2, steps + 1), steps + 1,
+                    new Shard(random.nextInt(world), world, TailPolicy.values()[random.nextInt(3)]),
+                    random.nextLong(), random.nextInt(3), 12);
+            if (run.get("refused").equals(false)) {
+                runs.add(run);
+            }
+        }
+        // Seeds that were looked for: the first epoch with a batch is the 64th, and the 65th.
+        runs.add(withEmptyEpochs(8, 4, 5, new Shard(1, 2, TailPolicy.PAD), -597970759500987696L, 0, 66));
+        runs.add(withEmptyEpochs(13, 5, 8, new Shard(1, 2, TailPolicy.DROP), 694115938272471518L, 0, 66));
+        return runs;
+    }
+
+    /** An epoch is over the budget only where one rank has all the long samples. */
+    private static Map<String, Object> withEmptyEpochs(int samples, int longOnes, int maxSamples, Shard shard,
+            long seed, long startEpoch, int epochCount) {
+        long[] lengths = new long[samples];
+        Arrays.fill(lengths, 1);
+        Arrays.fill(lengths, 0, Math.min(longOnes, samples), 100);
+        var budget = new TokenBudget(100L * longOnes - 1, maxSamples, 1, Cost.SUM);
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(samples, seed), budget, s -> lengths[(int) s], shard,
+                true).startingAt(startEpoch, 0);
+        List<Long> counts = LongStream.range(startEpoch, startEpoch + epochCount).map(batches::batchesInEpoch).boxed()
+                .toList();
+        boolean refused = isRefused(batches);
+        List<Long> epochs = LongStream.range(0, refused ? 0 : Math.min(8, counts.stream().mapToLong(n -> n).sum()))
+                .map(batches::epochOf).boxed().toList();
+        return described(lengths, budget, shard, true, seed, startEpoch, 0, "batches_in_epochs", counts,
+                "refused", refused, "epochs_of_batches", epochs);
+    }
+
+    private static boolean isRefused(BatchSampler batches) {
+        try {
+            batches.requireBatch(Long.MAX_VALUE);
+            return false;
+        } catch (IllegalArgumentException _) {
+            return true;
+        }
+    }
+
+    private static Map<String, Object> described(long[] lengths, TokenBudget budget, Shard shard, boolean dropLast,
+            long seed, long startEpoch, long start, Object... more) {
+        Map<String, Object> run = fields("lengths", boxed(lengths), "seed", seed, "tokens", budget.tokens(),
+                "max_samples", budget.maxSamples(), "multiple_of", budget.multipleOf(), "cost",
+                budget.cost().name().toLowerCase(Locale.ROOT), "world", shard.worldSize(), "rank", shard.rank(),
+                "tail", shard.tail().name().toLowerCase(Locale.ROOT), "drop_last", dropLast, "start_epoch", startEpoch,
+                "start_position", start);
+        run.putAll(fields(more));
+        return run;
     }
 
     private static Map<String, Object> run(long[] lengths, TokenBudget budget, Shard shard, boolean dropLast,
@@ -69,12 +166,9 @@ final class BatchingVectors {
                     Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList(),
                     "after", List.of(after.epoch(), after.position())));
         }
-        return fields("lengths", boxed(lengths), "seed", seed, "tokens", budget.tokens(), "max_samples",
-                budget.maxSamples(), "multiple_of", budget.multipleOf(), "cost",
-                budget.cost().name().toLowerCase(Locale.ROOT), "world", shard.worldSize(), "rank", shard.rank(),
-                "tail", shard.tail().name().toLowerCase(Locale.ROOT), "drop_last", dropLast, "start_epoch", startEpoch,
-                "start_position", start, "batches_in_first_epochs", List.of(batches.batchesInEpoch(startEpoch),
-                        batches.batchesInEpoch(startEpoch + 1)), "batches", given);
+        return described(lengths, budget, shard, dropLast, seed, startEpoch, start, "batches_in_first_epochs",
+                List.of(batches.batchesInEpoch(startEpoch), batches.batchesInEpoch(startEpoch + 1)),
+                "batches", given);
     }
 
     private static List<Long> boxed(long[] values) {

@@ -4,11 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class KeyedRandomTest {
+    /** The hashes that the authors of FNV publish. */
+    @Test
+    void aStepIsTheFnv1aHashOfItsName() {
+        assertEquals(0xCBF29CE484222325L, KeyedRandom.step(""));
+        assertEquals(0xAF63DC4C8601EC8CL, KeyedRandom.step("a"));
+        assertEquals(0x85944171F73967E8L, KeyedRandom.step("foobar"));
+        assertEquals(KeyedRandom.step("\u00E9"), KeyedRandom.step(new String(new byte[] {(byte) 0xC3, (byte) 0xA9},
+                StandardCharsets.UTF_8)));
+        assertThrows(IllegalArgumentException.class, () -> KeyedRandom.step("half \uD83D"));
+    }
+
     @Test
     void wordsDependOnTheKeyAndOnNothingDrawnBefore() {
         var one = new KeyedRandom(7, 2);

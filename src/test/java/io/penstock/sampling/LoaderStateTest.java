@@ -71,8 +71,47 @@ class LoaderStateTest {
     @Test
     void aPositionPastTheEpochIsRefused() {
         LoaderState state = batches(Sampler.shuffled(100, 1), "a").startState();
-        LoaderState past = new LoaderState(0, 100, state.seed(), state.sampler(), state.dataset());
-        assertThrows(IllegalArgumentException.class, () -> batches(Sampler.shuffled(100, 1), "a").resume(past));
+        for (long position : new long[] {100, 101, (1L << 62) - 1}) {
+            LoaderState past = new LoaderState(0, position, state.seed(), state.sampler(), state.dataset());
+            var refused = assertThrows(StateMismatchException.class,
+                    () -> batches(Sampler.shuffled(100, 1), "a").resume(past));
+            assertEquals(List.of("position: the state has " + position + ", this run has positions 0 to 99"),
+                    refused.differences());
+        }
+        assertThrows(IllegalArgumentException.class, () -> new LoaderState(0, 1L << 62, 1, "s", "d"));
+    }
+
+    @Test
+    void anEpochThatTheOrderLacksIsRefused() {
+        BatchSampler last = batches(Sampler.shuffled(100, 1), "a").startingAt((1L << 62) - 1, 96);
+        LoaderState end = last.stateAfter(0);
+        assertEquals(List.of(1L << 62, 0L), List.of(end.epoch(), end.position()));
+        assertEquals(end, LoaderState.fromJson(end.toJson()));
+        var refused = assertThrows(StateMismatchException.class, () -> last.resume(end));
+        assertEquals(List.of("epoch: the state has 4611686018427387904, this run has epochs 0 to 4611686018427387903"),
+                refused.differences());
+        // Where draws are counted through all epochs there are fewer.
+        Sampler seven = Sampler.sequential(7);
+        Mixture mixture = Mixture.of(10, new Mixture.Source(seven, 0.8), new Mixture.Source(seven, 0.2));
+        assertEquals((1L << 60), mixture.epochs());                              // 8 draws an epoch of the first
+        mixture.epoch(mixture.epochs() - 1).at(9);
+        assertThrows(ArithmeticException.class, () -> mixture.epoch(mixture.epochs()).at(9));
+        Mixture nested = Mixture.of(10, new Mixture.Source(mixture, 1));
+        assertEquals(Long.divideUnsigned(1L << 63, 10), nested.epochs());
+        // Four draws an epoch of a source whose epochs have one: its last epoch is the limit.
+        assertEquals(1L << 60, Mixture.of(4, new Mixture.Source(Sampler.sequential(1), 1)).epochs());
+        Sampler balanced = Sampler.balanced(new int[] {0, 1, 1}, 10, 1);
+        assertEquals(Long.divideUnsigned(1L << 63, 10), balanced.epochs());
+        assertEquals(1L << 62, Sampler.balanced(new int[] {0, 1, 1}, 1, 1).epochs());
+        assertEquals(1L << 62, Mixture.of(1, new Mixture.Source(seven, 1)).epochs());
+        balanced.epoch(balanced.epochs() - 1).at(9);
+        for (Sampler sampler : List.of(mixture, nested, balanced, Sampler.lengthBucketed(balanced, _ -> 1, 2, 2, 3),
+                Sampler.subset(new long[] {1, 0, 2}, 3, balanced))) {
+            var late = new LoaderState(sampler.epochs(), 0, sampler.seed(), sampler.fingerprint(), "a");
+            assertThrows(StateMismatchException.class, () -> batches(sampler, "a").resume(late));
+            assertThrows(IllegalArgumentException.class, () -> batches(sampler, "a").startingAt(sampler.epochs(), 0));
+            batches(sampler, "a").startingAt(sampler.epochs() - 1, 9).plan(0, new BatchPlan(4));
+        }
     }
 
     private static BatchSampler batches(Sampler sampler, String dataset) {

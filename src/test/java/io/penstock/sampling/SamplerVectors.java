@@ -23,6 +23,10 @@ final class SamplerVectors {
         Order order = sampler.epoch(epoch);
         fields.put("epoch", epoch);
         fields.put("fingerprint", sampler.fingerprint());
+        fields.put("epochs", sampler.epochs());
+        if (sampler instanceof Mixture) {
+            fields.put("augmentation_seed", sampler.augmentationSeed());
+        }
         fields.put("samples", LongStream.range(0, order.size()).map(order::at).boxed().toList());
         return fields;
     }
@@ -32,6 +36,10 @@ final class SamplerVectors {
         Order order = sampler.epoch(epoch);
         fields.put("epoch", epoch);
         fields.put("fingerprint", sampler.fingerprint());
+        fields.put("epochs", sampler.epochs());
+        if (sampler instanceof Mixture) {
+            fields.put("augmentation_seed", sampler.augmentationSeed());
+        }
         fields.put("positions", boxed(positions));
         fields.put("samples", LongStream.of(positions).map(order::at).boxed().toList());
         return fields;

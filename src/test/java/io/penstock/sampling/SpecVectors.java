@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -29,6 +30,10 @@ final class SpecVectors {
     private static final long[] SIZES = {1, 2, 3, 7, 31, 32, 33, 100, 1000, 1023, 1024, 1025, 1056, 1057, 65_536,
         1_000_003, 4_294_967_296L, 1_000_000_000_000L, (1L << 53) - 1, 94906267L * 94906267, 94906267L * 94906267 + 1,
         (1L << 62) - 1, 1L << 62};
+
+    /** The first three have published hashes. */
+    private static final List<String> STEPS = List.of("", "a", "foobar", "penstock.crop", "penstock.substitute",
+            "Gr\u00F6\u00DFe", "\uD83D\uDE00 \u0000", "color jitter");
 
     private SpecVectors() {
     }
@@ -224,9 +229,31 @@ final class SpecVectors {
                 good.replace("\"epoch\":1", "\"epoch\":true"), good.replace("\"epoch\":1", "\"epoch\":01"),
                 good.replace("\"seed\":3", "\"seed\":9223372036854775808"),
                 good.replace("\"seed\":3", "\"seed\":3,\"seed\":3"), good.replace("\"s\"", "null"),
-                good.replace("\"seed\"", "\"ranks\":8,\"seed\""))) {
+                good.replace("\"seed\"", "\"ranks\":8,\"seed\""), "\uFEFF" + good,
+                good.replace("\"position\":2", "\"position\":4611686018427387904"),
+                good.replace("\"epoch\":1", "\"epoch\":1e0"), good.replace("\"epoch\":1", "\"epoch\":+1"),
+                good.replace("\"s\"", "\"\\ud83d\""), good.replace("\"s\"", "\"\\ude00\\ud83d\""),
+                good.replace("\"s\"", "\"a\tb\""), good.replace("\"s\"", "\"\\x41\""),
+                good.replace("\"seed\":3", "\"seed\":3,\"\\u0073eed\":3"), good + "\u00A0", "[" + good + "]")) {
             refused.add(bad);
         }
+        List<Object> read = new ArrayList<>();
+        for (String other : List.of(good + "\n", "\t\r\n " + good.replace(",", " ,\n").replace(":", ": "),
+                "{\"dataset\":\"d\",\"sampler\":\"s\",\"seed\":3,\"position\":2,\"epoch\":1,"
+                        + "\"penstock_state\":1}",
+                good.replace("\"epoch\":1,\"position\":2", "\"epoch\":-0,\"position\":0"),
+                good.replace("\"seed\":3", "\"seed\":-0"),
+                good.replace("\"seed\"", "\"\\u0073eed\""),
+                good.replace("\"s\"", "\"\\ud83d\\uDE00 \\/ \\u002F / \\u000A\\u007f\\u0000\\u00e9\""))) {
+            read.add(fields("text", other, "written", LoaderState.fromJson(other).toJson()));
+        }
+        List<String> refusedBytes = new ArrayList<>();
+        int text = good.indexOf("\"s\"") + 1;
+        for (String wrong : List.of("ff", "c0af", "eda0bdedb880", "f4908080", "e282", "80")) {
+            refusedBytes.add(bytes(good.substring(0, text)) + wrong + bytes(good.substring(text + 1)));
+        }
+        refusedBytes.add("efbbbf" + bytes(good));
+        refusedBytes.add(bytes(good.substring(0, text)) + "e282");
         List<Object> after = new ArrayList<>();
         SplittableRandom random = new SplittableRandom(3);
         while (after.size() < 150) {
@@ -245,10 +272,19 @@ final class SpecVectors {
                 after.add(description);
             }
         }
-        return fields("texts", texts, "refused", refused, "after", after);
+        return fields("texts", texts, "read", read, "refused", refused, "refused_bytes", refusedBytes,
+                "after", after);
+    }
+
+    private static String bytes(String text) {
+        return HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8));
     }
 
     static Map<String, Object> randomness() {
+        List<Object> steps = new ArrayList<>();
+        for (String name : STEPS) {
+            steps.add(fields("name", name, "step", hex(KeyedRandom.step(name))));
+        }
         List<Object> words = new ArrayList<>();
         List<Object> draws = new ArrayList<>();
         List<Object> crops = new ArrayList<>();
@@ -256,19 +292,20 @@ final class SpecVectors {
         for (int i = 0; i < 40; i++) {
             long seed = i == 0 ? 0 : random.nextLong();
             long epoch = i == 0 ? 0 : random.nextLong(1000);
-            long sample = i == 0 ? 0 : i == 1 ? (1L << 62) - 1 : random.nextLong(1L << random.nextInt(1, 62));
-            long operation = i == 0 ? 0 : random.nextLong(1L << 32);
+            long position = i == 0 ? 0 : i == 1 ? (1L << 62) - 1 : random.nextLong(1L << random.nextInt(1, 62));
+            String name = STEPS.get(i % STEPS.size());
+            long step = KeyedRandom.step(name);
             KeyedRandom keyed = new KeyedRandom(seed, epoch);
-            keyed.select(sample, operation);
+            keyed.select(position, step);
             List<String> outputs = new ArrayList<>();
             for (int k = 0; k < 4; k++) {
                 outputs.add(hex(keyed.nextLong()));
             }
-            words.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "operation", operation,
+            words.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
                     "words", outputs));
-            keyed.select(sample, operation);
+            keyed.select(position, step);
             long bound = i == 0 ? 1 : i == 1 ? Long.MAX_VALUE : random.nextLong(1L << random.nextInt(1, 63)) + 1;
-            draws.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "operation", operation,
+            draws.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
                     "bound", bound, "below_bound", keyed.nextLong(bound),
                     "double_times_2_53", (long) (keyed.nextDouble() * 0x1p53),
                     "float_times_2_24", (long) (keyed.nextFloat() * 0x1p24),
@@ -278,13 +315,47 @@ final class SpecVectors {
             RandomCrop crop = new RandomCrop(height, width, random.nextInt(1, height + 1),
                     random.nextInt(1, width + 1), random.nextInt(5) / 4.0);
             MemorySegment parameters = MemorySegment.ofArray(new int[4]);
-            crop.draw(keyed, sample, parameters, 0);
-            crops.add(fields("seed", hex(seed), "epoch", epoch, "sample", sample, "image", List.of(height, width),
+            crop.draw(keyed, position, parameters, 0);
+            crops.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "image", List.of(height, width),
                     "crop", List.of(crop.cropHeight(), crop.cropWidth()),
                     "flip_quarters", (int) (crop.flipProbability() * 4),
                     "parameters", Arrays.stream(parameters.toArray(ValueLayout.JAVA_INT)).boxed().toList()));
         }
-        return fields("words", words, "draws", draws, "crops", crops);
+        return fields("steps", steps, "words", words, "draws", draws, "crops", crops, "runs", drawn(random));
+    }
+
+    /** What each sample of a batch draws first: surplus ones, and those of runs that start within an epoch. */
+    private static List<Object> drawn(SplittableRandom random) {
+        List<Object> runs = new ArrayList<>();
+        while (runs.size() < 30) {
+            long size = random.nextInt(1, 20);
+            BatchSampler run = randomRun(random, size, random.nextBoolean() ? 0 : random.nextLong(size));
+            if (run == null) {
+                continue;
+            }
+            long seed = random.nextLong();
+            String name = STEPS.get(runs.size() % STEPS.size());
+            Map<String, Object> description = describe(run);
+            description.put("loader_seed", seed);
+            description.put("step", name);
+            BatchPlan plan = new BatchPlan(run.batchSize());
+            List<Object> batches = new ArrayList<>();
+            for (long n = 0; n < run.firstBatchOf(run.startState().epoch() + 2); n++) {
+                run.plan(n, plan);
+                List<Long> positions = new ArrayList<>();
+                List<String> words = new ArrayList<>();
+                KeyedRandom keyed = new KeyedRandom(seed, plan.epoch());
+                for (int row = 0; row < plan.count(); row++) {
+                    positions.add(plan.position(row));
+                    keyed.select(plan.position(row), KeyedRandom.step(name));
+                    words.add(hex(keyed.nextLong()));
+                }
+                batches.add(fields("number", n, "epoch", plan.epoch(), "positions", positions, "first_words", words));
+            }
+            description.put("batches", batches);
+            runs.add(description);
+        }
+        return runs;
     }
 
     private static String hex(long bits) {

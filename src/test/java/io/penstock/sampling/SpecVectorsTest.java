@@ -11,12 +11,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,6 +26,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SpecVectorsTest {
 
     private static final Path VECTORS = Path.of("docs/spec/vectors");
+
+    @TempDir
+    private Path folder;
 
     @ParameterizedTest
     @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness", "samplers",
@@ -44,6 +49,13 @@ class SpecVectorsTest {
         Map<String, Object> vectors = Json.object(Json.parse(Files.readAllBytes(VECTORS.resolve("state.json"))));
         for (Object text : Json.array(vectors.get("refused"))) {
             assertThrows(IllegalArgumentException.class, () -> LoaderState.fromJson((String) text), (String) text);
+        }
+        assertTrue(Json.array(vectors.get("refused_bytes")).size() >= 6);
+        for (Object bytes : Json.array(vectors.get("refused_bytes"))) {
+            Path file = Files.write(folder.resolve("state.json"), HexFormat.of().parseHex((String) bytes));
+            String message = assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage();
+            assertTrue(message.startsWith(file + ": not a loader state: at offset "), message);
+            assertTrue(message.matches(".*: found (byte 0x..|the end), expected .*"), message);
         }
         for (Object text : Json.array(vectors.get("texts"))) {
             String json = (String) Json.object(text).get("text");

@@ -113,6 +113,7 @@ class TokenBudgetTest {
     void batchesAreWhatDealingStepByStepGives() {
         var random = new SplittableRandom(41);
         int full = 0;
+        int empty = 0;
         for (int i = 0; i < 600; i++) {
             Setup made = Setup.random(random);
             Setup setup = i % 3 != 0 ? made
@@ -120,9 +121,6 @@ class TokenBudgetTest {
             long startEpoch = random.nextInt(3);
             long start = random.nextBoolean() ? 0 : random.nextLong(setup.sampler.size());
             String which = "case " + i + ": " + setup + " from " + startEpoch + ":" + start;
-            if (setup.dropLast && emptyEpoch(setup)) {
-                continue;
-            }
             List<Order> orders = new ArrayList<>();
             List<List<List<List<Long>>>> dealt = new ArrayList<>();
             for (long epoch = startEpoch; epoch < startEpoch + 3; epoch++) {
@@ -137,6 +135,7 @@ class TokenBudgetTest {
                     Order order = orders.get((int) (epoch - startEpoch));
                     var expected = dealt.get((int) (epoch - startEpoch));
                     assertEquals(n, batches.firstBatchOf(epoch), which);
+                    empty += expected.isEmpty() && epoch > startEpoch ? 1 : 0;
                     assertEquals(expected.size(), batches.batchesInEpoch(epoch), which);
                     for (int index = 0; index < expected.size(); index++, n++) {
                         List<Long> positions = expected.get(index).get(rank);
@@ -160,15 +159,7 @@ class TokenBudgetTest {
             }
         }
         assertTrue(full > 400, "batches with the most samples: " + full);
-    }
-
-    private static boolean emptyEpoch(Setup setup) {
-        for (long epoch = 0; epoch < 6; epoch++) {
-            if (deal(setup, setup.sampler.epoch(epoch), 0).isEmpty()) {
-                return true;
-            }
-        }
-        return false;
+        assertTrue(empty > 20, "epochs without batches: " + empty);
     }
 
     private static List<Long> samples(BatchPlan plan) {
@@ -393,8 +384,75 @@ class TokenBudgetTest {
         long[] more = LongStream.range(0, 60).toArray();
         BatchSampler with = BatchSampler.of(Sampler.subset(more, 100, Sampler.sequential(60)),
                 TokenBudget.padded(16), lengths, Shard.whole(), false);
-        var met = assertThrows(IllegalStateException.class, () -> with.batchesInEpoch(0));
+        // It is a batch of its own, which alone is not given: those before it and behind it are.
+        assertEquals(8 + 1 + 4, with.batchesInEpoch(0));
+        BatchPlan plan = new BatchPlan(16);
+        for (long n = 0; n < 13; n++) {
+            assertEquals(0, with.epochOf(n));
+            if (n != 8) {
+                with.plan(n, plan);
+                assertEquals(n == 12 ? 4 : 5, plan.count());
+            }
+        }
+        assertEquals(40, with.stateAfter(7).position());
+        assertEquals(41, with.stateAfter(8).position());
+        var met = assertThrows(IllegalStateException.class, () -> with.plan(8, plan));
         assertTrue(met.getMessage().startsWith("sample 40 has 17 tokens"), met.getMessage());
+    }
+
+    /** Two samples a batch of 10 tokens; an epoch in which all three fit in one batch has none. */
+    private static BatchSampler somethingNowAndThen(double lengthy) {
+        Sampler drawn = Sampler.weighted(new double[] {1, lengthy}, 3, 7);
+        return BatchSampler.of(drawn, TokenBudget.padded(10).maxSamples(4), s -> s == 0 ? 3 : 5, Shard.whole(), true);
+    }
+
+    @Test
+    void anEpochWithoutBatchesIsPassedOverAndTheRunGoesOn() {
+        BatchSampler batches = somethingNowAndThen(0.15);
+        batches.requireBatch(Long.MAX_VALUE);
+        Sampler sampler = batches.sampler();
+        BatchPlan plan = new BatchPlan(4);
+        long n = 0;
+        int empty = 0;
+        for (long epoch = 0; epoch < 60; epoch++) {
+            Order order = sampler.epoch(epoch);
+            // One of the longer ones among the three, and they take two batches, the last of which is dropped.
+            boolean full = LongStream.range(0, 3).map(order::at).anyMatch(sample -> sample == 1);
+            assertEquals(full ? 1 : 0, batches.batchesInEpoch(epoch), "epoch " + epoch);
+            assertEquals(n, batches.firstBatchOf(epoch));
+            if (full) {
+                assertEquals(epoch, batches.epochOf(n));
+                assertEquals(epoch, batches.epochOf(n, epoch + 1));
+                assertEquals(epoch, batches.epochOf(n, epoch));
+                batches.plan(n, plan);
+                assertEquals(epoch, plan.epoch());
+                LoaderState after = batches.stateAfter(n);
+                assertEquals(List.of(epoch + 1, 0L), List.of(after.epoch(), after.position()));
+                // A run that goes on from there gives the same next batch, be the epoch empty.
+                assertEquals(batches.epochOf(n + 1), batches.resume(after).epochOf(0));
+                n++;
+            } else {
+                empty++;
+                assertEquals(batches.epochOf(n), batches.startingAt(epoch, 0).epochOf(0));
+            }
+        }
+        assertTrue(empty > 10 && n > 10, empty + " empty, " + n + " with a batch");
+    }
+
+    @Test
+    void aRunWithoutAnyBatchIsRefusedAndNotSearchedForEver() {
+        BatchSampler none = somethingNowAndThen(0);
+        for (long end : new long[] {Long.MAX_VALUE, 1, 5, 1000}) {
+            var refused = assertThrows(IllegalArgumentException.class, () -> somethingNowAndThen(0).requireBatch(end));
+            assertTrue(refused.getMessage().startsWith("no batch in epochs 0 to " + (Math.min(end, 64) - 1)),
+                    refused.getMessage());
+        }
+        none.requireBatch(0);                                       // a run that is at its end
+        assertEquals(3, none.epochOf(0, 3));
+        assertEquals(63, none.epochOf(5));
+        var said = assertThrows(IllegalStateException.class, () -> none.plan(0, new BatchPlan(4)));
+        assertTrue(said.getMessage().startsWith("no batch in epochs 0 to 63"), said.getMessage());
+        assertThrows(IllegalStateException.class, () -> none.firstBatchOf(100));
     }
 
     @Test
@@ -407,7 +465,7 @@ class TokenBudgetTest {
         assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1,
                 new Shard(0, 11, TailPolicy.DROP), false));
         assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler,
-                TokenBudget.padded(90).maxSamples(11), _ -> 1, Shard.whole(), true));
+                TokenBudget.padded(90).maxSamples(11), _ -> 1, Shard.whole(), true).requireBatch(Long.MAX_VALUE));
         BatchSampler batches = BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1, Shard.whole(), false);
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(0, 10));
         assertThrows(IllegalArgumentException.class, () -> batches.plan(0, new BatchPlan(3)));

@@ -89,7 +89,7 @@ class ElementTypesTest {
             assertBatches(expected, rows, mode, false);
             assertBatches(expected, rows, mode, true);
         }
-        assertBatches(expected, Mapped.of(rows, "truths", new TensorSpec("truths", DType.U8, 5), "copy", 1, COPY),
+        assertBatches(expected, Mapped.of(rows, "truths", new TensorSpec("truths", DType.U8, 5), "copy", COPY),
                 ReadMode.AUTO, false);
         try (Cached cached = Cached.of(rows, "truths")) {
             assertBatches(expected, cached, ReadMode.AUTO, false);

@@ -110,7 +110,7 @@ class LoaderTransformTest {
                 DeviceEvent copied = device.openEvent(EventWait.BLOCK);
                 DeviceBuffer pixels = device.allocate((long) batchSize * imageBytes);
                 DataLoader loader = DataLoader.of(TensorRows.of("image", store)).batchSize(batchSize)
-                        .shuffle(batchSize).endEpoch(1).device(device).transfer(mode).open()) {
+                        .shuffle(SEED).endEpoch(1).device(device).transfer(mode).open()) {
             while (loader.hasNext()) {
                 long[] samples;
                 try (Batch batch = loader.next(stream)) {
@@ -118,7 +118,8 @@ class LoaderTransformTest {
                     samples = new long[batch.count()];
                     for (int row = 0; row < samples.length; row++) {
                         samples[row] = batch.sample(row);
-                        crop.draw(random, samples[row], parameters.segment(), (long) row * RandomCrop.PARAMETER_BYTES);
+                        crop.draw(random, batch.position(row), parameters.segment(),
+                                (long) row * RandomCrop.PARAMETER_BYTES);
                     }
                     stream.copyToDevice(crops, 0, parameters, 0, (long) samples.length * RandomCrop.PARAMETER_BYTES);
                     stream.record(copied);

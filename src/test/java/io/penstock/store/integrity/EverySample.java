@@ -80,7 +80,7 @@ final class EverySample {
         }
         try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
             for (long sample = 0; sample < size; sample++) {
-                reader.check(sample);
+                reader.check(sample, sample);
             }
         }
         Collator collator = new StackAndPad();

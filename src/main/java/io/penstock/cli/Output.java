@@ -1,0 +1,68 @@
+package io.penstock.cli;
+
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+
+/** Standard output, in UTF-8: keeps why it could not be written, of which a {@link PrintWriter} says only that. */
+final class Output extends PrintWriter {
+
+    private final Kept kept;
+
+    Output(OutputStream to) {
+        this(new Kept(to));
+    }
+
+    private Output(Kept kept) {
+        super(kept, false, StandardCharsets.UTF_8);
+        this.kept = kept;
+    }
+
+    /**
+     * Fails if not all could be written that a command printed: a full disk, or a pipe that nobody reads any more.
+     *
+     * @throws IOException for the command's user
+     */
+    static void check(PrintWriter out) throws IOException {
+        if (out.checkError()) {
+            IOException cause = out instanceof Output output ? output.kept.failure : null;
+            throw new IOException("standard output cannot be written"
+                    + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage()), cause);
+        }
+    }
+
+    private static final class Kept extends FilterOutputStream {
+
+        /** The first one, if there was any. */
+        private IOException failure;
+
+        Kept(OutputStream to) {
+            super(to);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int count) throws IOException {
+            try {
+                out.write(bytes, from, count);
+            } catch (IOException e) {
+                throw first(e);
+            }
+        }
+
+        @Override
+        public void flush() throws IOException {
+            try {
+                out.flush();
+            } catch (IOException e) {
+                throw first(e);
+            }
+        }
+
+        private IOException first(IOException e) {
+            failure = failure == null ? e : failure;
+            return e;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.testing.Corpora;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever prints and cannot ends with 1 and one line. */
+class OutputTest {
+
+    private static final String LINE = "penstock: standard output cannot be written: No space left on device\n";
+
+    @TempDir
+    private Path folder;
+
+    /** A disk without room. */
+    private static final class Full extends OutputStream {
+        @Override
+        public void write(int b) throws IOException {
+            throw new IOException("No space left on device");
+        }
+    }
+
+    private static CommandRun intoFull(Object... args) {
+        return run(new Output(new Full()), args);
+    }
+
+    private static CommandRun run(PrintWriter out, Object... args) {
+        StringWriter err = new StringWriter();
+        String[] strings = List.of(args).stream().map(Object::toString).toArray(String[]::new);
+        int exitCode = Penstock.commandLine(strings).setOut(out).setErr(new PrintWriter(err)).execute(strings);
+        return new CommandRun(exitCode, "", err.toString());
+    }
+
+    private static void assertSaid(CommandRun run, Object what) {
+        assertEquals(LINE, run.err(), what::toString);
+        assertEquals(ExitCode.FAILURE, run.exitCode(), what::toString);
+    }
+
+    @Test
+    void everyCommandSaysThatItsOutputCannotBeWritten() throws IOException {
+        Path raw = Corpora.rawU16(folder, 5_000, 5);
+        Path text = Files.writeString(folder.resolve("text.txt"), "a text of some words");
+        Path state = folder.resolve("state.json");
+        Path run = folder.resolve("run");
+        List<Object> source = List.of(raw, "--format=nanogpt", "--window=32");
+        List<List<Object>> prepared = List.of(with("stream", source, "--steps=3", "--state", state),
+                with("stream", source, "--steps=3", "--report", run));
+        for (List<Object> command : prepared) {
+            CommandRun made = CommandRun.of(command.toArray());
+            assertEquals(0, made.exitCode(), made.err());
+        }
+        List<List<Object>> commands = new ArrayList<>(List.of(
+                List.of("quickstart", "--keep", folder.resolve("kept")),
+                List.of("tokenize", text, "-o", folder.resolve("tokens"), "--encoding=gpt2"),
+                List.of("inspect", raw, "--format=nanogpt"),
+                with("batches", source), with("stream", source, "--steps=3"), List.of("report", run),
+                List.of("compare", run, run), with("stats", source),
+                with("tune", source, "--device=host", "--budget=50ms"),
+                List.of("convert", source.getFirst(), folder.resolve("converted.safetensors"), "--format=nanogpt"),
+                List.of("checksum", raw), List.of("verify", raw, "--format=nanogpt"),
+                List.of("state", "show", state), List.of("state", "diff", state, state), List.of("devices")));
+        for (String command : Penstock.COMMANDS.keySet()) {
+            assertTrue(commands.stream().anyMatch(one -> one.getFirst().equals(command)), command);
+            assertSaid(intoFull(command, "--help"), command);
+        }
+        for (List<Object> command : commands) {
+            Object[] args = command.toArray();
+            assertSaid(intoFull(args), command);
+        }
+        for (List<Object> command : List.of(List.<Object>of("inspect", raw, "--format=nanogpt", "--json"),
+                with("batches", source, "--json"), with("stream", source, "--steps=3", "--json"),
+                List.<Object>of("state", "show", state, "--json"), List.<Object>of("--help"),
+                List.<Object>of("--version"))) {
+            assertSaid(intoFull(command.toArray()), command);
+        }
+    }
+
+    private static List<Object> with(String command, List<Object> arguments, Object... more) {
+        List<Object> all = new ArrayList<>();
+        all.add(command);
+        all.addAll(arguments);
+        all.addAll(List.of(more));
+        return all;
+    }
+
+    @Test
+    void aCommandThatFailsByItselfSaysThat() {
+        CommandRun run = intoFull("inspect", folder.resolve("absent"));
+        assertEquals(ExitCode.BAD_INPUT, run.exitCode());
+        assertTrue(run.err().contains("absent: no such file"), run.err());
+    }
+
+    @Test
+    void whatIsWrittenIsUtf8AndAWriterThatGivesNoReasonIsNamedWithoutOne() {
+        var bytes = new ByteArrayOutputStream();
+        PrintWriter out = new Output(bytes);
+        out.print("\u00e9\n");
+        out.flush();
+        assertEquals("\u00e9\n", bytes.toString(StandardCharsets.UTF_8));
+        CommandRun run = run(new PrintWriter(new Full()), "--version");
+        assertEquals("penstock: standard output cannot be written\n", run.err());
+        assertEquals(ExitCode.FAILURE, run.exitCode());
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aProcessSaysSoToo() throws Exception {
+        Path raw = Corpora.rawU16(folder, 5_000, 5);
+        for (List<Object> command : List.of(List.<Object>of("inspect", raw, "--format=nanogpt", "--json"),
+                List.<Object>of("stream", raw, "--format=nanogpt", "--window=32", "--steps=3", "--json"),
+                List.<Object>of("batches", raw, "--format=nanogpt", "--window=32"), List.<Object>of("--version"))) {
+            Path err = folder.resolve("err");
+            Process process = CommandRun.start(err, new File("/dev/full"), command.toArray());
+            assertEquals(ExitCode.FAILURE, process.waitFor(), command::toString);
+            assertEquals(LINE, Files.readString(err), command::toString);
+        }
+    }
+}
