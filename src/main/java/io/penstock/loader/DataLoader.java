@@ -1,17 +1,12 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
-import io.penstock.loader.events.QueueProbe;
-import io.penstock.loader.events.TakeEvents;
 import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
-import io.penstock.store.integrity.VerifiedReads;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -19,7 +14,6 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -68,23 +62,16 @@ public final class DataLoader implements AutoCloseable {
     private static final int LOOK_EVERY = 16;
 
     private final String name;
-    private final Device device;
+    private final LoaderParts parts;
     private final long endEpoch;
-    private final SlabLayout layout;
     final SlotRing ring;
     private final Delivery delivery;
-    private final LoaderFailure failure = new LoaderFailure();
-    private final LoaderTotals totals;
-    private final LeaseAccount leases;
+    private final LoaderFailure failure;
     /** Fills on the trainer's thread; null if that thread never does. */
     private final Worker own;
     /** Whether there are no worker threads. */
     private final boolean inline;
     private final LeaseMode leaseMode;
-    private final WorkerPool pool;
-    private final LoaderMemory memory;
-    private final BadSamples badSamples;
-    private final LoaderInfo info;
     /** Null if none are kept. */
     private final Accounts accounts;
     private final LongSupplier nanoTime;
@@ -99,81 +86,25 @@ public final class DataLoader implements AutoCloseable {
 
     DataLoader(DataLoaderBuilder settings) {
         BatchSampler batches = settings.batches();
-        this.layout = settings.layout(batches);
+        this.parts = new LoaderParts(settings, batches);
         this.name = settings.name;
         this.nanoTime = settings.nanoTime;
         this.endEpoch = Math.min(settings.endEpoch, settings.sampler.epochs());
         this.inline = settings.workers == 0;
         this.leaseMode = settings.leaseMode;
-        var opened = new Opened();
-        this.leases = new LeaseAccount(name, failure, opened::close);
-        boolean ownsDevice = settings.device == null;
-        this.device = ownsDevice ? Device.host() : settings.device;
-        var verified = settings.verify ? new VerifiedReads() : null;
-        this.totals = new LoaderTotals(verified, inline);
-        this.badSamples = new BadSamples(settings.badSamples, settings.seed(), settings.dataset.size());
-        if (ownsDevice) {
-            opened.add(device, Device::close);
-        }
+        this.ring = parts.ring;
+        this.delivery = parts.delivery;
+        this.failure = parts.failure;
+        this.own = parts.own;
+        this.accounts = parts.accounts;
         try {
-            int hostSlots = settings.hostSlots(layout.capacityBytes());
-            settings.checkMemory(layout.capacityBytes(), hostSlots,
-                    settings.copies(device) && device.hostAccessible() ? settings.deviceSlots : 0);
-            this.ring = opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
-            boolean copies = settings.copies(device);
-            boolean helps = settings.trainerHelps(copies);
-            var queue = opened.add(new QueueProbe(name, ring.size(), ring::filled, totals::report),
-                    QueueProbe::close);
-            this.accounts = settings.accounts ? new Accounts(copies, name, ring::filled, queue::open, nanoTime)
-                    : null;
-            if (accounts != null) {
-                opened.add(accounts.events, TakeEvents::close);
-            }
-            this.own = inline || helps
-                    ? opened.add(worker(settings, settings.workers, totals.trainer(), verified, helps, null),
-                            Worker::close)
-                    : null;
-            List<Worker> workers = new ArrayList<>();
-            for (int w = 0; w < settings.workers; w++) {
-                boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-                workers.add(opened.add(worker(settings, w, totals.worker(), verified, helps,
-                        isSpare ? new Standby(totals.trainer()::fillNanos, failure, nanoTime) : null), Worker::close));
-            }
-            var late = new LateBatch(name, settings.patience);
-            this.delivery = copies
-                    ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                            settings.leaseMode, failure, late, accounts, nanoTime, name)
-                    : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
-                            new TrainerHelp(ring, helps ? own : null), late, accounts);
-            totals.connect(delivery);
-            opened.add(delivery, Delivery::close);
-            opened.add(delivery, Delivery::halt);
-            this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
-                    ring.size() * layout.capacityBytes(), delivery.deviceBytes());
-            this.info = new LoaderInfo(name, settings.role, settings.dataset.fingerprint(), batches.batchSize(),
-                    settings.shard.rank(), settings.shard.worldSize(), settings.workers, settings.readMode,
-                    device.name(), copies, true, memory);
-            ring.connect(delivery.ringReader(), (inline ? List.of(own) : workers).stream().map(Worker::gate)
-                    .toArray(SpinGate[]::new));
-            this.pool = opened.add(new WorkerPool(name, workers, settings.patience, leases,
-                    onDeath(name, failure, delivery, ring)), WorkerPool::close);
-            late.connect(pool);
             begin(batches, 0);
         } catch (Throwable t) {
-            opened.closeAfter(t);
+            parts.closeAfter(t);
             throw t;
         }
         leak = Leak.watch(this, "loader", name);
-        LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, memory);
-    }
-
-    private Worker worker(DataLoaderBuilder settings, int number, WorkerClocks clocks, VerifiedReads verified,
-            boolean helps, Standby standby) {
-        var reader = new SampleReader(settings.dataset, settings.readMode, verified, nanoTime);
-        return new Worker(ring, settings.collator, reader, badSamples, failure, clocks, nanoTime, settings.seed(),
-                settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
-                accounts == null ? null
-                        : new WorkerAccount(accounts, name, number, reader.clock(), settings.isOnMachineTime()));
+        LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, parts.memory);
     }
 
     /**
@@ -191,7 +122,7 @@ public final class DataLoader implements AutoCloseable {
         nextBatch = 0;
         inlineFilled = false;
         delivery.begin(run);
-        pool.begin(run);
+        parts.pool.begin(run);
     }
 
     // ---- taking batches
@@ -268,7 +199,7 @@ public final class DataLoader implements AutoCloseable {
                     nextBatch > 0 && run.epochOf(nextBatch) == run.epochOf(nextBatch - 1));
         }
         long begin = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NO_WAIT;
-        leases.begin();
+        parts.leases.begin();
         Batch batch = null;
         try {
             if (inline) {
@@ -279,7 +210,7 @@ public final class DataLoader implements AutoCloseable {
                 batch = new WatchedBatch(batch, name);
             }
             advance();
-            totals.given(batch.count(), batch.replaced());
+            parts.totals.given(batch.count(), batch.replaced());
             return batch;
         } catch (BatchException passedOver) {
             advance();
@@ -292,14 +223,14 @@ public final class DataLoader implements AutoCloseable {
                 accounts.events.taken(batch == null ? BatchAccount.NOT_MEASURED : batch.sequence());
             }
             if (batch == null) {
-                leases.ended(false);
+                parts.leases.ended(false);
             } else if (accounts != null && !accounted) {
                 accounts.passed(batch.sequence(), end - begin);
             } else if (accounted) {
                 account(batch.sequence(), begin == NO_WAIT ? end : begin, end);
             }
             if (begin != NO_WAIT) {
-                totals.waited(end - begin);
+                parts.totals.waited(end - begin);
             }
         }
     }
@@ -455,7 +386,7 @@ public final class DataLoader implements AutoCloseable {
         checkOpen();
         failure.check();
         try {
-            pool.stop();
+            parts.pool.stop();
         } catch (IllegalStateException stuck) {
             failure.set(stuck);
             delivery.wake();
@@ -476,7 +407,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the device
      */
     public Device device() {
-        return device;
+        return parts.device;
     }
 
     /**
@@ -485,7 +416,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the layout of a slot
      */
     public SlabLayout layout() {
-        return layout;
+        return parts.layout;
     }
 
     /**
@@ -494,7 +425,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the slots and their bytes
      */
     public LoaderMemory memory() {
-        return memory;
+        return parts.memory;
     }
 
     /**
@@ -503,7 +434,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return totals.report();
+        return parts.totals.report();
     }
 
     /**
@@ -521,7 +452,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the settings as they were worked out at open
      */
     public LoaderInfo info() {
-        return info;
+        return parts.info;
     }
 
     /**
@@ -531,7 +462,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the samples, by index
      */
     public List<BadSample> badSamples() {
-        return badSamples.met();
+        return parts.badSamples.met();
     }
 
     // ---- the end
@@ -540,15 +471,6 @@ public final class DataLoader implements AutoCloseable {
         if (closed.get()) {
             throw new IllegalStateException("the loader is closed");
         }
-    }
-
-    /** Holds nothing of the loader itself: its threads must not keep one reachable that was forgotten. */
-    private static Consumer<Throwable> onDeath(String name, LoaderFailure failure, Delivery delivery, SlotRing ring) {
-        return error -> {
-            failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
-            delivery.wake();
-            ring.wakeWriters();
-        };
     }
 
     /**
@@ -576,8 +498,8 @@ public final class DataLoader implements AutoCloseable {
         }
         delivery.wake();
         ring.wakeWriters();
-        var closing = new Closing().step(pool::close).step(delivery::halt);
-        leases.close(closing, delivery.holders());
+        var closing = new Closing().step(parts.pool::close).step(delivery::halt);
+        parts.leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
             failure.check();
         }

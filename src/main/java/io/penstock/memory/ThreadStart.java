@@ -1,7 +1,6 @@
 package io.penstock.memory;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Starts threads, and says in plain words when the OS has no more. */
@@ -42,8 +41,9 @@ public final class ThreadStart {
      */
     public static String limit() {
         String reason = ": the limit of threads (ulimit -u, or the container's) or of memory is reached";
-        try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
-            return reason + lines.filter(line -> line.startsWith("Max processes")).findFirst()
+        try {
+            String limits = RegularFile.readString(Path.of("/proc/self/limits"));
+            return reason + limits.lines().filter(line -> line.startsWith("Max processes")).findFirst()
                     .map(line -> "; ulimit -u is " + line.split("\\s{2,}")[1]).orElse("");
         } catch (IOException | RuntimeException _) {
             return reason;

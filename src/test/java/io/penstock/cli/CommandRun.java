@@ -1,10 +1,10 @@
 package io.penstock.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.penstock.json.Json;
+import io.penstock.testing.Signals;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -80,7 +80,7 @@ public record CommandRun(int exitCode, String out, String err) {
             Process process = start(err, args);
             try {
                 assertFalse(process.waitFor(seconds, TimeUnit.SECONDS), () -> "ended early");
-                assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+                Signals.interrupt(process);
                 String out = new String(process.getInputStream().readAllBytes(), UTF_8);
                 CommandRun run = new CommandRun(process.waitFor(), out, Files.readString(err));
                 if (farEnough.test(out)) {

@@ -7,6 +7,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.npy.NpyWriter;
+import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
@@ -173,7 +174,7 @@ class ConvertCommandTest {
                 assertTrue(process.isAlive(), () -> "ended early");
                 Thread.sleep(10);
             }
-            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+            Signals.interrupt(process);
             assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
         } finally {
             process.destroyForcibly();

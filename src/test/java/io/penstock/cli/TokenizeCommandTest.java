@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.luben.zstd.ZstdOutputStream;
 import io.penstock.json.Json;
+import io.penstock.testing.Signals;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -141,7 +142,7 @@ class TokenizeCommandTest {
                 assertTrue(process.isAlive(), () -> "ended early");
                 Thread.onSpinWait();
             }
-            assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+            Signals.interrupt(process);
             assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
         } finally {
             process.destroyForcibly();

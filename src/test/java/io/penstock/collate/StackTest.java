@@ -38,7 +38,9 @@ class StackTest {
     private static Field reference(String name, Tensor tensor, long[] samples) {
         var bytes = new ByteArrayOutputStream();
         for (long sample : samples) {
-            bytes.writeBytes(tensor.row(sample).segment().toArray(ValueLayout.JAVA_BYTE));
+            for (byte stored : tensor.row(sample).segment().toArray(ValueLayout.JAVA_BYTE)) {
+                bytes.write(tensor.dtype() == DType.BOOL && stored != 0 ? 1 : stored);
+            }
         }
         List<Long> shape = new ArrayList<>(List.of((long) samples.length));
         for (int d = 1; d < tensor.rank(); d++) {

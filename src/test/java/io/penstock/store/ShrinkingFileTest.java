@@ -82,18 +82,26 @@ class ShrinkingFileTest {
                 }
             });
             store.locate(0, 4096, span);
-            reader.copy(span, target, 0);
-            assertEquals(2, target.get(java.lang.foreign.ValueLayout.JAVA_SHORT, 2));
+            assertThrows(UncheckedIOException.class, () -> reader.copy(span, target, 0), "though these bytes are there");
         }
     }
 
     @Test
     void aDocumentIndexThatIsGoneNamesTheFile() throws IOException {
         Path prefix = write();
-        try (TokenStore store = TokenStore.open(prefix)) {
+        try (TokenStore store = TokenStore.open(prefix); SpanReader reader = new SpanReader(ReadMode.MMAP)) {
+            Span span = new Span();
+            store.locate(0, 1, span);
+            reader.local(span);
             truncate(prefix + ".idx", 4096);
-            String message = assertThrows(UncheckedIOException.class,
-                    () -> store.documentStart(store.documentCount())).getCause().getMessage();
+            String message = assertThrows(UncheckedIOException.class, () -> {
+                try {
+                    store.documentStart(store.documentCount());
+                } catch (InternalError late) {
+                    // The JVM may raise the fault only when the compiled look-up has returned.
+                    throw reader.explain(late);
+                }
+            }).getCause().getMessage();
             assertTrue(message.contains("corpus.idx") && message.contains("4096"), message);
         }
     }

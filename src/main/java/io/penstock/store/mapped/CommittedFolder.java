@@ -2,6 +2,7 @@ package io.penstock.store.mapped;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -291,7 +292,7 @@ public final class CommittedFolder {
                 throw new MalformedStoreException(list, Files.size(list) + " bytes", "at most " + MAX_SURPLUS_BYTES);
             }
             List<String> names = new ArrayList<>();
-            for (Object name : Json.array(Json.parse(Files.readAllBytes(list)))) {
+            for (Object name : Json.array(Json.parse(RegularFile.readAllBytes(list)))) {
                 if (!(name instanceof String text) || text.isEmpty() || text.equals(".") || text.equals("..")
                         || text.indexOf('/') >= 0 || text.indexOf('\\') >= 0 || text.indexOf('\0') >= 0) {
                     throw new MalformedStoreException(list, "the name " + name, "the name of a file beside the store");

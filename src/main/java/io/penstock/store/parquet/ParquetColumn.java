@@ -21,5 +21,6 @@ sealed interface ParquetColumn permits Leaf, Nested {
     List<StoredLeaf> stored();
 
     /** Decodes its part of a row group, which is taken of the budget. */
-    ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy) throws IOException;
+    ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
+            throws IOException;
 }

@@ -2,6 +2,7 @@ package io.penstock.store.webdataset;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.RegularFile;
 import io.penstock.store.MalformedStoreException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -86,7 +87,7 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
             throw new MalformedStoreException(file, size + " bytes", "a record of shards of at most " + MAX_BYTES);
         }
         try {
-            Map<String, Object> fields = Json.object(Json.parse(Files.readAllBytes(file)));
+            Map<String, Object> fields = Json.object(Json.parse(RegularFile.readAllBytes(file)));
             if (!Long.valueOf(VERSION).equals(fields.get(VERSION_KEY))) {
                 throw new MalformedStoreException(file, VERSION_KEY + " " + fields.get(VERSION_KEY),
                         Long.toString(VERSION));

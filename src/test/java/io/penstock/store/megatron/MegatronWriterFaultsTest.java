@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,9 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 class MegatronWriterFaultsTest {
 
     private static final long WAIT_SECONDS = 600;
-    private static final int SIGHUP = 1;
-    private static final int SIGINT = 2;
-    private static final int SIGTERM = 15;
 
     @TempDir
     private Path folder;
@@ -145,14 +143,14 @@ class MegatronWriterFaultsTest {
 
     @Test
     void aTerminatedWriterLeavesNothing() throws Exception {
-        for (int signal : new int[] {SIGTERM, SIGINT, SIGHUP}) {
+        for (int signal : new int[] {Signals.SIGTERM, Signals.SIGINT, Signals.SIGHUP}) {
             Process process = writing(folder.resolve("corpus"));
             try {
                 assertEquals(List.of(".corpus.writing"), names());
-                if (signal != SIGTERM && isIgnored(process, signal)) {
+                if (signal != Signals.SIGTERM && Signals.isIgnored(signal, process)) {
                     continue;
                 }
-                assertEquals(0, start("kill", "-" + signal, Long.toString(process.pid())).waitFor());
+                Signals.send(signal, process);
                 assertTrue(process.waitFor(WAIT_SECONDS, TimeUnit.SECONDS), "signal " + signal);
                 assertNotEquals(0, process.exitValue());
                 assertEquals(List.of(), names(), "signal " + signal);
@@ -160,13 +158,6 @@ class MegatronWriterFaultsTest {
                 process.destroyForcibly().waitFor();
             }
         }
-    }
-
-    /** Whether a process was started to ignore a signal, as one in the background of a script is. */
-    private static boolean isIgnored(Process process, int signal) throws IOException {
-        String mask = Files.readAllLines(Path.of("/proc/" + process.pid() + "/status")).stream()
-                .filter(line -> line.startsWith("SigIgn:")).findAny().orElseThrow().substring(7).strip();
-        return (Long.parseUnsignedLong(mask, 16) >> signal - 1 & 1) == 1;
     }
 
     @Test

@@ -1,0 +1,136 @@
+package io.penstock.loader;
+
+import io.penstock.dataset.SampleReader;
+import io.penstock.device.Device;
+import io.penstock.loader.events.QueueProbe;
+import io.penstock.loader.events.TakeEvents;
+import io.penstock.memory.SlabLayout;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.store.integrity.VerifiedReads;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
+ * Nothing in here refers to the loader, so that its threads do not keep one reachable that was forgotten.
+ */
+final class LoaderParts {
+
+    final Device device;
+    final SlabLayout layout;
+    final LoaderFailure failure = new LoaderFailure();
+    final LoaderTotals totals;
+    final LeaseAccount leases;
+    final BadSamples badSamples;
+    final SlotRing ring;
+    /** Null if none are kept. */
+    final Accounts accounts;
+    /** Fills on the trainer's thread; null if that thread never does. */
+    final Worker own;
+    final WorkerPool pool;
+    final Delivery delivery;
+    final LoaderMemory memory;
+    final LoaderInfo info;
+
+    private final DataLoaderBuilder settings;
+    /** What workers have checked; null if they take bytes as they are. */
+    private final VerifiedReads verified;
+    /** Closed when the last lease ends, in the reverse of this order. */
+    private final Opened opened = new Opened();
+
+    LoaderParts(DataLoaderBuilder settings, BatchSampler batches) {
+        this.settings = settings;
+        this.layout = settings.layout(batches);
+        this.leases = new LeaseAccount(settings.name, failure, opened::close);
+        this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
+        this.verified = settings.verify ? new VerifiedReads() : null;
+        this.totals = new LoaderTotals(verified, settings.workers == 0);
+        this.badSamples = new BadSamples(settings.badSamples, settings.seed(), settings.dataset.size());
+        try {
+            boolean copies = settings.copies(device);
+            boolean helps = settings.trainerHelps(copies);
+            this.ring = openRing(batches, copies);
+            this.accounts = openAccounts(copies);
+            this.own = settings.workers == 0 || helps
+                    ? openWorker(settings.workers, totals.trainer(), helps, null) : null;
+            List<Worker> workers = openWorkers(helps);
+            var late = new LateBatch(settings.name, settings.patience);
+            this.delivery = openDelivery(batches, copies, helps, late);
+            this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
+                    ring.size() * layout.capacityBytes(), delivery.deviceBytes());
+            this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
+                    batches.batchSize(), settings.shard.rank(), settings.shard.worldSize(), settings.workers,
+                    settings.readMode, device.name(), copies, true, memory);
+            ring.connect(delivery.ringReader(), (workers.isEmpty() ? List.of(own) : workers).stream()
+                    .map(Worker::gate).toArray(SpinGate[]::new));
+            this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
+                    onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
+            late.connect(pool);
+        } catch (Throwable t) {
+            opened.closeAfter(t);
+            throw t;
+        }
+    }
+
+    private SlotRing openRing(BatchSampler batches, boolean copies) {
+        int hostSlots = settings.hostSlots(layout.capacityBytes());
+        settings.checkMemory(layout.capacityBytes(), hostSlots,
+                copies && device.hostAccessible() ? settings.deviceSlots : 0);
+        return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
+    }
+
+    private Accounts openAccounts(boolean copies) {
+        SlotRing slots = ring;
+        var queue = opened.add(new QueueProbe(settings.name, slots.size(), slots::filled, totals::report),
+                QueueProbe::close);
+        if (!settings.accounts) {
+            return null;
+        }
+        var kept = new Accounts(copies, settings.name, slots::filled, queue::open, settings.nanoTime);
+        opened.add(kept.events, TakeEvents::close);
+        return kept;
+    }
+
+    private List<Worker> openWorkers(boolean helps) {
+        List<Worker> workers = new ArrayList<>();
+        for (int w = 0; w < settings.workers; w++) {
+            boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
+            workers.add(openWorker(w, totals.worker(), helps, isSpare
+                    ? new Standby(totals.trainer()::fillNanos, failure, settings.nanoTime) : null));
+        }
+        return workers;
+    }
+
+    private Worker openWorker(int number, WorkerClocks clocks, boolean helps, Standby standby) {
+        var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
+        return opened.add(new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.nanoTime,
+                settings.seed(), settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
+                accounts == null ? null : new WorkerAccount(accounts, settings.name, number, reader.clock(),
+                        settings.isOnMachineTime())), Worker::close);
+    }
+
+    private Delivery openDelivery(BatchSampler batches, boolean copies, boolean helps, LateBatch late) {
+        Delivery made = copies
+                ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
+                        settings.leaseMode, failure, late, accounts, settings.nanoTime, settings.name)
+                : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
+                        new TrainerHelp(ring, helps ? own : null), late, accounts);
+        totals.connect(made);
+        opened.add(made, Delivery::close);
+        opened.add(made, Delivery::halt);
+        return made;
+    }
+
+    private static Consumer<Throwable> onDeath(String name, LoaderFailure failure, Delivery delivery, SlotRing ring) {
+        return error -> {
+            failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
+            delivery.wake();
+            ring.wakeWriters();
+        };
+    }
+
+    void closeAfter(Throwable failed) {
+        opened.closeAfter(failed);
+    }
+}
