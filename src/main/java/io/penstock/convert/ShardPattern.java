@@ -1,9 +1,10 @@
 package io.penstock.convert;
 
+import io.penstock.store.mapped.Folder;
 import io.penstock.store.mapped.StagingFolder;
+import io.penstock.store.mapped.WriteFailure;
 import io.penstock.store.webdataset.WebDatasetWriter;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -46,12 +47,9 @@ record ShardPattern(Path path, Pattern names) {
         if (folder == null || !Files.isDirectory(folder)) {
             return;
         }
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
-                if (names.matcher(file.getFileName().toString()).matches()) {
-                    StagingFolder.requireAbsent(path.resolveSibling(file.getFileName()));
-                }
-            }
+        for (Path file : WriteFailure.naming(path, () -> Folder.list(folder,
+                file -> names.matcher(file.getFileName().toString()).matches()))) {
+            StagingFolder.requireAbsent(path.resolveSibling(file.getFileName()));
         }
     }
 }

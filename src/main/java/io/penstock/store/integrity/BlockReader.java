@@ -45,8 +45,9 @@ final class BlockReader implements AutoCloseable {
         try {
             return new BlockReader(file, channel, blockBytes);
         } catch (IOException e) {
-            channel.close();
-            throw SpoolFile.unreadable(file, 0, e);
+            try (channel) {
+                throw SpoolFile.unreadable(file, 0, e);
+            }
         }
     }
 

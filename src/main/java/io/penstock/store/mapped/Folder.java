@@ -38,8 +38,12 @@ public final class Folder {
             return;
         }
         Path parent = of(folder);
-        if (parent != null) {
-            create(parent);
+        try {
+            if (parent != null) {
+                create(parent);
+            }
+        } catch (IOException e) {
+            throw new IOException(folder + ": cannot be made: " + e.getMessage(), e);
         }
         try {
             Files.createDirectory(folder);
