@@ -82,7 +82,8 @@ class ShrinkingFileTest {
                 }
             });
             store.locate(0, 4096, span);
-            assertThrows(UncheckedIOException.class, () -> reader.copy(span, target, 0), "though these bytes are there");
+            assertThrows(UncheckedIOException.class, () -> reader.copy(span, target, 0),
+                    "though these bytes are there");
         }
     }
 
