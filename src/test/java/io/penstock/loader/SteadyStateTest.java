@@ -4,21 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.cuda.ChildJvm;
 import io.penstock.memory.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,91 +27,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What a loader costs once it runs, and what it leaves behind: nothing. */
 class SteadyStateTest {
 
-    /**
-     * The JIT compiler decides when the loader is warm, and may think again: one of this many windows of 10,000 batches
-     * must be steady. What the code itself allocates would be there in all of them.
-     */
-    private static final int WINDOWS = 200;
-    private static final int MEASURED = 10_000;
-    private static final long MOST_BYTES_PER_BATCH = 255;
-    /** A new order and new keys, on each thread; a window has ten epochs. An object a batch would be 160,000 bytes. */
-    private static final long MOST_BYTES_PER_EPOCH = 2048;
-
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @CsvSource({"0, IN_PLACE, MMAP, CONFINED", "2, IN_PLACE, MMAP, CONFINED", "2, IN_PLACE, PREAD, CONFINED",
-        "2, IN_PLACE, AUTO, CONFINED", "2, COPY, MMAP, CONFINED", "1, COPY, PREAD, CONFINED",
-        "0, IN_PLACE, MMAP, REUSED", "1, IN_PLACE, MMAP, REUSED", "2, IN_PLACE, PREAD, REUSED",
-        "2, COPY, MMAP, REUSED"})
-    void aBatchAllocatesNextToNothingAndMemoryStaysFlat(int workers, TransferMode transfer, ReadMode read,
-            LeaseMode leases) throws IOException {
-        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
-        Path file = Corpora.rawU16(folder, 1_000_000, 3);
-        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases;
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1).name(name)
-                        .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).transfer(transfer)
-                        .readMode(read).leases(leases).open()) {
-            long[] threads = threadIds(name);
-            long perBatch = Long.MAX_VALUE;
-            long grown = 0;
-            for (int window = 0; window < WINDOWS && perBatch > most; window++) {
-                long resident = residentBytes();
-                long epoch = loader.currentEpoch();
-                long heap = allocated(threads);
-                step(loader, MEASURED);
-                long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
-                perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
-                grown = residentBytes() - resident;
-            }
-            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
-                    + " KiB more resident");
-            assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
-            assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
-        }
-        assertLeftNothing(name, file);
+    @Test
+    @Tag("slow")
+    void aBatchAllocatesNextToNothingAndMemoryStaysFlat() throws Exception {
+        ChildJvm.Result result = new ChildJvm().run(SteadyProgram.class, folder.toString());
+        System.out.print(result.output());
+        assertEquals(0, result.exitCode());
     }
 
-    private static void step(DataLoader loader, int batches) {
-        long sum = 0;
-        for (int i = 0; i < batches; i++) {
-            try (Batch batch = loader.next()) {
-                sum += batch.tensor("input_ids").getLong(i % 128) + batch.segment().byteSize();
-            }
-        }
-        assertTrue(sum != 0);
-    }
-
-    /** The loader's threads and this one. */
-    private static long[] threadIds(String name) {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith(name) || thread == Thread.currentThread())
-                .mapToLong(Thread::threadId).toArray();
-    }
-
-    /** Heap bytes that threads have allocated so far; allocates nothing itself. */
-    private static long allocated(long[] threads) {
-        long bytes = 0;
-        for (long thread : threads) {
-            bytes += THREADS.getThreadAllocatedBytes(thread);
-        }
-        return bytes;
-    }
-
-    private static long residentBytes() throws IOException {
-        Path status = Path.of("/proc/self/status");
-        if (!Files.exists(status)) {
-            return 0;
-        }
-        return Files.readAllLines(status).stream().filter(line -> line.startsWith("RssAnon:"))
-                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).sum();
-    }
-
-    private static void assertLeftNothing(String name, Path file) throws IOException {
+    static void assertLeftNothing(String name, Path file) throws IOException {
         assertEquals(List.of(), Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
                 .filter(thread -> thread.startsWith(name)).toList());
         Path maps = Path.of("/proc/self/maps");

@@ -1,0 +1,114 @@
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.penstock.collate.CausalLm;
+import io.penstock.collate.TokenWidth;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.memory.ReadMode;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.TokenStore;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * What a batch allocates once a loader runs, in a JVM of its own: what other code did before decides what the compiler
+ * makes of the same loop.
+ */
+final class SteadyProgram {
+
+    /**
+     * The JIT compiler decides when the loader is warm, and may think again: one of this many windows of 10,000 batches
+     * must be steady. What the code itself allocates would be there in all of them.
+     */
+    private static final int WINDOWS = 200;
+    private static final int MEASURED = 10_000;
+    private static final long MOST_BYTES_PER_BATCH = 255;
+    /** A new order and new keys, on each thread; a window has ten epochs. An object a batch would be 160,000 bytes. */
+    private static final long MOST_BYTES_PER_EPOCH = 2048;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private SteadyProgram() {
+    }
+
+    public static void main(String[] args) throws IOException {
+        Path folder = Path.of(args[0]);
+        for (LeaseMode leases : new LeaseMode[] {LeaseMode.CONFINED, LeaseMode.REUSED}) {
+            check(folder, 0, TransferMode.IN_PLACE, ReadMode.MMAP, leases);
+            check(folder, 1, TransferMode.IN_PLACE, ReadMode.MMAP, leases);
+            check(folder, 2, TransferMode.IN_PLACE, ReadMode.PREAD, leases);
+            check(folder, 2, TransferMode.IN_PLACE, ReadMode.AUTO, leases);
+            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases);
+            check(folder, 1, TransferMode.COPY, ReadMode.PREAD, leases);
+        }
+    }
+
+    private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases)
+            throws IOException {
+        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
+        Path file = Corpora.rawU16(folder, 1_000_000, 3);
+        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases;
+        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1).name(name)
+                        .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).transfer(transfer)
+                        .readMode(read).leases(leases).open()) {
+            long[] threads = threadIds(name);
+            long perBatch = Long.MAX_VALUE;
+            long grown = 0;
+            for (int window = 0; window < WINDOWS && perBatch > most; window++) {
+                long resident = residentBytes();
+                long epoch = loader.currentEpoch();
+                long heap = allocated(threads);
+                step(loader, MEASURED);
+                long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
+                perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
+                grown = residentBytes() - resident;
+            }
+            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
+                    + " KiB more resident");
+            assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
+            assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
+        }
+        SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    private static void step(DataLoader loader, int batches) {
+        long sum = 0;
+        for (int i = 0; i < batches; i++) {
+            try (Batch batch = loader.next()) {
+                sum += batch.tensor("input_ids").getLong(i % 128) + batch.segment().byteSize();
+            }
+        }
+        assertTrue(sum != 0);
+    }
+
+    /** The loader's threads and this one. */
+    private static long[] threadIds(String name) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(name) || thread == Thread.currentThread())
+                .mapToLong(Thread::threadId).toArray();
+    }
+
+    /** Heap bytes that threads have allocated so far; allocates nothing itself. */
+    private static long allocated(long[] threads) {
+        long bytes = 0;
+        for (long thread : threads) {
+            bytes += THREADS.getThreadAllocatedBytes(thread);
+        }
+        return bytes;
+    }
+
+    private static long residentBytes() throws IOException {
+        Path status = Path.of("/proc/self/status");
+        if (!Files.exists(status)) {
+            return 0;
+        }
+        return Files.readAllLines(status).stream().filter(line -> line.startsWith("RssAnon:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024).sum();
+    }
+}
