@@ -23,10 +23,10 @@ import java.util.SplittableRandom;
  * {@link IllegalStateException}, never another file's bytes.
  *
  * <p><b>A file that shrinks.</b> Another process may truncate the file. Touching a page that is gone raises an
- * {@link InternalError} in the JVM, not a crash, as long as it is Java code that touches it; {@link #checkSize} turns
- * that into an error which names the file. Memory of a mapped file is therefore never handed to native code.
+ * {@link InternalError} in the JVM, not a crash, as long as it is Java code that touches it; {@link #checkUnchanged}
+ * turns that into an error which names the file. Memory of a mapped file is therefore never handed to native code.
  *
- * <p><b>A file that is written to.</b> While readers read, a few times a second, {@link #checkSize} compares size,
+ * <p><b>A file that is written to.</b> While readers read, a few times a second, {@link #checkUnchanged} compares size,
  * modification time and change time with those at open. From the first difference on, every read is an error: a
  * size or a modification time that differs means that the file was written to (or that somebody ran {@code touch} on
  * it). A change time that differs alone is what {@code chmod}, a hard link, a rename, deleting the name, or a backup
@@ -230,7 +230,7 @@ public final class MappedFile implements AutoCloseable {
      *
      * @throws UncheckedIOException if so; it names the file, and both sizes or times
      */
-    public void checkSize() {
+    public void checkUnchanged() {
         if (change == null) {
             look();
         }
@@ -239,7 +239,7 @@ public final class MappedFile implements AutoCloseable {
         }
         MappedFile other = index;
         if (other != null) {
-            other.checkSize();
+            other.checkUnchanged();
         }
     }
 
@@ -328,11 +328,11 @@ public final class MappedFile implements AutoCloseable {
         long now = System.nanoTime();
         if (now - refreshedNanos > REFRESH_NANOS) {
             refreshedNanos = now;
-            checkSize();
+            checkUnchanged();
             extendSample();
             warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
         } else if (change != null) {
-            checkSize();
+            checkUnchanged();
         }
     }
 
@@ -358,7 +358,7 @@ public final class MappedFile implements AutoCloseable {
             MemorySegment callState) {
         while (done < bytes) {
             if (last == 0 || last < 0 && last != -Posix.EINTR) {
-                checkSize();
+                checkUnchanged();
                 throw new UncheckedIOException(new IOException(path + ": read failed at byte " + (offset + done)
                         + (last == 0 ? ": unexpected end of file" : ": " + Posix.message((int) -last))));
             }

@@ -222,7 +222,7 @@ public final class SpanReader implements AutoCloseable {
      */
     public InternalError explain(InternalError fault) {
         if (lastFile != null) {
-            lastFile.checkSize();
+            lastFile.checkUnchanged();
         }
         return fault;
     }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -245,7 +246,7 @@ class DLPackBatchTest {
 
         /** Waits until the thread does, for a slot: there is nothing else that it waits for. */
         void awaitWaiting() {
-            while (thread.getState() != Thread.State.WAITING) {
+            while (!(LockSupport.getBlocker(thread) instanceof SpinGate)) {
                 assertFalse(number.isDone(), "it has its batch");
                 Thread.yield();
             }

@@ -10,6 +10,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** Every call that fails, at every place: the error is told, nothing hangs, nothing stays. Run by {@link Scenarios}. */
@@ -218,7 +219,7 @@ final class FaultScenarios {
         Thread other = Thread.ofPlatform().start(() -> {
             long since = System.nanoTime();
             while (System.nanoTime() - since < 10_000_000) {        // all are taken, and nothing moves any more
-                if (waiting.getState() != Thread.State.WAITING
+                if (!(LockSupport.getBlocker(waiting) instanceof SpinGate)
                         || CudaSimulator.calls("cudaEventRecord") < 3 * loader.memory().hostSlots()) {
                     since = System.nanoTime();
                 }

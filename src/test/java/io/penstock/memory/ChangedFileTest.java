@@ -84,7 +84,7 @@ class ChangedFileTest {
     }
 
     private static String refusal(MappedFile mapped) {
-        String message = assertThrows(UncheckedIOException.class, mapped::checkSize).getMessage();
+        String message = assertThrows(UncheckedIOException.class, mapped::checkUnchanged).getMessage();
         assertTrue(message.contains("data: the file was written to while it was open"), message);
         return message;
     }
@@ -92,7 +92,7 @@ class ChangedFileTest {
     @Test
     void aWriteByCallIsSeenAndToldWithBothTimes() throws IOException {
         try (MappedFile mapped = MappedFile.open(path)) {
-            mapped.checkSize();
+            mapped.checkUnchanged();
             act(file -> write(file, 500_000, 1, 2, 3));
             String message = refusal(mapped);
             String modified = Files.getLastModifiedTime(path).toInstant().toString();
@@ -181,7 +181,7 @@ class ChangedFileTest {
             Object before = changeTime();
             act(what.act);
             assertNotEquals(before, changeTime());
-            mapped.checkSize();
+            mapped.checkUnchanged();
             act(file -> write(file, 5, 1));
             refusal(mapped);
         }
@@ -192,9 +192,9 @@ class ChangedFileTest {
         for (Consumer<Path> act : List.<Consumer<Path>>of(ChangedFileTest::replace, ChangedFileTest::delete)) {
             try (MappedFile mapped = MappedFile.open(path)) {
                 act.accept(path);
-                mapped.checkSize();
+                mapped.checkUnchanged();
                 Files.write(path, new byte[17]);
-                mapped.checkSize();
+                mapped.checkUnchanged();
             }
         }
     }
@@ -220,7 +220,7 @@ class ChangedFileTest {
     void aFileThatThisProcessWritesIsReadAsItIsWritten() throws IOException {
         try (MappedFile mapped = MappedFile.openWritten(path)) {
             act(file -> write(file, 0, 1, 2, 3));
-            mapped.checkSize();
+            mapped.checkUnchanged();
         }
     }
 
@@ -229,7 +229,7 @@ class ChangedFileTest {
         Path tokens = Files.write(folder.resolve("tokens"), new byte[SIZE]);
         try (MappedFile index = MappedFile.open(path); MappedFile mapped = MappedFile.open(tokens)) {
             mapped.checkTogetherWith(index);
-            mapped.checkSize();
+            mapped.checkUnchanged();
             act(file -> write(file, 8, 1));
             refusal(mapped);
         }

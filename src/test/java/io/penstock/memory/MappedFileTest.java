@@ -164,11 +164,11 @@ class MappedFileTest {
     void aFileThatShrankIsNamedWithBothSizes() throws IOException {
         Path path = random(SIZE);
         try (MappedFile mapped = MappedFile.open(path)) {
-            mapped.checkSize();
+            mapped.checkUnchanged();
             try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
                 file.setLength(100);
             }
-            String message = assertThrows(UncheckedIOException.class, mapped::checkSize).getMessage();
+            String message = assertThrows(UncheckedIOException.class, mapped::checkUnchanged).getMessage();
             assertTrue(message.contains("data: the file shrank while it was open: 100 bytes, expected 1048576"),
                     message);
         }
@@ -188,7 +188,7 @@ class MappedFileTest {
             MemorySegment target = arena.allocate(SIZE);
             reader.copy(span, target, 0);
             assertEquals(-1, target.mismatch(MemorySegment.ofArray(content)));
-            mapped.checkSize();
+            mapped.checkUnchanged();
         }
     }
 

@@ -128,7 +128,7 @@ class ShrinkingFileTest {
             Assumptions.assumeTrue(span.file().advise(Advice.POPULATE_READ, 0, 2L * TOKENS), "Linux before 5.14");
             truncate(prefix + ".bin", 4096);
             assertEquals(false, span.file().advise(Advice.POPULATE_READ, 0, 2L * TOKENS));
-            assertThrows(UncheckedIOException.class, () -> span.file().checkSize());
+            assertThrows(UncheckedIOException.class, () -> span.file().checkUnchanged());
         }
     }
 }

@@ -88,7 +88,7 @@ public final class ArrowStore implements RecordStore {
             return store;
         } catch (InternalError fault) {
             try {
-                files.forEach(MappedFile::checkSize);
+                files.forEach(MappedFile::checkUnchanged);
             } catch (UncheckedIOException shrunk) {
                 throw shrunk.getCause();
             } finally {

@@ -144,12 +144,12 @@ final class DecodedBuffers implements AutoCloseable {
             } else if (compression == Compression.NONE) {
                 target.copyFrom(stored);
             }
-            file.checkSize();
+            file.checkUnchanged();
         } catch (CodecException e) {
             throw new MalformedStoreException(file.path(), offset, e.getMessage(),
                     "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         } catch (OutOfMemoryError e) {
             throw new IOException(file.path() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);

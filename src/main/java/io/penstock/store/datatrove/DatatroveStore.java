@@ -190,7 +190,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         try {
             return indexFile.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
         } catch (InternalError fault) {
-            indexFile.checkSize();
+            indexFile.checkUnchanged();
             throw fault;
         }
     }

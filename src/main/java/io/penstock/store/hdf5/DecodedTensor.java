@@ -116,9 +116,9 @@ final class DecodedTensor {
                     decodeChunks(chunked, firstRow(band), target);
                 }
             }
-            space.file().checkSize();
+            space.file().checkUnchanged();
         } catch (InternalError fault) {
-            space.file().checkSize();
+            space.file().checkUnchanged();
             throw fault;
         }
     }

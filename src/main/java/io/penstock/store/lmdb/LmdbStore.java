@@ -171,7 +171,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         }
     }
@@ -198,7 +198,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         }
     }
@@ -217,7 +217,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         }
     }

@@ -69,10 +69,10 @@ public final class ColumnBlocks {
                     throw new UncheckedIOException(new IOException(file.path() + ": no memory for the rows that are"
                             + " decoded together", e));
                 } catch (InternalError fault) {
-                    file.checkSize();
+                    file.checkUnchanged();
                     throw fault;
                 }
-                file.checkSize();
+                file.checkUnchanged();
                 blocks.setRelease(block, found);
             }
             return found;

@@ -43,7 +43,7 @@ public final class Fingerprint {
         try {
             return add(file.segment());
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         }
     }

@@ -61,7 +61,7 @@ public final class Mapping {
             return reader.read(file);
         } catch (InternalError fault) {
             try (file) {
-                file.checkSize();
+                file.checkUnchanged();
             } catch (UncheckedIOException shrunk) {
                 throw shrunk.getCause();
             }

@@ -180,7 +180,7 @@ public final class MdsStore implements RecordStore, Verifiable {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
             if (shards.file(shard) != null) {
-                shards.file(shard).checkSize();
+                shards.file(shard).checkUnchanged();
             }
             throw fault;
         }

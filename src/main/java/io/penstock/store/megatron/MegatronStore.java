@@ -225,7 +225,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         try {
             return position(index.firstSequence(document));
         } catch (InternalError fault) {
-            indexFile.checkSize();
+            indexFile.checkUnchanged();
             throw fault;
         }
     }
@@ -235,7 +235,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         try {
             return lookUp.getAsLong();
         } catch (InternalError fault) {
-            indexFile.checkSize();
+            indexFile.checkUnchanged();
             throw fault;
         }
     }
@@ -271,7 +271,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         try {
             return positions.parts(firstToken, tokenCount);
         } catch (InternalError fault) {
-            indexFile.checkSize();
+            indexFile.checkUnchanged();
             throw fault;
         }
     }
@@ -289,7 +289,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
                         + parts(firstToken, tokenCount));
             }
         } catch (InternalError fault) {
-            indexFile.checkSize();
+            indexFile.checkUnchanged();
             throw fault;
         }
     }

@@ -134,9 +134,9 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             } else {
                 decodeAndConvert(part, output);
             }
-            file.checkSize();
+            file.checkUnchanged();
         } catch (InternalError fault) {
-            file.checkSize();
+            file.checkUnchanged();
             throw fault;
         }
     }

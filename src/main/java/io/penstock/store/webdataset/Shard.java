@@ -104,7 +104,7 @@ final class Shard implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            tar.checkSize();
+            tar.checkUnchanged();
             throw fault;
         }
     }

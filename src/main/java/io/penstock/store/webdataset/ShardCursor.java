@@ -81,7 +81,7 @@ final class ShardCursor implements AutoCloseable {
             throw fault;
         }
         try {
-            tar.file().checkSize();
+            tar.file().checkUnchanged();
         } catch (UncheckedIOException e) {
             return e.getCause();
         } finally {
