@@ -13,6 +13,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -54,7 +58,18 @@ class FuzzTest {
     @Tag("slow")
     @TestFactory
     Stream<DynamicTest> whatMutationsMakeOfSeedsIsReadOrRefused() throws IOException {
-        return targets().stream().map(name -> DynamicTest.dynamicTest(name, () -> fuzz(name)));
+        // Each target has a process of its own: as many as there are processors run beside each other.
+        ExecutorService processes = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
+        List<DynamicTest> tests = new ArrayList<>();
+        for (String name : targets()) {
+            Future<Void> fuzzed = processes.submit(() -> {
+                fuzz(name);
+                return null;
+            });
+            tests.add(DynamicTest.dynamicTest(name, () -> outcome(fuzzed)));
+        }
+        processes.shutdown();
+        return tests.stream().onClose(processes::shutdownNow);
     }
 
     @Tag("slow")
@@ -93,6 +108,14 @@ class FuzzTest {
         return Folders.files(classes).stream().map(file -> file.getFileName().toString())
                 .filter(file -> file.endsWith(ending) && !file.startsWith(StoreFuzz.class.getSimpleName()))
                 .map(file -> file.substring(0, file.length() - ending.length())).toList();
+    }
+
+    private static void outcome(Future<Void> fuzzed) throws Throwable {
+        try {
+            fuzzed.get();
+        } catch (ExecutionException e) {
+            throw e.getCause();
+        }
     }
 
     private static void replay(FuzzTarget target, Path input) throws IOException {
