@@ -29,7 +29,20 @@ module io.penstock {
     exports io.penstock.diagnose.micrometer;
     exports io.penstock.diagnose.trace;
     exports io.penstock.dlpack;
+    exports io.penstock.format.arrow;
+    exports io.penstock.format.files;
+    exports io.penstock.format.hdf5;
+    exports io.penstock.format.image;
+    exports io.penstock.format.lmdb;
+    exports io.penstock.format.mds;
+    exports io.penstock.format.megatron;
+    exports io.penstock.format.npy;
+    exports io.penstock.format.parquet;
+    exports io.penstock.format.raw;
+    exports io.penstock.format.safetensors;
+    exports io.penstock.format.webdataset;
     exports io.penstock.image;
+    exports io.penstock.io;
     exports io.penstock.loader;
     exports io.penstock.memory;
     exports io.penstock.sampling;
@@ -40,16 +53,4 @@ module io.penstock {
     exports io.penstock.tune;
 
     opens io.penstock.cli to info.picocli;
-    exports io.penstock.store.hdf5;
-    exports io.penstock.store.image;
-    exports io.penstock.store.lmdb;
-    exports io.penstock.store.mds;
-    exports io.penstock.store.arrow;
-    exports io.penstock.store.megatron;
-    exports io.penstock.store.npy;
-    exports io.penstock.store.raw;
-    exports io.penstock.store.safetensors;
-    exports io.penstock.store.parquet;
-    exports io.penstock.store.webdataset;
-    exports io.penstock.store.files;
 }

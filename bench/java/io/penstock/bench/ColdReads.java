@@ -2,12 +2,12 @@ package io.penstock.bench;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.io.Advice;
+import io.penstock.io.MappedFile;
+import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.memory.Advice;
-import io.penstock.memory.MappedFile;
-import io.penstock.memory.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.BufferedReader;

@@ -1,12 +1,12 @@
 package io.penstock.bench;
 
 import io.penstock.device.Device;
+import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.loader.TransferMode;
-import io.penstock.memory.ReadMode;
 import io.penstock.store.Store;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;

@@ -1,6 +1,6 @@
 package io.penstock.bench;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

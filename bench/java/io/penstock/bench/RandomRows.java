@@ -3,7 +3,7 @@ package io.penstock.bench;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;

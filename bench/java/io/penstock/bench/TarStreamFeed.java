@@ -1,9 +1,9 @@
 package io.penstock.bench;
 
-import io.penstock.memory.Span;
-import io.penstock.store.webdataset.ShardList;
-import io.penstock.store.webdataset.StreamOrder;
-import io.penstock.store.webdataset.WebDatasetStream;
+import io.penstock.format.webdataset.ShardList;
+import io.penstock.format.webdataset.StreamOrder;
+import io.penstock.format.webdataset.WebDatasetStream;
+import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.penstock.bench;
 
-import io.penstock.store.webdataset.WebDatasetWriter;
+import io.penstock.format.webdataset.WebDatasetWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

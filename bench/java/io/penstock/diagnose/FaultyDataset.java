@@ -2,7 +2,7 @@ package io.penstock.diagnose;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.decode.Decoder;
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;

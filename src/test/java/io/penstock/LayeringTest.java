@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.FieldModel;
@@ -16,11 +18,13 @@ import java.lang.classfile.constantpool.PoolEntry;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,15 +38,16 @@ import org.junit.jupiter.api.Test;
 /** Holds the compiled classes to the order of the packages, and to what the engine may use. */
 class LayeringTest {
 
-    /** Each package depends on those before it, its own sub-packages included. */
-    private static final List<String> LAYERS = List.of("json", "memory", "codec", "image", "store", "decode",
-            "sampling", "dataset", "convert", "collate", "device", "transform",
-            "dlpack", "loader", "diagnose", "tune", "tokenize", "cli");
+    /**
+     * What each package may use, sub-packages included: a line a package, which uses packages of lines above it alone,
+     * so that there is no cycle. An exclamation mark is for a use that is to go.
+     */
+    private static final Map<String, List<String>> USES = uses();
 
     /** Packages outside of java.base, and the layers, or packages in them, that may use them. */
     private static final Map<String, Set<String>> EDGES = Map.ofEntries(
-            Map.entry("com.sun.management", Set.of("device", "diagnose")),
-            Map.entry("java.lang.management", Set.of("device", "diagnose")),
+            Map.entry("com.sun.management", Set.of("device", "diagnose", "os")),
+            Map.entry("java.lang.management", Set.of("device", "diagnose", "os")),
             Map.entry("javax.management", Set.of("diagnose")),
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics")),
             Map.entry("io.micrometer", Set.of("diagnose.micrometer")),
@@ -61,7 +66,7 @@ class LayeringTest {
             "java.lang.ref.Cleaner$Cleanable#",
             "java.lang.foreign.Linker$Option#critical", BINDINGS + ".CudaRuntime#cudaLaunchHostFunc",
             "java.lang.Runtime#halt", "java.lang.Runtime#exit", "java.lang.System#exit",
-            // What is read may be a FIFO: io.penstock.memory.RegularFile opens it.
+            // What is read may be a FIFO: io.penstock.io.RegularFile opens it.
             "java.nio.file.Files#newInputStream", "java.nio.file.Files#readAllBytes",
             "java.nio.file.Files#readString", "java.nio.file.Files#readAllLines", "java.nio.file.Files#lines",
             "java.nio.file.Files#newBufferedReader", "java.io.FileInputStream#<init>", "java.io.FileReader#<init>",
@@ -71,21 +76,46 @@ class LayeringTest {
     /** The classes that may use one of these nevertheless. */
     private static final Map<String, Set<String>> ALLOWED = Map.of(
             "java.lang.System#exit", Set.of("io.penstock.cli.Penstock"),
-            "java.io.FileInputStream#<init>", Set.of("io.penstock.memory.RegularFile"),
-            "java.nio.file.Files#readString", Set.of("io.penstock.memory.KernelReadAhead"));
+            "java.io.FileInputStream#<init>", Set.of("io.penstock.io.RegularFile"),
+            "java.nio.file.Files#readString", Set.of("io.penstock.io.KernelReadAhead", "io.penstock.os.ThreadStart"));
 
     private static final Pattern OBJECT_TYPE = Pattern.compile("L([^;<]+);");
 
     @Test
     void classesKeepToTheirLayers() throws IOException {
         List<String> violations = new ArrayList<>();
-        Set<String> layersSeen = new TreeSet<>();
+        Set<String> seen = new TreeSet<>();
         for (ClassModel model : classes(Path.of("target/classes"))) {
-            layersSeen.add(layer(name(model)));
+            seen.add(layer(name(model)));
             violations.addAll(violations(model));
         }
         assertEquals("", String.join("\n", violations));
-        assertEquals(new TreeSet<>(LAYERS), layersSeen);
+        assertEquals(new TreeSet<>(USES.keySet()), seen);
+    }
+
+    @Test
+    void aPackageUsesThoseAboveIt() {
+        List<String> wrong = new ArrayList<>();
+        List<String> above = new ArrayList<>();
+        USES.forEach((user, used) -> {
+            used.stream().filter(name -> !name.startsWith("!") && !above.contains(name))
+                    .forEach(name -> wrong.add(user + " uses " + name + ", which is not above it"));
+            above.add(user);
+        });
+        assertEquals(List.of(), wrong);
+    }
+
+    private static Map<String, List<String>> uses() {
+        Map<String, List<String>> uses = new LinkedHashMap<>();
+        try (InputStream text = LayeringTest.class.getResourceAsStream("layers.txt")) {
+            for (String line : new String(text.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
+                String[] parts = line.split(":", 2);
+                uses.put(parts[0], Stream.of(parts[1].split(" +")).filter(name -> !name.isEmpty()).toList());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return uses;
     }
 
     @Test
@@ -94,7 +124,7 @@ class LayeringTest {
                 .withField("store", ClassDesc.of("io.penstock.store.TokenStore"), 0)
                 .withField("library", ClassDesc.of("picocli.CommandLine"), 0)
                 .withField("pointer", ClassDesc.of("io.penstock.cuda.bindings.CudaRuntime"), 0)
-                .withField("fine", ClassDesc.of("io.penstock.json.Json"), 0)
+                .withField("fine", ClassDesc.of("io.penstock.os.ThreadUsage"), 0)
                 .withMethodBody("finalize", ConstantDescs.MTD_void, 0, code -> code
                         .iconst_0()
                         .invokestatic(ClassDesc.of("java.lang.System"), "exit",
@@ -171,7 +201,8 @@ class LayeringTest {
         }
         String layer = layer(user);
         if (used.startsWith("io.penstock.")) {
-            return LAYERS.indexOf(layer(used)) >= 0 && LAYERS.indexOf(layer(used)) <= LAYERS.indexOf(layer);
+            return layer.equals(layer(used)) || USES.getOrDefault(layer, List.of()).contains(layer(used))
+                    || USES.getOrDefault(layer, List.of()).contains("!" + layer(used));
         }
         for (Map.Entry<String, Set<String>> edge : EDGES.entrySet()) {
             if (used.startsWith(edge.getKey() + ".")) {
@@ -213,9 +244,9 @@ class LayeringTest {
         return model.thisClass().asInternalName().replace('/', '.');
     }
 
-    /** The package below io.penstock, for example {@code store} of {@code io.penstock.store.npy.NpyStore}. */
+    /** The package below io.penstock, for example {@code format.npy} of {@code io.penstock.format.npy.NpyStore}. */
     private static String layer(String className) {
-        String[] parts = className.split("\\.");
-        return parts.length > 3 ? parts[2] : "";
+        String name = className.substring(0, className.lastIndexOf('.'));
+        return name.equals("io.penstock") ? "" : name.substring("io.penstock.".length());
     }
 }

@@ -4,7 +4,7 @@ import io.penstock.collate.Stack;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
-import io.penstock.memory.Rows;
+import io.penstock.io.Rows;
 import io.penstock.memory.Slab;
 import io.penstock.store.TensorStore;
 import io.penstock.transform.ImageTransform;

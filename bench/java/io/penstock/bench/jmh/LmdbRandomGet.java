@@ -2,8 +2,8 @@ package io.penstock.bench.jmh;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.memory.Span;
-import io.penstock.store.lmdb.LmdbStore;
+import io.penstock.format.lmdb.LmdbStore;
+import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,9 +2,9 @@ package io.penstock.bench.jmh;
 
 import io.penstock.collate.Stack;
 import io.penstock.dataset.SampleReader;
+import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
-import io.penstock.memory.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;

@@ -3,7 +3,7 @@ package io.penstock.bench.jmh;
 import io.penstock.collate.Pad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;

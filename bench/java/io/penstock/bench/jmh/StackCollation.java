@@ -2,7 +2,7 @@ package io.penstock.bench.jmh;
 
 import io.penstock.collate.Stack;
 import io.penstock.dataset.TensorRows;
-import io.penstock.memory.Rows;
+import io.penstock.io.Rows;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;

@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;

@@ -1,11 +1,11 @@
 package io.penstock.cli;
 
 import io.penstock.dataset.TokenWindows;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.StagingFolder;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Inspection;
 import io.penstock.store.TokenStore;
-import io.penstock.store.mapped.StagingFolder;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;

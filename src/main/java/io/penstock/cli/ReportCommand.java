@@ -2,7 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.publish.AtomicFile;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;

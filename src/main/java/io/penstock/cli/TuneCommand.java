@@ -1,10 +1,10 @@
 package io.penstock.cli;
 
 import io.penstock.device.Device;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.ReadMode;
+import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
-import io.penstock.memory.ReadMode;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.tune.Candidate;
 import io.penstock.tune.LoaderSource;

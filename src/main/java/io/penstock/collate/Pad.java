@@ -2,11 +2,11 @@ package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.SampleReader;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.SlabTable;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;

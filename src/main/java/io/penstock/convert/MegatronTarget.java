@@ -1,12 +1,12 @@
 package io.penstock.convert;
 
+import io.penstock.format.megatron.MegatronPart;
+import io.penstock.format.megatron.MegatronStore;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.integrity.BlockChecksums;
-import io.penstock.store.megatron.MegatronPart;
-import io.penstock.store.megatron.MegatronStore;
-import io.penstock.store.megatron.MegatronWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

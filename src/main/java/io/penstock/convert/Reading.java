@@ -1,8 +1,8 @@
 package io.penstock.convert;
 
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
-import io.penstock.memory.SpanReader;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
 import io.penstock.store.Progress;
 import io.penstock.store.StreamedTensor;
 import java.io.IOException;

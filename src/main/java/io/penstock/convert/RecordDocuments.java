@@ -2,8 +2,8 @@ package io.penstock.convert;
 
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.SampleReader;
+import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
-import io.penstock.memory.ReadMode;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.penstock.convert;
 
-import io.penstock.memory.Span;
+import io.penstock.format.files.FilesStore;
+import io.penstock.format.lmdb.LmdbStore;
+import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
-import io.penstock.store.files.FilesStore;
-import io.penstock.store.lmdb.LmdbStore;
-import io.penstock.store.webdataset.WebDatasetStore;
 import java.nio.charset.StandardCharsets;
 import java.util.function.LongFunction;
 

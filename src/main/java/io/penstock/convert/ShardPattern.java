@@ -1,9 +1,9 @@
 package io.penstock.convert;
 
-import io.penstock.store.mapped.Folder;
-import io.penstock.store.mapped.StagingFolder;
-import io.penstock.store.mapped.WriteFailure;
-import io.penstock.store.webdataset.WebDatasetWriter;
+import io.penstock.format.webdataset.WebDatasetWriter;
+import io.penstock.io.publish.Folder;
+import io.penstock.io.publish.StagingFolder;
+import io.penstock.io.publish.WriteFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

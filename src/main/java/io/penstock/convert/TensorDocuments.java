@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;

@@ -1,10 +1,10 @@
 package io.penstock.convert;
 
+import io.penstock.format.megatron.MegatronStore;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.TokenStore;
-import io.penstock.store.megatron.MegatronStore;
 import java.io.IOException;
 
 /** The documents of a token store. */

@@ -1,10 +1,10 @@
 package io.penstock.convert;
 
+import io.penstock.format.files.FilesStore;
+import io.penstock.format.lmdb.LmdbStore;
+import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
-import io.penstock.store.files.FilesStore;
-import io.penstock.store.lmdb.LmdbStore;
-import io.penstock.store.webdataset.WebDatasetWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Rows;
-import io.penstock.memory.Span;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Rows;
+import io.penstock.io.Span;
+import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.memory.TensorSpec;
-import io.penstock.store.mapped.DecodedBlocks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

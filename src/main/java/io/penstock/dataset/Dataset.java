@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.Rows;
-import io.penstock.memory.Span;
+import io.penstock.io.Rows;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
 

@@ -1,11 +1,11 @@
 package io.penstock.dataset;
 
-import io.penstock.json.AtomicFile;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
-import io.penstock.memory.RegularFile;
-import io.penstock.store.MalformedStoreException;
-import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

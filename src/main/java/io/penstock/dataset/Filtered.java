@@ -1,7 +1,7 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.memory.TensorSpec;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;

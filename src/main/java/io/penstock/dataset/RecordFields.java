@@ -1,7 +1,7 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;

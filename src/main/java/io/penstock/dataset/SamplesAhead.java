@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.ReadAhead;
-import io.penstock.memory.Rows;
-import io.penstock.memory.Span;
+import io.penstock.io.ReadAhead;
+import io.penstock.io.Rows;
+import io.penstock.io.Span;
 
 /**
  * Reads samples ahead: finds where their stored bytes are and has the OS begin to read them, as {@link ReadAhead} does.

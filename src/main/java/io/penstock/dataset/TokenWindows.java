@@ -1,7 +1,7 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.Rows;
-import io.penstock.memory.Span;
+import io.penstock.io.Rows;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;

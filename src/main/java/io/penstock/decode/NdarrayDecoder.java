@@ -1,9 +1,9 @@
 package io.penstock.decode;
 
+import io.penstock.format.mds.NdarrayValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
-import io.penstock.store.mds.NdarrayValue;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -1,9 +1,9 @@
 package io.penstock.decode;
 
+import io.penstock.format.npy.NpyValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
-import io.penstock.store.npy.NpyValue;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -10,7 +10,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.Replay;
 import io.penstock.loader.events.Recorder;
-import io.penstock.memory.ThreadUsage;
+import io.penstock.os.ThreadUsage;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,10 +1,10 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
-import io.penstock.loader.BatchAccount;
+import io.penstock.io.ReadMode;
 import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderInfo;
-import io.penstock.memory.ReadMode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

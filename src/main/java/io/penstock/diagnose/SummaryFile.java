@@ -1,11 +1,11 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.Folder;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
-import io.penstock.memory.RegularFile;
-import io.penstock.store.mapped.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

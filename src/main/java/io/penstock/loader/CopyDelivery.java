@@ -9,7 +9,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
 import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.ThreadStart;
+import io.penstock.os.ThreadStart;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;

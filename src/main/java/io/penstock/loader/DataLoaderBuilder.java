@@ -5,7 +5,7 @@ import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.device.host.HostInspection;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
@@ -404,7 +404,7 @@ public final class DataLoaderBuilder {
      * @return the loader, to be closed by the caller
      * @throws IllegalArgumentException if settings contradict each other or are out of bounds, the slots are more than
      *     the memory of this machine, or the collator cannot collate the dataset
-     * @throws io.penstock.memory.ThreadLimitException if the OS has no more threads
+     * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */
     public DataLoader open() {

@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 
 /**
  * The settings that a loader runs with, as they were worked out at open.

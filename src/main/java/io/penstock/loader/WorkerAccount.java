@@ -2,7 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.dataset.StageClock;
 import io.penstock.loader.events.FillEvents;
-import io.penstock.memory.ThreadUsage;
+import io.penstock.os.ThreadUsage;
 
 /**
  * Keeps the accounts of the batches that one thread makes. The operating system is asked what the thread used where

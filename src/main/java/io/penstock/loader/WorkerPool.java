@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.memory.ThreadStart;
+import io.penstock.os.ThreadStart;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ final class WorkerPool implements AutoCloseable {
      * @param patience how long to wait for a worker that does not end
      * @param leases counts workers that are abandoned
      * @param onDeath told of an error that ends a thread outside of any batch
-     * @throws io.penstock.memory.ThreadLimitException if the OS has no more threads
+     * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      */
     WorkerPool(String name, List<Worker> workers, Duration patience, LeaseAccount leases,
             Consumer<Throwable> onDeath) {

@@ -1,5 +1,6 @@
 package io.penstock.memory;
 
+import io.penstock.os.ThreadStart;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
 import java.util.Set;

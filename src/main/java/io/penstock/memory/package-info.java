@@ -1,5 +1,5 @@
 /**
- * Native memory as the engine sees it: dtypes, tensors, slabs, mapped files and the advice the OS takes about them.
+ * Native memory as the engine sees it: dtypes, tensors and slabs.
  *
  * <p>This package depends on the JDK alone and knows nothing of stores, datasets or training.
  */

@@ -1,9 +1,9 @@
 package io.penstock.sampling;
 
-import io.penstock.json.AtomicFile;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
-import io.penstock.memory.RegularFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

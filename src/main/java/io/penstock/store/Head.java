@@ -1,7 +1,7 @@
 package io.penstock.store;
 
-import io.penstock.memory.RegularFile;
-import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;

@@ -1,8 +1,9 @@
 package io.penstock.store;
 
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

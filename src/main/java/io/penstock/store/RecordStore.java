@@ -1,7 +1,8 @@
 package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.memory.Span;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Span;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

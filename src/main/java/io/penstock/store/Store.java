@@ -1,6 +1,7 @@
 package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.nio.file.Path;

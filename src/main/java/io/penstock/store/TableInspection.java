@@ -1,8 +1,8 @@
 package io.penstock.store;
 
-import io.penstock.memory.Span;
-import io.penstock.store.mapped.LittleEndian;
-import io.penstock.store.mapped.Sha256;
+import io.penstock.io.LittleEndian;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;

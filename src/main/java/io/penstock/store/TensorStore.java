@@ -1,9 +1,10 @@
 package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Rows;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Rows;
-import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;

@@ -1,7 +1,8 @@
 package io.penstock.store;
 
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;

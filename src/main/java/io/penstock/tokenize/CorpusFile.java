@@ -5,7 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.Zstd;
-import io.penstock.memory.RegularFile;
+import io.penstock.io.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

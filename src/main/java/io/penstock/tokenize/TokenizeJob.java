@@ -2,11 +2,11 @@ package io.penstock.tokenize;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.format.megatron.MegatronPart;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.NotRegularFileException;
 import io.penstock.memory.DType;
-import io.penstock.memory.NotRegularFileException;
 import io.penstock.store.Progress;
-import io.penstock.store.megatron.MegatronPart;
-import io.penstock.store.megatron.MegatronWriter;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;

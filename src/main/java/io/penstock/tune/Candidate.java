@@ -1,7 +1,7 @@
 package io.penstock.tune;
 
+import io.penstock.io.ReadMode;
 import io.penstock.loader.LoaderSettings;
-import io.penstock.memory.ReadMode;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -1,8 +1,8 @@
 package io.penstock.tune;
 
-import io.penstock.memory.Advice;
-import io.penstock.memory.MappedFile;
-import io.penstock.memory.RegularFile;
+import io.penstock.io.Advice;
+import io.penstock.io.MappedFile;
+import io.penstock.io.RegularFile;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;

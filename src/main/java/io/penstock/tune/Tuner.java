@@ -1,6 +1,6 @@
 package io.penstock.tune;
 
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

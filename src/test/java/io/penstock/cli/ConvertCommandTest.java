@@ -3,10 +3,10 @@ package io.penstock.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.npy.NpyWriter;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.store.npy.NpyWriter;
 import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.io.RandomAccessFile;

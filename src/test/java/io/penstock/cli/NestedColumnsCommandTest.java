@@ -3,8 +3,8 @@ package io.penstock.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Span;
 import io.penstock.json.Json;
-import io.penstock.memory.Span;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.RecordStore;

@@ -3,10 +3,10 @@ package io.penstock.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.LittleEndian;
 import io.penstock.json.Json;
 import io.penstock.store.Fixtures;
 import io.penstock.store.RecordStore;
-import io.penstock.store.mapped.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,7 @@ package io.penstock.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;

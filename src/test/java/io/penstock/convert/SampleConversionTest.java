@@ -5,15 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.npy.NpyValue;
+import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.LittleEndian;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
-import io.penstock.store.mapped.LittleEndian;
-import io.penstock.store.npy.NpyValue;
-import io.penstock.store.webdataset.WebDatasetStore;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.npy.NpyWriter;
+import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -14,8 +16,6 @@ import io.penstock.store.Store;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
-import io.penstock.store.npy.NpyWriter;
-import io.penstock.store.safetensors.SafetensorsWriter;
 import io.penstock.testing.Digests;
 import java.io.IOException;
 import java.io.UncheckedIOException;

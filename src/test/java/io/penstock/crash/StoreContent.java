@@ -1,6 +1,6 @@
 package io.penstock.crash;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.OpenOptions;

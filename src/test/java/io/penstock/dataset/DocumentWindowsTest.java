@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.NoTokens;
 import java.lang.reflect.Proxy;

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Packing.Method;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
 import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.MemoryTokenStore;

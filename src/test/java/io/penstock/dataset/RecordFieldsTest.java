@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.decode.Decoder;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.testing.MemoryRecordStore;

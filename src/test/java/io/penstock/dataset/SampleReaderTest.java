@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.testing.FileTokenStore;

@@ -3,8 +3,8 @@ package io.penstock.dataset;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.NoTokens;

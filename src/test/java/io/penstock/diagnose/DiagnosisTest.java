@@ -15,7 +15,7 @@ import io.penstock.loader.SteppedTime;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
-import io.penstock.memory.ThreadUsage;
+import io.penstock.os.ThreadUsage;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;

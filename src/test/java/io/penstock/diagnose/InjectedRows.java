@@ -2,8 +2,8 @@ package io.penstock.diagnose;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.decode.Decoder;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.lang.foreign.Arena;

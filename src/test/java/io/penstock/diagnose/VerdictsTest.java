@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.mapped.DecodedBlocks;
+import io.penstock.io.spill.DecodedBlocks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.penstock.fuzz;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
-import io.penstock.store.MalformedStoreException;
 import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,6 +1,6 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.mapped.Sha256;
+import io.penstock.io.Sha256;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.penstock.fuzz;
 
+import io.penstock.io.Span;
 import io.penstock.json.Json;
-import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;

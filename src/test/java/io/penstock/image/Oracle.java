@@ -1,7 +1,7 @@
 package io.penstock.image;
 
+import io.penstock.io.Sha256;
 import io.penstock.json.Json;
-import io.penstock.store.mapped.Sha256;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -7,7 +7,7 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;

@@ -1,8 +1,8 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

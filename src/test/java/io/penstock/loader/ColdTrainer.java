@@ -2,7 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;

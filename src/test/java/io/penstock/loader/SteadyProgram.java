@@ -6,7 +6,7 @@ import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;

@@ -8,7 +8,7 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.cuda.ChildJvm;
-import io.penstock.memory.ReadMode;
+import io.penstock.io.ReadMode;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;

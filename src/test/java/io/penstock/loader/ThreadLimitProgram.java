@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.host.HostDevice;
-import io.penstock.memory.ThreadLimitException;
+import io.penstock.os.ThreadLimitException;
 
 /** Opens a loader where the OS has no thread for every worker. Run by {@link ThreadLimitTest}. */
 public final class ThreadLimitProgram {

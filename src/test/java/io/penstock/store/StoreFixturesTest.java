@@ -5,13 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.megatron.MegatronStore;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
-import io.penstock.store.mapped.Sha256;
-import io.penstock.store.megatron.MegatronStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

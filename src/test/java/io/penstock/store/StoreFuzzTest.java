@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.store.Fixtures.Entry;
 import java.io.IOException;
 import java.nio.file.Files;

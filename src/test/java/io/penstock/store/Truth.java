@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.net.URISyntaxException;

@@ -1,8 +1,8 @@
 package io.penstock.testing;
 
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.MappedFile;
-import io.penstock.memory.Span;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package io.penstock.testing;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.penstock.testing;
 
-import io.penstock.memory.Span;
+import io.penstock.io.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;

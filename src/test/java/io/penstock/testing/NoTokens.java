@@ -1,7 +1,7 @@
 package io.penstock.testing;
 
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Span;
 import io.penstock.store.TokenStore;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;

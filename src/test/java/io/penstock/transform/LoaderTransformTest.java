@@ -14,12 +14,12 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.testing.MemoryTensorStore;
@@ -31,8 +31,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches that are taken on a stream, transformed there, and closed at once: as {@code docs/transforms.md} has it. */

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
-import io.penstock.memory.ReadMode;
 import java.io.IOException;
 import java.io.StringReader;
 import java.util.List;

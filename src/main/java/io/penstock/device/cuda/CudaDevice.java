@@ -10,13 +10,13 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
+import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import io.penstock.memory.Leak;
-import io.penstock.memory.ThreadStart;
+import io.penstock.os.ThreadStart;
 import java.util.function.IntSupplier;
 
 /**

@@ -1,7 +1,7 @@
 package io.penstock.device.host;
 
 import io.penstock.device.Kernel;
-import io.penstock.memory.ThreadStart;
+import io.penstock.os.ThreadStart;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 

@@ -1,7 +1,7 @@
 package io.penstock.device.host;
 
 import io.penstock.device.DeviceException;
-import io.penstock.memory.LargePages;
+import io.penstock.os.LargePages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,7 +1,7 @@
 package io.penstock.diagnose.data;
 
-import io.penstock.json.AtomicFile;
-import io.penstock.memory.RegularFile;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.AtomicFile;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;

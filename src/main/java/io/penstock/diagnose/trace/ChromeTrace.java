@@ -1,12 +1,12 @@
 package io.penstock.diagnose.trace;
 
 import io.penstock.diagnose.Recording;
-import io.penstock.json.AtomicFile;
+import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
-import io.penstock.loader.BatchAccount;
 import io.penstock.loader.BatchAccount.Copying;
 import io.penstock.loader.BatchAccount.Making;
 import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.loader.BatchAccount;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.Writer;

@@ -1,11 +1,11 @@
 package io.penstock.store.integrity;
 
-import io.penstock.memory.RegularFile;
-import io.penstock.store.MalformedStoreException;
-import io.penstock.store.mapped.CommittedFolder;
-import io.penstock.store.mapped.LittleEndian;
-import io.penstock.store.mapped.SpoolFile;
-import io.penstock.store.mapped.StagingFolder;
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.publish.SpoolFile;
+import io.penstock.io.publish.StagingFolder;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
-import io.penstock.memory.RegularFile;
-import io.penstock.store.MalformedStoreException;
-import io.penstock.store.mapped.SpoolFile;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;

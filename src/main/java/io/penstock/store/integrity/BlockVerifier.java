@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
-import io.penstock.memory.MappedFile;
-import io.penstock.memory.Span;
-import io.penstock.memory.SpanReader;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -42,7 +42,7 @@ public final class BlockVerifier implements AutoCloseable {
      * Checks the blocks of a span that nobody has checked yet.
      *
      * @param checked bytes that are to be read; those in memory, and of files without checksums, are taken as they are
-     * @throws UncheckedIOException if a block is bad, with a {@link io.penstock.store.MalformedStoreException} that
+     * @throws UncheckedIOException if a block is bad, with a {@link io.penstock.io.MalformedStoreException} that
      *     names file and block; or if it cannot be read
      */
     public void check(Span checked) {

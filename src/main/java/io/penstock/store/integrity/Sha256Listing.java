@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
-import io.penstock.memory.RegularFile;
-import io.penstock.store.mapped.CommittedFolder;
-import io.penstock.store.mapped.Sha256;
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.penstock.store.integrity;
 
-import io.penstock.memory.MappedFile;
-import io.penstock.store.mapped.CommittedFolder;
+import io.penstock.io.MappedFile;
+import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;

@@ -1,15 +1,15 @@
 package io.penstock.store.integrity;
 
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.publish.Generation;
 import io.penstock.store.Inspection;
-import io.penstock.store.MalformedStoreException;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
-import io.penstock.store.mapped.CommittedFolder;
-import io.penstock.store.mapped.Generation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.diagnose.Recording;
+import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.BatchAccount;
-import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.Role;
-import io.penstock.memory.ReadMode;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.util.ArrayDeque;

@@ -2,8 +2,8 @@ package io.penstock.store.integrity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
-import io.penstock.store.MalformedStoreException;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.penstock.memory.MappedFile;
-import io.penstock.memory.ReadMode;
-import io.penstock.memory.Span;
-import io.penstock.memory.SpanReader;
-import io.penstock.store.MalformedStoreException;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -5,14 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.megatron.MegatronPart;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.format.npy.NpyWriter;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
-import io.penstock.store.megatron.MegatronPart;
-import io.penstock.store.megatron.MegatronWriter;
-import io.penstock.store.npy.NpyWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,0 +1,80 @@
+package io.penstock.format;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.Span;
+import io.penstock.io.spill.DecodedSpill;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A column's values of some rows, decoded: the values of all rows one behind the other; where they are lists or bytes,
+ * {@code rows + 1} offsets in units of elements or bytes; where not every row has a value, a byte a row that says so.
+ *
+ * @param place the file that holds them
+ * @param valuesAt where in it the values start
+ * @param valueBytes of a value, or of a list's element
+ * @param offsetsAt where the offsets start, {@code u32}; -1 if each row has one value
+ * @param statesAt where the bytes of rows start; -1 if every row has a value
+ */
+public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueBytes, long offsetsAt, long statesAt) {
+
+    /** The state of a row that is null. */
+    public static final byte NULL = 0;
+
+    /** The state of a row that has a value. */
+    public static final byte PRESENT = 1;
+
+    /** The state of a row whose value cannot be given. */
+    public static final byte BAD = 2;
+
+    /**
+     * Puts values into a copy.
+     *
+     * @param copy takes them
+     * @param values of all rows
+     * @param valueBytes of a value, or of a list's element
+     * @param offsets of lists and bytes; null if each row has one value
+     * @param states a byte a row; null if every row has a value
+     * @return the block
+     * @throws IOException if there is no disk space
+     */
+    public static ColumnBlock append(DecodedSpill copy, MemorySegment values, int valueBytes, MemorySegment offsets,
+            MemorySegment states) throws IOException {
+        MemorySegment none = MemorySegment.NULL;
+        DecodedSpill.Place place = copy.append(values, offsets == null ? none : offsets,
+                states == null ? none : states);
+        long offsetsAt = place.offset() + DecodedSpill.aligned(values.byteSize());
+        long statesAt = offsetsAt + DecodedSpill.aligned(offsets == null ? 0 : offsets.byteSize());
+        return new ColumnBlock(place, place.offset(), valueBytes, offsets == null ? -1 : offsetsAt,
+                states == null ? -1 : statesAt);
+    }
+
+    /**
+     * What there is of a row.
+     *
+     * @param row the row, counted from the block's first
+     * @return {@link #NULL}, {@link #PRESENT} or {@link #BAD}
+     */
+    public byte state(long row) {
+        return statesAt < 0 ? PRESENT : place.file().segment().get(JAVA_BYTE, statesAt + row);
+    }
+
+    /**
+     * Points at the value of a row that has one.
+     *
+     * @param row the row, counted from the block's first
+     * @param into set to the value
+     */
+    public void locate(long row, Span into) {
+        if (offsetsAt < 0) {
+            into.set(place.file(), valuesAt + row * valueBytes, valueBytes);
+            return;
+        }
+        long at = offsetsAt + row * Integer.BYTES;
+        long start = place.file().segment().get(LittleEndian.I32, at);
+        long end = place.file().segment().get(LittleEndian.I32, at + Integer.BYTES);
+        into.set(place.file(), valuesAt + start * valueBytes, (end - start) * valueBytes);
+    }
+}

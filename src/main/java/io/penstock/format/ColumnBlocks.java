@@ -1,0 +1,81 @@
+package io.penstock.format;
+
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Blocks of columns, each decoded once, by the first thread that needs it. Any number of threads may ask; one waits
+ * only for another that decodes the same block, or by chance one of those that share its lock.
+ */
+public final class ColumnBlocks {
+
+    private static final int STRIPES = 64;
+
+    /** Decodes a block. */
+    @FunctionalInterface
+    public interface Decoder {
+
+        /**
+         * Decodes a block. Several threads may call this at once, for different blocks.
+         *
+         * @param block its number
+         * @return the block
+         * @throws IOException if it is malformed; names the file
+         */
+        ColumnBlock decode(int block) throws IOException;
+    }
+
+    private final AtomicReferenceArray<ColumnBlock> blocks;
+    private final Object[] locks = new Object[STRIPES];
+    private final Decoder decoder;
+
+    /**
+     * Blocks of which none is decoded yet.
+     *
+     * @param count how many
+     * @param decoder decodes them
+     */
+    public ColumnBlocks(int count, Decoder decoder) {
+        this.blocks = new AtomicReferenceArray<>(count);
+        this.decoder = decoder;
+        Arrays.setAll(locks, _ -> new Object());
+    }
+
+    /**
+     * A block; it is decoded if it was not.
+     *
+     * @param block its number
+     * @param file what it is decoded from; an error names it if it has shrunk
+     * @return the block
+     * @throws UncheckedIOException if it is malformed, now and any other time
+     */
+    public ColumnBlock get(int block, MappedFile file) {
+        ColumnBlock found = blocks.getAcquire(block);
+        return found != null ? found : decode(block, file);
+    }
+
+    private ColumnBlock decode(int block, MappedFile file) {
+        synchronized (locks[block % STRIPES]) {
+            ColumnBlock found = blocks.getAcquire(block);
+            if (found == null) {
+                try {
+                    found = decoder.decode(block);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                } catch (OutOfMemoryError e) {
+                    throw new UncheckedIOException(new IOException(file.path() + ": no memory for the rows that are"
+                            + " decoded together", e));
+                } catch (InternalError fault) {
+                    file.checkUnchanged();
+                    throw fault;
+                }
+                file.checkUnchanged();
+                blocks.setRelease(block, found);
+            }
+            return found;
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.penstock.format;
+
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+
+/**
+ * SHA-256 of keys and values in order: of each its length as a little-endian {@code u32}, then its bytes. Values
+ * without keys have empty ones.
+ */
+public final class RecordDigest {
+
+    private static final int CHUNK_BYTES = 1 << 16;
+
+    private final MessageDigest sha256 = Sha256.digest();
+    private final byte[] chunk = new byte[CHUNK_BYTES];
+    private int used;
+
+    /** A digest of nothing yet. */
+    public RecordDigest() {
+    }
+
+    /**
+     * Takes in a value without a key.
+     *
+     * @param value its bytes
+     * @return this
+     */
+    public RecordDigest add(Span value) {
+        addLength(0);
+        return addPart(value);
+    }
+
+    /**
+     * Takes in a key and its value.
+     *
+     * @param key the key's bytes
+     * @param value the value's
+     * @return this
+     */
+    public RecordDigest add(Span key, Span value) {
+        return addPart(key).addPart(value);
+    }
+
+    private RecordDigest addPart(Span part) {
+        addLength(part.byteSize());
+        return addBytes(part);
+    }
+
+    /**
+     * Takes in bytes alone, without a length.
+     *
+     * @param bytes the bytes
+     * @return this
+     */
+    public RecordDigest addBytes(Span bytes) {
+        MemorySegment segment = bytes.segment();
+        for (long done = 0; done < bytes.byteSize(); ) {
+            if (used == CHUNK_BYTES) {
+                flush();
+            }
+            int step = (int) Math.min(CHUNK_BYTES - used, bytes.byteSize() - done);
+            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, bytes.byteOffset() + done, chunk, used, step);
+            used += step;
+            done += step;
+        }
+        return this;
+    }
+
+    private void addLength(long bytes) {
+        if (CHUNK_BYTES - used < Integer.BYTES) {
+            flush();
+        }
+        for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
+            chunk[used++] = (byte) (bytes >>> shift);
+        }
+    }
+
+    private void flush() {
+        sha256.update(chunk, 0, used);
+        used = 0;
+    }
+
+    /**
+     * The digest of what was taken in; call it once.
+     *
+     * @return 64 hexadecimal digits
+     */
+    public String hex() {
+        flush();
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+}

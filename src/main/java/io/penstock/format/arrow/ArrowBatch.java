@@ -1,0 +1,140 @@
+package io.penstock.format.arrow;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+
+/**
+ * One record batch as its metadata describe it: nodes (lengths and counts of nulls) and buffers, in the order in which
+ * a walk over the schema meets them. Every buffer is checked to be within the batch's body.
+ */
+final class ArrowBatch {
+
+    private static final int NODE_BYTES = 16;
+    private static final int BUFFER_BYTES = 16;
+    private static final int SIZE_PREFIX_BYTES = 8;
+    private final MappedFile file;
+    private final long bodyStart;
+    private final long bodyBytes;
+    private final FlatTable table;
+    private final FlatTable.Vector nodes;
+    private final FlatTable.Vector buffers;
+    private final FlatTable.Vector variadicCounts;
+    private final Compression compression;
+    /** Whether arrays have bitmaps that the fifth version of the metadata left out. */
+    private final boolean isBeforeV5;
+    private final long rows;
+
+    /** The batch of a message, or of the dictionary in it. */
+    ArrowBatch(MappedFile file, FlatTable table, ArrowMessage message) throws MalformedStoreException {
+        this.file = file;
+        this.table = table;
+        this.bodyStart = message.bodyStart();
+        this.bodyBytes = message.bodyBytes();
+        this.isBeforeV5 = message.version() < ArrowMessage.V5;
+        this.rows = table.i64(0, 0);
+        this.nodes = table.vector(1, NODE_BYTES);
+        this.buffers = table.vector(2, BUFFER_BYTES);
+        this.variadicCounts = table.vector(4, Long.BYTES);
+        this.compression = Compression.read(table.table(3));
+        if (rows < 0) {
+            throw table.malformed("a batch of " + rows + " rows", "0 or more");
+        }
+    }
+
+    MappedFile file() {
+        return file;
+    }
+
+    long rows() {
+        return rows;
+    }
+
+    Compression compression() {
+        return compression;
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return table.malformed(found, expected);
+    }
+
+    /** The length of a node: how many values an array has. */
+    long length(int node, String column) throws MalformedStoreException {
+        if (node >= nodes.count()) {
+            throw malformed("a batch of " + nodes.count() + " nodes", "as many as the schema has, which are more");
+        }
+        long length = nodes.i64(node, 0);
+        long nulls = nodes.i64(node, Long.BYTES);
+        if (length < 0 || nulls < -1 || nulls > length) {
+            throw malformed("column '" + column + "' of " + length + " values, " + nulls + " of them null",
+                    "0 or more, and no more nulls than values");
+        }
+        return length;
+    }
+
+    /** The number of nulls of a node whose length was asked for; -1 if the writer did not count them. */
+    long nulls(int node) {
+        return nodes.i64(node, Long.BYTES);
+    }
+
+    /**
+     * Where a buffer is stored.
+     *
+     * @param offset its first byte in the file
+     * @param bytes how many are stored
+     * @param decodedBytes how many they decode to; -1 if they are stored as they are
+     */
+    record Stored(long offset, long bytes, long decodedBytes) {
+
+        /** The bytes of the buffer. */
+        long size() {
+            return decodedBytes < 0 ? bytes : decodedBytes;
+        }
+    }
+
+    /** How many data buffers the views have that some others are before. */
+    long dataBuffers(int viewsBefore) throws MalformedStoreException {
+        long count = viewsBefore < variadicCounts.count() ? variadicCounts.i64(viewsBefore, 0) : -1;
+        if (count < 0 || count > buffers.count()) {
+            throw malformed(count + " data buffers of a view", "0 to " + buffers.count());
+        }
+        return count;
+    }
+
+    /** Whether the batch has a buffer at all. */
+    boolean has(ArrowShape.Slot slot) {
+        return slot != null && (isBeforeV5 || !slot.isOlder());
+    }
+
+    Stored buffer(ArrowShape.Slot slot, String column) throws MalformedStoreException {
+        long index = slot.index() + (isBeforeV5 ? slot.olderBefore() : 0);
+        for (int i = 0; i < slot.viewsBefore(); i++) {
+            index += dataBuffers(i);
+        }
+        if (index >= buffers.count()) {
+            throw malformed("a batch of " + buffers.count() + " buffers", "as many as the schema has, which are more");
+        }
+        long offset = buffers.i64(index, 0);
+        long bytes = buffers.i64(index, Long.BYTES);
+        if (offset < 0 || bytes < 0 || offset > bodyBytes || bytes > bodyBytes - offset) {
+            throw malformed("column '" + column + "': a buffer of " + bytes + " bytes from " + offset,
+                    "one within the body's " + bodyBytes);
+        }
+        long start = bodyStart + offset;
+        if (compression == Compression.NONE || bytes == 0) {
+            return new Stored(start, bytes, -1);
+        }
+        if (bytes < SIZE_PREFIX_BYTES) {
+            throw new MalformedStoreException(file.path(), start, "column '" + column + "': a compressed buffer of "
+                    + bytes + " bytes", "at least " + SIZE_PREFIX_BYTES);
+        }
+        long decoded = file.segment().get(LittleEndian.I64, start);
+        long packed = bytes - SIZE_PREFIX_BYTES;
+        if (decoded < -1 || decoded > packed * compression.maxRatio()) {
+            throw new MalformedStoreException(file.path(), start, "column '" + column + "': " + packed
+                    + " bytes that decode to " + decoded,
+                    "-1, or at most " + compression.maxRatio() + " times as many");
+        }
+        return new Stored(start + SIZE_PREFIX_BYTES, packed, decoded);
+    }
+}

@@ -1,0 +1,161 @@
+package io.penstock.format.arrow;
+
+import io.penstock.format.arrow.ArrowType.Id;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NoSuchElementException;
+
+/**
+ * A field of a schema.
+ *
+ * @param name its name
+ * @param isNullable whether the schema says that values may be null
+ * @param type the type of its values
+ * @param dictionary how values are dictionary-encoded; null if they are not
+ * @param children the fields of a nested type
+ * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which
+ *     may be -1 for any; empty if they are not known
+ */
+record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children,
+        List<Long> shape) {
+
+    /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
+    private static final int MAX_FIELDS = 10_000;
+    private static final int MAX_DEPTH = 32;
+    private static final int MAX_NAME_CHARS = 1 << 20;
+    private static final String EXTENSION_NAME = "ARROW:extension:name";
+    private static final String EXTENSION_METADATA = "ARROW:extension:metadata";
+    /** Hugging Face's types {@code Array2D} to {@code Array5D}; their metadata are {@code [[28, 28], "uint8"]}. */
+    private static final String ARRAY_EXTENSION = "datasets.features.features.Array";
+
+    /**
+     * That values are indices into a dictionary.
+     *
+     * @param id which dictionary
+     * @param index the type of the indices
+     * @param isOrdered whether the order of the dictionary means something
+     */
+    record Dictionary(long id, ArrowType index, boolean isOrdered) {
+    }
+
+    /** Reads the fields of a schema. */
+    static List<ArrowField> readAll(FlatTable schema) throws MalformedStoreException {
+        if (schema.i16(0, 0) != 0) {
+            throw schema.malformed("big-endian data", "little-endian");
+        }
+        return readAll(schema.vector(1, Integer.BYTES), schema, 0, new int[2]);
+    }
+
+    private static List<ArrowField> readAll(FlatTable.Vector tables, FlatTable owner, int depth, int[] count)
+            throws MalformedStoreException {
+        List<ArrowField> fields = new ArrayList<>();
+        for (long i = 0; i < tables.count(); i++) {
+            if (++count[0] > MAX_FIELDS || depth > MAX_DEPTH) {
+                throw owner.malformed("a schema of more than " + MAX_FIELDS + " fields or " + MAX_DEPTH + " levels",
+                        "less");
+            }
+            fields.add(read(tables.table(i), depth, count));
+        }
+        return List.copyOf(fields);
+    }
+
+    private static ArrowField read(FlatTable table, int depth, int[] count) throws MalformedStoreException {
+        String name = table.string(0);
+        count[1] += name == null ? 0 : name.length();
+        if (count[1] > MAX_NAME_CHARS) {
+            throw table.malformed("names of more than " + MAX_NAME_CHARS + " characters", "less");
+        }
+        ArrowType type = ArrowType.read(table, table.u8(2, 0), table.table(3));
+        List<ArrowField> children = readAll(table.vector(5, Integer.BYTES), table, depth + 1, count);
+        int expected = switch (type.id()) {
+            case LIST, LARGE_LIST, FIXED_SIZE_LIST, MAP, LIST_VIEW, LARGE_LIST_VIEW -> 1;
+            case RUN_END_ENCODED -> 2;
+            case STRUCT, UNION -> children.size();
+            default -> 0;
+        };
+        if (children.size() != expected) {
+            throw table.malformed("a " + type.text() + " with " + children.size() + " children", "" + expected);
+        }
+        if (!type.codes().isEmpty() && type.codes().size() != children.size()) {
+            throw table.malformed("a union of " + children.size() + " types with " + type.codes().size() + " codes",
+                    "one each");
+        }
+        FlatTable encoding = table.table(4);
+        Dictionary dictionary = null;
+        if (encoding != null) {
+            FlatTable index = encoding.table(1);
+            dictionary = new Dictionary(encoding.i64(0, 0), index == null
+                    ? new ArrowType(Id.INT, 32, true, 0, "int32") : ArrowType.integer(index), encoding.bool(2));
+        }
+        return new ArrowField(name == null ? "" : name, table.bool(1), type, dictionary, children, shape(table));
+    }
+
+    private static List<Long> shape(FlatTable table) throws MalformedStoreException {
+        String extension = metadata(table, EXTENSION_NAME);
+        String described = extension == null || !extension.startsWith(ARRAY_EXTENSION) ? null
+                : metadata(table, EXTENSION_METADATA);
+        List<Long> shape = new ArrayList<>();
+        if (described != null) {
+            try {
+                for (Object dim : Json.array(Json.array(Json.parse(described)).getFirst())) {
+                    shape.add(dim instanceof Long size ? size : Long.valueOf(-1));
+                }
+            } catch (JsonException | NoSuchElementException _) {
+                return List.of();
+            }
+        }
+        return List.copyOf(shape);
+    }
+
+    /** What the metadata of a field have under a key; null if nothing. */
+    private static String metadata(FlatTable table, String key) throws MalformedStoreException {
+        FlatTable.Vector pairs = table.vector(6, Integer.BYTES);
+        for (long i = 0; i < Math.min(pairs.count(), MAX_FIELDS); i++) {
+            FlatTable pair = pairs.table(i);
+            if (pair.isString(0, key)) {
+                return pair.string(1);
+            }
+        }
+        return null;
+    }
+
+    /** The values of its dictionary. */
+    ArrowField values() {
+        return new ArrowField(name, true, type, null, children, List.of());
+    }
+
+    /** The type in the words of Arrow's own libraries. */
+    String typeText() {
+        return dictionary == null ? valueText() : "dictionary<values=" + valueText() + ", indices="
+                + dictionary.index().text() + ", ordered=" + (dictionary.isOrdered() ? 1 : 0) + ">";
+    }
+
+    private String valueText() {
+        return switch (type.id()) {
+            case FIXED_SIZE_BINARY -> type.text() + "[" + type.size() + "]";
+            case FIXED_SIZE_LIST -> type.text() + "<" + childText(0) + ">[" + type.size() + "]";
+            case MAP -> children.getFirst().children().size() == 2
+                    ? "map<" + children.getFirst().children().get(0).typeText() + ", "
+                            + children.getFirst().children().get(1).typeText() + ">" : "map";
+            case RUN_END_ENCODED -> type.text() + "<run_ends: " + children.get(0).typeText() + ", values: "
+                    + children.get(1).typeText() + ">";
+            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION -> {
+                List<String> parts = new ArrayList<>();
+                for (int i = 0; i < children.size(); i++) {
+                    parts.add(childText(i) + (type.id() != Id.UNION ? ""
+                            : "=" + (type.codes().isEmpty() ? i : type.codes().get(i))));
+                }
+                yield type.text() + "<" + String.join(", ", parts) + ">";
+            }
+            default -> type.text();
+        };
+    }
+
+    private String childText(int i) {
+        ArrowField child = children.get(i);
+        return child.name + ": " + child.typeText() + (child.isNullable ? "" : " not null");
+    }
+}

@@ -1,0 +1,151 @@
+package io.penstock.format.arrow;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/** The messages of one mapped file: of a stream one after another, of the file format as its footer has them. */
+final class ArrowFile {
+
+    private static final byte[] MAGIC = "ARROW1".getBytes(StandardCharsets.US_ASCII);
+    /** The magic, padded. */
+    private static final int HEAD_BYTES = 8;
+    /** The size of the footer and the magic. */
+    private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length;
+    private static final int BLOCK_BYTES = 24;
+
+    private ArrowFile() {
+    }
+
+    /** Takes what is in a file, in the order of the stream: the schema, then dictionaries and batches. */
+    interface Sink {
+
+        /** The schema, once and first. */
+        void schema(List<ArrowField> fields) throws MalformedStoreException;
+
+        /** A dictionary, or values that are added to one. */
+        void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException;
+
+        /** A record batch. */
+        void batch(ArrowBatch batch) throws MalformedStoreException;
+    }
+
+    /** Whether a file's first bytes are those of a file or a stream. */
+    static boolean isArrow(byte[] head) {
+        return startsWithMagic(MemorySegment.ofArray(head)) || ArrowMessage.isStream(head);
+    }
+
+    /** Whether a file is in the file format, which has a footer. */
+    static boolean hasFooter(MappedFile file) {
+        return startsWithMagic(file.segment());
+    }
+
+    private static boolean startsWithMagic(MemorySegment bytes) {
+        return bytes.byteSize() >= HEAD_BYTES && isMagic(bytes, 0)
+                && bytes.get(LittleEndian.I16, MAGIC.length) == 0;
+    }
+
+    private static boolean isMagic(MemorySegment bytes, long at) {
+        return bytes.asSlice(at, MAGIC.length).mismatch(MemorySegment.ofArray(MAGIC)) < 0;
+    }
+
+    /** Reads all messages of a file. */
+    static void read(MappedFile file, Sink sink) throws MalformedStoreException {
+        if (file.byteSize() == 0) {
+            throw new MalformedStoreException(file.path(), "an empty file", "an Arrow file or stream");
+        }
+        if (hasFooter(file)) {
+            readFile(file, sink);
+        } else {
+            readStream(file, sink);
+        }
+    }
+
+    private static void readStream(MappedFile file, Sink sink) throws MalformedStoreException {
+        long end = file.byteSize();
+        ArrowMessage message = ArrowMessage.read(file, 0, end);
+        if (message == null || message.type() != ArrowMessage.SCHEMA) {
+            throw new MalformedStoreException(file.path(), 0, "no schema", "the magic ARROW1 or a schema's message");
+        }
+        sink.schema(ArrowField.readAll(message.header()));
+        for (message = ArrowMessage.read(file, message.end(), end); message != null;
+                message = ArrowMessage.read(file, message.end(), end)) {
+            take(file, message, sink);
+        }
+    }
+
+    private static void take(MappedFile file, ArrowMessage message, Sink sink) throws MalformedStoreException {
+        FlatTable header = message.header();
+        switch (message.type()) {
+            case ArrowMessage.RECORD_BATCH ->
+                sink.batch(new ArrowBatch(file, header, message));
+            case ArrowMessage.DICTIONARY_BATCH -> {
+                FlatTable data = header.table(1);
+                if (data == null) {
+                    throw header.malformed("a dictionary without data", "a record batch");
+                }
+                sink.dictionary(header.i64(0, 0), header.bool(2),
+                        new ArrowBatch(file, data, message));
+            }
+            default -> throw header.malformed("a second schema", "a dictionary or a record batch");
+        }
+    }
+
+    private static void readFile(MappedFile file, Sink sink) throws MalformedStoreException {
+        MemorySegment all = file.segment();
+        long size = all.byteSize();
+        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(all, size - MAGIC.length)) {
+            throw new MalformedStoreException(file.path(), Math.max(0, size - MAGIC.length),
+                    "no ARROW1 at the file's end", "the footer and its magic (is the file cut?)");
+        }
+        int footerBytes = all.get(LittleEndian.I32, size - TAIL_BYTES);
+        if (footerBytes <= 0 || footerBytes > size - TAIL_BYTES - HEAD_BYTES) {
+            throw new MalformedStoreException(file.path(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+                    "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
+        }
+        long footerStart = size - TAIL_BYTES - footerBytes;
+        FlatTable footer = FlatTable.root(file.path(), all, footerStart, footerBytes);
+        FlatTable schema = footer.table(1);
+        if (schema == null) {
+            throw footer.malformed("a footer without a schema", "one");
+        }
+        sink.schema(ArrowField.readAll(schema));
+        readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, sink);
+        readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, sink);
+    }
+
+    private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end, Sink sink)
+            throws MalformedStoreException {
+        FlatTable.Vector blocks = footer.vector(slot, BLOCK_BYTES);
+        long[] starts = new long[(int) blocks.count()];
+        long[] ends = new long[starts.length];
+        for (long i = 0; i < blocks.count(); i++) {
+            long offset = blocks.i64(i, 0);
+            if (offset < HEAD_BYTES || offset >= end) {
+                throw footer.malformed("block " + i + " at byte " + offset, HEAD_BYTES + " to " + end);
+            }
+            ArrowMessage message = ArrowMessage.read(file, offset, end);
+            if (message == null || message.type() != type || message.bodyBytes() != blocks.i64(i, 16)
+                    || message.bodyStart() - offset != blocks.i32(i, 8)) {
+                throw new MalformedStoreException(file.path(), offset, "another message than the footer has in block "
+                        + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before " + blocks.i64(i, 16)
+                        + " of its body");
+            }
+            starts[(int) i] = offset;
+            ends[(int) i] = message.end();
+            take(file, message, sink);
+        }
+        Arrays.sort(starts);
+        Arrays.sort(ends);
+        for (int i = 1; i < starts.length; i++) {
+            // Otherwise a footer could make as many rows as it likes of one batch.
+            if (starts[i] < ends[i - 1]) {
+                throw footer.malformed("blocks that overlap at byte " + starts[i], "each batch once");
+            }
+        }
+    }
+}

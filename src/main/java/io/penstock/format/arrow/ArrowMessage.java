@@ -1,0 +1,114 @@
+package io.penstock.format.arrow;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A message of a stream, and where its parts are.
+ *
+ * <pre>
+ *   i32  0xFFFFFFFF, the continuation: absent before version 0.15 of the format
+ *   i32  bytes of the metadata; 0 at the end of the stream
+ *   ...  the metadata: a FlatBuffer
+ *   ...  the body
+ * </pre>
+ *
+ * @param type what it is, {@link #SCHEMA}, {@link #DICTIONARY_BATCH} or {@link #RECORD_BATCH}
+ * @param version of the metadata
+ * @param header the table that says the rest
+ * @param bodyStart where the body is
+ * @param bodyBytes its size
+ * @see <a href="https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc">
+ *     Arrow's columnar format</a>
+ */
+record ArrowMessage(int type, int version, FlatTable header, long bodyStart, long bodyBytes) {
+
+    static final int SCHEMA = 1;
+    static final int DICTIONARY_BATCH = 2;
+    static final int RECORD_BATCH = 3;
+
+    /** The versions of metadata that are read: before the fourth, buffers looked different. */
+    private static final int V4 = 3;
+    static final int V5 = 4;
+
+    private static final int CONTINUATION = -1;
+
+    /** The byte behind the message. */
+    long end() {
+        return bodyStart + bodyBytes;
+    }
+
+    /**
+     * Reads the message that starts at a byte.
+     *
+     * @param end the first byte that cannot be of the message
+     * @return the message; null at the end of the stream
+     */
+    static ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
+        MemorySegment all = file.segment();
+        if (start == end) {
+            return null;
+        }
+        long at = start;
+        int length = prefix(file, at, end);
+        at += Integer.BYTES;
+        if (length == CONTINUATION) {
+            length = prefix(file, at, end);
+            at += Integer.BYTES;
+        }
+        if (length == 0) {
+            return null;
+        }
+        if (length < 0 || length > end - at) {
+            throw new MalformedStoreException(file.path(), at - Integer.BYTES, "a message with " + length
+                    + " bytes of metadata", "at most the " + (end - at) + " that follow");
+        }
+        FlatTable message = FlatTable.root(file.path(), all, at, length);
+        int version = message.i16(0, 0);
+        if (version < V4 || version > V5) {
+            throw message.malformed("metadata of version V" + (version + 1), "V4 or V5");
+        }
+        int type = message.u8(1, 0);
+        FlatTable header = message.table(2);
+        long bodyBytes = message.i64(3, 0);
+        if (type < SCHEMA || type > RECORD_BATCH || header == null) {
+            throw message.malformed("a message of type " + type + (header == null ? " without its header" : ""),
+                    "a schema, a dictionary or a record batch");
+        }
+        long bodyStart = at + length;
+        if (bodyBytes < 0 || bodyBytes > end - bodyStart) {
+            throw new MalformedStoreException(file.path(), end, "the file ends inside a message, "
+                    + (end - bodyStart) + " bytes into its body", bodyBytes + " bytes");
+        }
+        return new ArrowMessage(type, version, header, bodyStart, bodyBytes);
+    }
+
+    private static int prefix(MappedFile file, long at, long end) throws MalformedStoreException {
+        if (end - at < Integer.BYTES) {
+            throw new MalformedStoreException(file.path(), end, "the file ends inside a message", "its length");
+        }
+        return file.segment().get(LittleEndian.I32, at);
+    }
+
+    /** Whether the first bytes of a file are those of a stream: the message of a schema. */
+    static boolean isStream(byte[] head) {
+        MemorySegment bytes = MemorySegment.ofArray(head);
+        if (head.length < 4 * Integer.BYTES) {
+            return false;
+        }
+        int at = bytes.get(LittleEndian.I32, 0) == CONTINUATION ? 2 * Integer.BYTES : Integer.BYTES;
+        int length = bytes.get(LittleEndian.I32, at - Integer.BYTES);
+        if (length < 2 * Integer.BYTES || length % Integer.BYTES != 0) {
+            return false;
+        }
+        try {
+            FlatTable message = FlatTable.root(null, bytes, at, Math.min(length, head.length - at));
+            return message.u8(1, 0) == SCHEMA && message.i16(0, 0) >= 0 && message.i16(0, 0) <= V5
+                    && message.i64(3, 0) == 0 && message.hasField(2);
+        } catch (MalformedStoreException _) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package io.penstock.format.arrow;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
+import io.penstock.format.Fingerprint;
+import io.penstock.format.arrow.ArrowLayout.Unsupported;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import io.penstock.store.TableInspection;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+/**
+ * The rows of Arrow IPC files or streams of one schema, one behind the other. Values are views of the mapped files,
+ * wherever they start, unless their buffer is compressed or holds truth values, which are stored as bits: such a buffer
+ * is decoded once, when a value in it is located. What is neither numbers nor bytes nor text is given as JSON, which is
+ * written for some rows at once, when one of them is located.
+ *
+ * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing a row. A row is found in O(1):
+ * its batch by an index over the batches, its value by its number or by two offsets, which are checked when they are
+ * read.
+ */
+public final class ArrowStore implements RecordStore {
+
+    private final Path path;
+    private final boolean isFolder;
+    private final List<MappedFile> files;
+    private final DecodedBuffers decoded;
+    private final ArrowTable table;
+    private final List<Column> columns;
+    private final ArrowColumn[] byIndex;
+    private final long size;
+    private volatile String fingerprint;
+
+    private ArrowStore(Path path, boolean isFolder, List<MappedFile> files, DecodedBuffers decoded)
+            throws IOException {
+        this.path = path;
+        this.isFolder = isFolder;
+        this.files = files;
+        this.decoded = decoded;
+        this.table = ArrowTable.read(files, decoded);
+        this.byIndex = table.columns().toArray(ArrowColumn[]::new);
+        this.columns = table.columns().stream().map(column -> column.shape().column()).toList();
+        this.size = table.rows();
+        if (columns.isEmpty()) {
+            throw new MalformedStoreException(path, "no column that can be read: " + table.unsupported().stream()
+                    .map(u -> u.name() + " (" + u.type() + ")").collect(Collectors.joining(", ")),
+                    "at least one");
+        }
+    }
+
+    /**
+     * Opens and checks a table.
+     *
+     * @param path a file or a stream; or a folder of several, as Hugging Face's {@code save_to_disk} writes them, or
+     *     with {@code .arrow} files of one name
+     * @param member the split that is wanted of a folder that has several; null if it has one
+     * @param limit what each file may decode to
+     * @return the store, to be closed by the caller
+     * @throws DecodeLimitException if the compressed buffers of a file are larger than the limit
+     * @throws MalformedStoreException if a file is not as the format says, has another schema than the first one, or no
+     *     column that can be read
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static ArrowStore open(Path path, String member, DecodeLimit limit) throws IOException {
+        ArrowFiles found = ArrowFiles.of(path, member);
+        List<MappedFile> files = new ArrayList<>();
+        DecodedBuffers decoded = new DecodedBuffers();
+        try {
+            for (Path file : found.paths()) {
+                files.add(MappedFile.open(file));
+            }
+            ArrowStore store = new ArrowStore(path, found.isFolder(), List.copyOf(files), decoded);
+            decoded.freeze(path, limit, files.stream().mapToLong(MappedFile::byteSize).sum());
+            return store;
+        } catch (InternalError fault) {
+            try {
+                files.forEach(MappedFile::checkUnchanged);
+            } catch (UncheckedIOException shrunk) {
+                throw shrunk.getCause();
+            } finally {
+                files.forEach(MappedFile::close);
+            }
+            throw fault;
+        } catch (Throwable t) {
+            files.forEach(MappedFile::close);
+            throw t;
+        }
+    }
+
+    /**
+     * Whether a file is Arrow's.
+     *
+     * @param head its first bytes
+     * @return true if they are the magic of the file format, or the message of a schema
+     */
+    public static boolean isArrow(byte[] head) {
+        return ArrowFile.isArrow(head);
+    }
+
+    /**
+     * Whether a folder is a dataset that Hugging Face's {@code save_to_disk} wrote.
+     *
+     * @param folder the folder
+     * @return true if the files are there that list its parts
+     */
+    public static boolean isDataset(Path folder) {
+        return ArrowFiles.isDataset(folder);
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public List<Column> columns() {
+        return columns;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return table.unsupported().stream().collect(Collectors.toMap(Unsupported::name, Unsupported::reason,
+                (first, _) -> first));
+    }
+
+    @Override
+    public boolean isPresent(long record, int column) {
+        Objects.checkIndex(record, size);
+        return byIndex[column].isPresent(record);
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        if (record < 0 || record >= size) {
+            throw new IndexOutOfBoundsException(path + ": row " + record + " is not within 0 to " + size);
+        }
+        byIndex[column].locate(record, into);
+    }
+
+    @Override
+    public boolean isConverted(int column) {
+        return byIndex[column].isConverted();
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
+        if (isFolder) {
+            List<Object> shards = new ArrayList<>();
+            for (int f = 0; f < files.size(); f++) {
+                Map<String, Object> shard = new LinkedHashMap<>();
+                shard.put("path", files.get(f).path().toString());
+                shard.put("rows", table.fileRows()[f]);
+                shards.add(shard);
+            }
+            details.put("shards", shards);
+        } else {
+            details.put("batch_rows", LongStream.of(table.batchRows()).boxed().toList());
+        }
+        Map<String, Object> content = TableInspection.of(this, table.schema(),
+                table.columns().stream().map(column -> column.shape().storedType()).toList(), digest, progress,
+                files.stream().mapToLong(MappedFile::byteSize).sum());
+        if (!table.unsupported().isEmpty()) {
+            content.put("unsupported", table.unsupported().stream().map(column -> {
+                Map<String, Object> map = new LinkedHashMap<>();
+                map.put("name", column.name());
+                map.put("type", column.type());
+                map.put("reason", column.reason());
+                return map;
+            }).toList());
+        }
+        details.put("table", content);
+        return new Inspection(path, "arrow", files.stream().map(MappedFile::path).toList(), details);
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            Fingerprint sample = new Fingerprint();
+            files.forEach(sample::add);
+            fingerprint = "arrow:rows=" + size + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public void close() {
+        decoded.close();
+        files.forEach(MappedFile::close);
+    }
+
+    @Override
+    public String toString() {
+        return path + " (" + size + " rows of " + columns + ")";
+    }
+}

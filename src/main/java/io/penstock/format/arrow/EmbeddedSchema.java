@@ -1,0 +1,67 @@
+package io.penstock.format.arrow;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The schema that Arrow puts into files of other formats, so that what they cannot say of a column's type is not lost:
+ * the message that a stream starts with.
+ */
+public final class EmbeddedSchema {
+
+    private static final int CONTINUATION = -1;
+    private static final int TYPE_FIELD = 1;
+    private static final int HEADER_FIELD = 2;
+
+    private EmbeddedSchema() {
+    }
+
+    /**
+     * A field of the schema.
+     *
+     * @param name its name
+     * @param type its type, in the words of Arrow's own libraries
+     * @param isNullable whether it may be null
+     * @param listLength the items of each of its lists, if the type says how many; otherwise -1
+     * @param children the fields of a struct, or the one of a list
+     */
+    public record Field(String name, String type, boolean isNullable, long listLength, List<Field> children) {
+
+        private static Field of(ArrowField field) {
+            return new Field(field.name(), field.typeText(), field.isNullable(),
+                    field.type().id() == ArrowType.Id.FIXED_SIZE_LIST ? field.type().size() : -1,
+                    field.children().stream().map(Field::of).toList());
+        }
+    }
+
+    /**
+     * Reads a schema.
+     *
+     * @param file the file that holds it, for messages
+     * @param message its bytes
+     * @return the fields of the table
+     * @throws MalformedStoreException if it is none
+     */
+    public static List<Field> read(Path file, byte[] message) throws MalformedStoreException {
+        MemorySegment bytes = MemorySegment.ofArray(message);
+        int at = 0;
+        int length = CONTINUATION;
+        for (int i = 0; i < 2 && length == CONTINUATION && at <= message.length - Integer.BYTES; i++) {
+            length = bytes.get(LittleEndian.I32, at);
+            at += Integer.BYTES;
+        }
+        if (length < 0 || length > message.length - at) {
+            throw new MalformedStoreException(file, "a schema of Arrow of " + length + " bytes", "at most "
+                    + (message.length - at));
+        }
+        FlatTable root = FlatTable.root(file, bytes, at, length);
+        FlatTable header = root.table(HEADER_FIELD);
+        if (root.u8(TYPE_FIELD, 0) != ArrowMessage.SCHEMA || header == null) {
+            throw root.malformed("a message of type " + root.u8(TYPE_FIELD, 0), "a schema");
+        }
+        return ArrowField.readAll(header).stream().map(Field::of).toList();
+    }
+}

@@ -1,0 +1,197 @@
+package io.penstock.format.arrow;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * A table in a FlatBuffer, read where it lies; every access is checked against the buffer's end.
+ *
+ * <pre>
+ *   table at:   i32   distance back to the vtable
+ *               ...   the fields
+ *   vtable:     u16   bytes of the vtable
+ *               u16   bytes of the table
+ *               u16[] for each field its distance from the table's start, 0 if it has its default
+ * </pre>
+ *
+ * <p>A reference is a {@code u32}: the distance forward from itself. A vector is a {@code u32} count and the elements;
+ * a string is a vector of UTF-8.
+ *
+ * @see <a href="https://flatbuffers.dev/internals/">FlatBuffers' binary format</a>
+ */
+final class FlatTable {
+
+    /** What a name or a text in metadata may take: what is in memory for it is bounded whatever the file says. */
+    private static final int MAX_STRING_BYTES = 1 << 12;
+
+    private final Path file;
+    /** Where the buffer starts in the file, for messages. */
+    private final long base;
+    private final MemorySegment buffer;
+    private final long at;
+    private final long vtable;
+    private final int vtableBytes;
+    private final int tableBytes;
+
+    private FlatTable(Path file, long base, MemorySegment buffer, long at) throws MalformedStoreException {
+        this.file = file;
+        this.base = base;
+        this.buffer = buffer;
+        this.at = at;
+        check(at, Integer.BYTES);
+        this.vtable = at - buffer.get(LittleEndian.I32, at);
+        check(vtable, 2 * Short.BYTES);
+        this.vtableBytes = u16(vtable);
+        this.tableBytes = u16(vtable + Short.BYTES);
+        check(vtable, vtableBytes);
+        check(at, tableBytes);
+    }
+
+    /** The root of the buffer that starts at a byte of a file. */
+    static FlatTable root(Path file, MemorySegment all, long start, long bytes) throws MalformedStoreException {
+        MemorySegment buffer = all.asSlice(start, bytes);
+        if (bytes < Integer.BYTES) {
+            throw new MalformedStoreException(file, start, bytes + " bytes of metadata", "a FlatBuffer");
+        }
+        return new FlatTable(file, start, buffer, Integer.toUnsignedLong(buffer.get(LittleEndian.I32, 0)));
+    }
+
+    private void check(long position, long bytes) throws MalformedStoreException {
+        if (position < 0 || bytes < 0 || bytes > buffer.byteSize() - position) {
+            throw new MalformedStoreException(file, base + Math.clamp(position, 0, buffer.byteSize()),
+                    "metadata that points out of itself", "a FlatBuffer of " + buffer.byteSize() + " bytes");
+        }
+    }
+
+    /** An error at this table. */
+    MalformedStoreException malformed(String found, String expected) {
+        return new MalformedStoreException(file, base + at, found, expected);
+    }
+
+    private int u16(long position) {
+        return Short.toUnsignedInt(buffer.get(LittleEndian.I16, position));
+    }
+
+    /** Where a field of some size is; -1 if it has its default. */
+    private long field(int slot, int bytes) throws MalformedStoreException {
+        int entry = (2 + slot) * Short.BYTES;
+        if (entry + Short.BYTES > vtableBytes) {
+            return -1;
+        }
+        int distance = u16(vtable + entry);
+        if (distance == 0) {
+            return -1;
+        }
+        if (distance < Integer.BYTES || distance + bytes > tableBytes) {
+            throw malformed("a field at " + distance + " in a table of " + tableBytes + " bytes", "one within it");
+        }
+        return at + distance;
+    }
+
+    boolean hasField(int slot) throws MalformedStoreException {
+        return field(slot, Integer.BYTES) >= 0;
+    }
+
+    int u8(int slot, int byDefault) throws MalformedStoreException {
+        long position = field(slot, Byte.BYTES);
+        return position < 0 ? byDefault : Byte.toUnsignedInt(buffer.get(ValueLayout.JAVA_BYTE, position));
+    }
+
+    boolean bool(int slot) throws MalformedStoreException {
+        return u8(slot, 0) != 0;
+    }
+
+    int i16(int slot, int byDefault) throws MalformedStoreException {
+        long position = field(slot, Short.BYTES);
+        return position < 0 ? byDefault : buffer.get(LittleEndian.I16, position);
+    }
+
+    int i32(int slot, int byDefault) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        return position < 0 ? byDefault : buffer.get(LittleEndian.I32, position);
+    }
+
+    long i64(int slot, long byDefault) throws MalformedStoreException {
+        long position = field(slot, Long.BYTES);
+        return position < 0 ? byDefault : buffer.get(LittleEndian.I64, position);
+    }
+
+    private long follow(long reference) throws MalformedStoreException {
+        check(reference, Integer.BYTES);
+        long target = reference + Integer.toUnsignedLong(buffer.get(LittleEndian.I32, reference));
+        check(target, Integer.BYTES);
+        return target;
+    }
+
+    /** A table that a field refers to; null if there is none. */
+    FlatTable table(int slot) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        return position < 0 ? null : new FlatTable(file, base, buffer, follow(position));
+    }
+
+    /** A text; null if there is none. */
+    String string(int slot) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        if (position < 0) {
+            return null;
+        }
+        long start = follow(position);
+        long bytes = Integer.toUnsignedLong(buffer.get(LittleEndian.I32, start));
+        check(start + Integer.BYTES, bytes);
+        if (bytes > MAX_STRING_BYTES) {
+            throw malformed("a name of " + bytes + " bytes", "at most " + MAX_STRING_BYTES);
+        }
+        return new String(buffer.asSlice(start + Integer.BYTES, bytes).toArray(ValueLayout.JAVA_BYTE),
+                StandardCharsets.UTF_8);
+    }
+
+    /** Whether a text is this one, whatever its length. */
+    boolean isString(int slot, String expected) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        if (position < 0) {
+            return false;
+        }
+        byte[] utf8 = expected.getBytes(StandardCharsets.UTF_8);
+        long start = follow(position);
+        if (buffer.get(LittleEndian.I32, start) != utf8.length) {
+            return false;
+        }
+        check(start + Integer.BYTES, utf8.length);
+        return buffer.asSlice(start + Integer.BYTES, utf8.length).mismatch(MemorySegment.ofArray(utf8)) < 0;
+    }
+
+    /** Elements one after another in a FlatBuffer. */
+    record Vector(FlatTable owner, long at, long count, int elementBytes) {
+
+        /** A {@code i64} in an element. */
+        long i64(long index, int offset) {
+            return owner.buffer.get(LittleEndian.I64, at + index * elementBytes + offset);
+        }
+
+        /** A {@code i32} in an element. */
+        int i32(long index, int offset) {
+            return owner.buffer.get(LittleEndian.I32, at + index * elementBytes + offset);
+        }
+
+        /** The table that an element refers to. */
+        FlatTable table(long index) throws MalformedStoreException {
+            return new FlatTable(owner.file, owner.base, owner.buffer, owner.follow(at + index * elementBytes));
+        }
+    }
+
+    /** A vector; empty if there is none. */
+    Vector vector(int slot, int elementBytes) throws MalformedStoreException {
+        long position = field(slot, Integer.BYTES);
+        if (position < 0) {
+            return new Vector(this, 0, 0, elementBytes);
+        }
+        long start = follow(position);
+        long count = Integer.toUnsignedLong(buffer.get(LittleEndian.I32, start));
+        check(start + Integer.BYTES, count * elementBytes);
+        return new Vector(this, start + Integer.BYTES, count, elementBytes);
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * Arrow's IPC streams and files, one or several, and the folders of them that Hugging Face datasets are saved as:
+ * {@link io.penstock.format.arrow.ArrowStore}.
+ */
+package io.penstock.format.arrow;

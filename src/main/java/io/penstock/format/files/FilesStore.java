@@ -1,0 +1,268 @@
+package io.penstock.format.files;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The files below a folder as records, one each, in the order of the bytes of their paths: the column {@code image} if
+ * all are images by their names, otherwise {@code file}. If none is right in the folder, the folders in it are classes,
+ * as for torchvision's {@code ImageFolder}, and a column {@code class} has the position of the record's among their
+ * sorted names.
+ *
+ * <p>Opening lists the tree and opens no file. A file is read when it is located for the first time ({@link FileBytes}
+ * says how and where it stays).
+ */
+public final class FilesStore implements RecordStore {
+
+    /** What torchvision's {@code ImageFolder} takes for images. */
+    private static final Set<String> IMAGES =
+            Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
+    private static final int MAX_LISTED_CLASSES = 10_000;
+
+    private final Path path;
+    private final Arena arena;
+    private final FileList list;
+    private final FileBytes bytes;
+    private final List<Column> columns;
+    /** Sorted names; null if folders are no classes. */
+    private final List<String> classes;
+    /** Files of a class follow one another: where each class's begin, ascending, and which class that is. */
+    private final long[] runStarts;
+    private final int[] runClasses;
+    /** An {@code i64} for each class, which spans point at. */
+    private final MemorySegment classNumbers;
+
+    private FilesStore(Path path, Arena arena, FileList list) throws IOException {
+        this.path = path;
+        this.arena = arena;
+        this.list = list;
+        this.bytes = new FileBytes(list, arena);
+        this.columns = new ArrayList<>();
+        boolean images = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
+        columns.add(Column.bytes(images ? "image" : "file", encoding(list.endings(), images)));
+        this.classes = list.filesAtTop() || list.topFolders().isEmpty() ? null : list.topFolders();
+        int count = classes == null ? 0 : classes.size();
+        this.runStarts = new long[count];
+        this.runClasses = new int[count];
+        this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
+        if (classes != null) {
+            columns.add(Column.numbers("class", DType.I64));
+            long[][] runs = new long[count][];
+            for (int i = 0; i < count; i++) {
+                runs[i] = new long[] {list.firstFrom(classes.get(i) + "/"), list.firstFrom(classes.get(i) + "0"), i};
+                classNumbers.set(LittleEndian.I64, (long) i * Long.BYTES, i);
+            }
+            // Ordered by end too: a class without files begins where another one does, and ends there.
+            Arrays.sort(runs, (a, b) -> a[0] != b[0] ? Long.compare(a[0], b[0]) : Long.compare(a[1], b[1]));
+            for (int i = 0; i < count; i++) {
+                runStarts[i] = runs[i][0];
+                runClasses[i] = (int) runs[i][2];
+            }
+        }
+    }
+
+    /** One column has one encoding: that of all files, or of most images, for which decoders look at the bytes. */
+    private static String encoding(Map<String, Long> endings, boolean images) {
+        if (endings.size() == 1) {
+            return endings.keySet().iterator().next();
+        }
+        return images ? endings.entrySet().stream().max(Map.Entry.<String, Long>comparingByValue()
+                .thenComparing(Map.Entry.comparingByKey())).orElseThrow().getKey() : "";
+    }
+
+    /**
+     * Opens a folder.
+     *
+     * @param folder the folder
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if there is no file in it
+     * @throws IOException if there is no such folder, or it cannot be read
+     */
+    public static FilesStore open(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            throw new NoSuchFileException(folder.toString(), null, "no such folder");
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new MalformedStoreException(folder, "no folder", "a folder of files");
+        }
+        Arena arena = Arena.ofShared();
+        try {
+            FileList list = FileList.of(folder, arena);
+            if (list.size() == 0) {
+                throw new MalformedStoreException(folder, "a folder without files" + (list.skippedLinks() > 0
+                        ? " but " + list.skippedLinks() + " links that leave it" : ""), "at least one, not hidden");
+            }
+            return new FilesStore(folder, arena, list);
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
+        }
+    }
+
+    /**
+     * Whether something in a folder is not hidden.
+     *
+     * @param folder the folder
+     * @return whether there is anything to read
+     * @throws IOException if it cannot be read
+     */
+    public static boolean hasEntries(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
+        }
+    }
+
+    @Override
+    public long size() {
+        return list.size();
+    }
+
+    @Override
+    public List<Column> columns() {
+        return List.copyOf(columns);
+    }
+
+    /**
+     * The classes, by number.
+     *
+     * @return their folders' names, sorted; empty if folders are no classes
+     */
+    public List<String> classes() {
+        return classes == null ? List.of() : classes;
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        Objects.checkIndex(record, list.size());
+        Objects.checkIndex(column, columns.size());
+        if (column == 0) {
+            bytes.locate(record, into);
+        } else {
+            into.set(classNumbers, (long) classOf(record) * Long.BYTES, Long.BYTES);
+        }
+    }
+
+    private int classOf(long record) {
+        int low = 0;
+        int high = runStarts.length - 1;
+        while (low < high) {
+            int middle = low + high + 1 >>> 1;
+            if (runStarts[middle] <= record) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return runClasses[low];
+    }
+
+    /** The file's path, relative to the folder. */
+    @Override
+    public String name(long record) {
+        Objects.checkIndex(record, list.size());
+        return list.path(record);
+    }
+
+    @Override
+    public boolean isConverted(int column) {
+        Objects.checkIndex(column, columns.size());
+        return false;
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("columns", columns.stream().map(Column::name).toList());
+        details.put("file_count", size());
+        details.put("nbytes", list.totalBytes());
+        if (classes != null) {
+            details.put("class_count", classes.size());
+            details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));
+        }
+        details.put("skipped_links", list.skippedLinks());
+        if (digest) {
+            details.put("record_digest", recordDigest(progress));
+        }
+        return new Inspection(path, "files", List.of(path), details);
+    }
+
+    /** Of each file its path and content, each behind its length as an {@code u32}. */
+    private String recordDigest(Progress progress) throws IOException {
+        MessageDigest sha256 = Sha256.digest();
+        byte[] chunk = new byte[1 << 20];
+        long done = 0;
+        for (long record = 0; record < size(); record++) {
+            byte[] name = name(record).getBytes(StandardCharsets.UTF_8);
+            Path file = path.resolve(name(record));
+            long left = Files.size(file);
+            sha256.update(u32(name.length));
+            sha256.update(name);
+            sha256.update(u32(left));
+            try (var in = RegularFile.newInputStream(file)) {
+                while (left > 0) {
+                    int read = in.readNBytes(chunk, 0, (int) Math.min(left, chunk.length));
+                    if (read == 0) {
+                        throw new IOException(file + ": the file shrank while it was read");
+                    }
+                    sha256.update(chunk, 0, read);
+                    left -= read;
+                    done += read;
+                    progress.update(Math.min(done, list.totalBytes()), list.totalBytes());
+                }
+            }
+        }
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    private static byte[] u32(long value) {
+        MemorySegment bytes = MemorySegment.ofArray(new byte[Integer.BYTES]);
+        bytes.set(LittleEndian.I32, 0, (int) value);
+        return bytes.toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Of the paths and sizes of all files. */
+    @Override
+    public String fingerprint() {
+        return "files:" + columns.get(0).name() + ":files=" + size() + ":bytes=" + list.totalBytes() + ":sha256="
+                + list.digest();
+    }
+
+    @Override
+    public void close() {
+        bytes.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "FilesStore[" + path + ", " + size() + " files]";
+    }
+}

@@ -1,0 +1,63 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+
+/** A B-tree of version 1: of the symbol table nodes of a group, or of the chunks of a dataset. */
+final class BTree1 {
+
+    /** The children of the leaves are symbol table nodes. */
+    static final int GROUP = 0;
+    /** The children of the leaves are chunks. */
+    static final int CHUNKS = 1;
+
+    private static final String NAME = "B-tree node";
+
+    /** Takes what is in the leaves. */
+    @FunctionalInterface
+    interface Visitor {
+
+        /** A child and the key before it. */
+        void visit(Cursor key, long child) throws MalformedStoreException;
+    }
+
+    private final AddressSpace space;
+    private final int type;
+    private final int keyBytes;
+    private final Visitor visitor;
+
+    private BTree1(AddressSpace space, int type, int keyBytes, Visitor visitor) {
+        this.space = space;
+        this.type = type;
+        this.keyBytes = keyBytes;
+        this.visitor = visitor;
+    }
+
+    static void walk(AddressSpace space, long root, int type, int keyBytes, Visitor visitor)
+            throws MalformedStoreException {
+        new BTree1(space, type, keyBytes, visitor).walk(root, -1);
+    }
+
+    /** Levels go down by one from parent to child, so that no node is its own descendant. */
+    private void walk(long address, int expectedLevel) throws MalformedStoreException {
+        int prefixBytes = 8 + 2 * space.addressBytes();
+        Cursor prefix = space.open(address, prefixBytes, NAME).signature("TREE");
+        int foundType = prefix.u8();
+        int level = prefix.u8();
+        int entries = prefix.u16();
+        if (foundType != type || expectedLevel >= 0 && level != expectedLevel) {
+            throw prefix.malformed("type " + foundType + ", level " + level, "type " + type
+                    + (expectedLevel < 0 ? "" : ", level " + expectedLevel));
+        }
+        long bytes = prefixBytes + entries * (long) (keyBytes + space.addressBytes()) + keyBytes;
+        Cursor at = space.open(address, bytes, NAME).skip(prefixBytes);
+        for (int i = 0; i < entries; i++) {
+            Cursor key = at.part(keyBytes, "key of a B-tree");
+            long child = at.address();
+            if (level > 0) {
+                walk(child, level - 1);
+            } else {
+                visitor.visit(key, child);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** The chunks of a dataset that are stored, in row-major order. */
+final class ChunkIndex {
+
+    private static final int MASK_BYTES = 4;
+    private static final long MAX_CHUNKS = 1 << 28;
+
+    private final AddressSpace space;
+    private final ChunkGrid grid;
+    private final boolean isFiltered;
+    private final List<Chunk> chunks = new ArrayList<>();
+
+    private ChunkIndex(AddressSpace space, ChunkGrid grid, boolean isFiltered) {
+        this.space = space;
+        this.grid = grid;
+        this.isFiltered = isFiltered;
+    }
+
+    /** Reads all of an index: memory in proportion to the number of chunks that the file has. */
+    static ChunkIndex read(AddressSpace space, Layout.Chunked layout, ChunkGrid grid, boolean isFiltered)
+            throws MalformedStoreException {
+        ChunkIndex index = new ChunkIndex(space, grid, isFiltered);
+        if (layout.address() != AddressSpace.UNDEFINED) {
+            switch (layout.index()) {
+                case BTREE_1 -> index.readBTree1(layout.address());
+                case ONE_CHUNK -> index.add(new long[grid.rank()], layout.address(),
+                        isFiltered && layout.oneBytes() > 0 ? layout.oneBytes() : grid.chunkBytes(), layout.oneMask());
+                case IMPLICIT -> index.readImplicit(layout.address());
+                case FIXED_ARRAY -> FixedArray.walk(space, layout.address(), index::addOfFixed);
+                case EXTENSIBLE_ARRAY -> ExtensibleArray.walk(space, layout.address(), index::addOfExtensible);
+                case BTREE_2 -> BTree2.walk(space, layout.address(),
+                        isFiltered ? BTree2.FILTERED_CHUNKS : BTree2.CHUNKS, index::addRecord);
+            }
+        }
+        index.sort();
+        return index;
+    }
+
+    /** How many chunks there are. */
+    int count() {
+        return chunks.size();
+    }
+
+    /** A chunk by its place in the order. */
+    Chunk chunk(int place) {
+        return chunks.get(place);
+    }
+
+    /** The place of the first chunk of a number that is not less than one given. */
+    int firstFrom(long number) {
+        int low = 0;
+        int high = chunks.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (chunks.get(middle).number() < number) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    private void readBTree1(long root) throws MalformedStoreException {
+        int keyBytes = 8 + (grid.rank() + 1) * Long.BYTES;
+        BTree1.walk(space, root, BTree1.CHUNKS, keyBytes, (key, child) -> {
+            long bytes = key.u32();
+            int mask = key.i32();
+            long[] coordinates = new long[grid.rank()];
+            for (int d = 0; d < coordinates.length; d++) {
+                long start = key.notNegative(key.number(Long.BYTES));
+                coordinates[d] = start / grid.chunk()[d];
+                if (start % grid.chunk()[d] != 0) {
+                    throw key.malformed("a chunk that starts at " + start, "a multiple of " + grid.chunk()[d]);
+                }
+            }
+            add(coordinates, child, bytes, mask);
+        });
+    }
+
+    private void readImplicit(long address) throws MalformedStoreException {
+        long chunkBytes = grid.chunkBytes();
+        long count = 1;
+        for (int d = 0; d < grid.rank(); d++) {
+            long along = grid.maxChunks(d);
+            if (along < 0 || along > 0 && count > MAX_CHUNKS / along) {
+                throw space.malformed(space.position(address, 0, "chunks"), "chunks without an index, in all "
+                        + count + " times " + along, "at most " + MAX_CHUNKS);
+            }
+            count *= along;
+        }
+        space.position(address, Math.multiplyHigh(count, chunkBytes) == 0 ? count * chunkBytes : -1, "chunks");
+        for (long i = 0; i < count; i++) {
+            add(fixedCoordinates(i), address + i * chunkBytes, chunkBytes, 0);
+        }
+    }
+
+    private void addRecord(Cursor record) throws MalformedStoreException {
+        long address = record.address();
+        long coordinatesBytes = (long) grid.rank() * Long.BYTES;
+        long bytes = isFiltered ? size(record, record.remaining() - coordinatesBytes - MASK_BYTES) : grid.chunkBytes();
+        int mask = isFiltered ? record.i32() : 0;
+        long[] coordinates = new long[grid.rank()];
+        for (int d = 0; d < coordinates.length; d++) {
+            coordinates[d] = record.notNegative(record.number(Long.BYTES));
+        }
+        add(coordinates, address, bytes, mask);
+    }
+
+    private void addOfFixed(long number, Cursor element) throws MalformedStoreException {
+        addElement(fixedCoordinates(number), element);
+    }
+
+    private void addOfExtensible(long number, Cursor element) throws MalformedStoreException {
+        addElement(extensibleCoordinates(number, element), element);
+    }
+
+    private void addElement(long[] coordinates, Cursor element) throws MalformedStoreException {
+        long address = element.address();
+        if (coordinates != null && address != AddressSpace.UNDEFINED) {
+            long bytes = isFiltered ? size(element, element.remaining() - MASK_BYTES) : grid.chunkBytes();
+            add(coordinates, address, bytes, isFiltered ? element.i32() : 0);
+        }
+    }
+
+    /** A chunk's size, in as many bytes as its record leaves for it: that differs by the version of the layout. */
+    private static long size(Cursor record, long bytes) throws MalformedStoreException {
+        if (bytes < 1 || bytes > Long.BYTES) {
+            throw record.malformed("a chunk's size of " + bytes + " bytes", "1 to 8");
+        }
+        return record.notNegative(record.number((int) bytes));
+    }
+
+    /** Numbers in an index without growth count through the greatest shape in row-major order. */
+    private long[] fixedCoordinates(long number) {
+        long[] coordinates = new long[grid.rank()];
+        long rest = number;
+        for (int d = grid.rank() - 1; d >= 0; d--) {
+            long along = grid.maxChunks(d);
+            if (along <= 0) {
+                return null;
+            }
+            coordinates[d] = rest % along;
+            rest /= along;
+        }
+        return rest == 0 ? coordinates : null;
+    }
+
+    /** In an index that grows along one dimension, that one is the outermost, wherever it is in the shape. */
+    private long[] extensibleCoordinates(long number, Cursor element) throws MalformedStoreException {
+        int growing = -1;
+        for (int d = 0; d < grid.rank(); d++) {
+            if (grid.maxShape()[d] < 0) {
+                if (growing >= 0) {
+                    throw element.malformed("an extensible array for two dimensions that grow", "one");
+                }
+                growing = d;
+            }
+        }
+        if (growing < 0) {
+            throw element.malformed("an extensible array for a shape that does not grow", "a dimension that does");
+        }
+        long[] coordinates = new long[grid.rank()];
+        long rest = number;
+        for (int d = grid.rank() - 1; d >= 0; d--) {
+            if (d != growing) {
+                long along = grid.maxChunks(d);
+                if (along == 0) {
+                    return null;
+                }
+                coordinates[d] = rest % along;
+                rest /= along;
+            }
+        }
+        coordinates[growing] = rest;
+        return coordinates;
+    }
+
+    private void add(long[] coordinates, long address, long bytes, int mask) throws MalformedStoreException {
+        long number = coordinates == null ? -1 : grid.number(coordinates);
+        if (number >= 0) {
+            chunks.add(new Chunk(number, space.position(address, bytes, "chunk " + number), bytes, mask));
+        }
+    }
+
+    private void sort() throws MalformedStoreException {
+        chunks.sort(Comparator.comparingLong(Chunk::number));
+        for (int i = 1; i < chunks.size(); i++) {
+            if (chunks.get(i).number() == chunks.get(i - 1).number()) {
+                throw space.malformed(chunks.get(i).position(), "chunk " + chunks.get(i).number() + " comes twice",
+                        "once");
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.penstock.format.hdf5;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/** Reads a structure of a file field by field, and never beyond its end. */
+final class Cursor {
+
+    private static final long MAX_NAME_BYTES = 64 << 10;
+
+    private final AddressSpace space;
+    private final MemorySegment segment;
+    private final long start;
+    private final long end;
+    private final String what;
+    private long at;
+
+    Cursor(AddressSpace space, long start, long end, String what) {
+        this.space = space;
+        this.segment = space.segment();
+        this.start = start;
+        this.end = end;
+        this.what = what;
+        this.at = start;
+    }
+
+    /** The position in the file of the next byte. */
+    long position() {
+        return at;
+    }
+
+    long remaining() {
+        return end - at;
+    }
+
+    int u8() throws MalformedStoreException {
+        return segment.get(JAVA_BYTE, take(1)) & 0xFF;
+    }
+
+    int u16() throws MalformedStoreException {
+        return segment.get(LittleEndian.I16, take(2)) & 0xFFFF;
+    }
+
+    long u32() throws MalformedStoreException {
+        return segment.get(LittleEndian.I32, take(4)) & 0xFFFF_FFFFL;
+    }
+
+    int i32() throws MalformedStoreException {
+        return segment.get(LittleEndian.I32, take(4));
+    }
+
+    /** A number of 1 to 8 bytes; one above 2^63 comes out negative. */
+    long number(int bytes) throws MalformedStoreException {
+        long from = take(bytes);
+        long value = 0;
+        for (int i = bytes - 1; i >= 0; i--) {
+            value = value << 8 | segment.get(JAVA_BYTE, from + i) & 0xFF;
+        }
+        return value;
+    }
+
+    /** An address, or {@link AddressSpace#UNDEFINED}. */
+    long address() throws MalformedStoreException {
+        long value = number(space.addressBytes());
+        int bits = 8 * space.addressBytes();
+        return bits < Long.SIZE && value == (1L << bits) - 1 ? AddressSpace.UNDEFINED : value;
+    }
+
+    /** A number of as many bytes as the file has for lengths; all ones come out as -1. */
+    long lengthOrAll() throws MalformedStoreException {
+        long value = number(space.lengthBytes());
+        int bits = 8 * space.lengthBytes();
+        return bits < Long.SIZE && value == (1L << bits) - 1 ? -1 : value;
+    }
+
+    /** A length, a size or a count. */
+    long length() throws MalformedStoreException {
+        return notNegative(lengthOrAll());
+    }
+
+    /** A number that is below 2^63. */
+    long notNegative(long value) throws MalformedStoreException {
+        if (value < 0) {
+            throw malformed("the number " + Long.toUnsignedString(value), "one below 2^63");
+        }
+        return value;
+    }
+
+    Cursor skip(long bytes) throws MalformedStoreException {
+        take(bytes);
+        return this;
+    }
+
+    /** Skips to the next place that is so many bytes from the start of the structure, times any number. */
+    void align(int bytes) throws MalformedStoreException {
+        skip(Math.min(remaining(), -(at - start) & bytes - 1));
+    }
+
+    /** The next bytes, to be read on their own. */
+    Cursor part(long bytes, String partName) throws MalformedStoreException {
+        long from = take(bytes);
+        return new Cursor(space, from, from + bytes, partName);
+    }
+
+    byte[] bytes(long count) throws MalformedStoreException {
+        if (count > Integer.MAX_VALUE - 8) {
+            throw malformed(count + " bytes", "less than 2 GiB");
+        }
+        long from = take(count);
+        byte[] bytes = new byte[(int) count];
+        MemorySegment.copy(segment, JAVA_BYTE, from, bytes, 0, bytes.length);
+        return bytes;
+    }
+
+    /** A text of so many bytes. */
+    String text(long bytes) throws MalformedStoreException {
+        if (bytes > MAX_NAME_BYTES) {
+            throw malformed("a name of " + bytes + " bytes", "at most " + MAX_NAME_BYTES);
+        }
+        return textOf(bytes(bytes));
+    }
+
+    /** UTF-8, and Latin-1 where it is not: different bytes are different texts. */
+    static String textOf(byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException _) {
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        }
+    }
+
+    /** A text up to the byte 0, which is skipped. */
+    String terminated() throws MalformedStoreException {
+        long zero = at;
+        while (zero < end && zero - at < MAX_NAME_BYTES && segment.get(JAVA_BYTE, zero) != 0) {
+            zero++;
+        }
+        if (zero == end || segment.get(JAVA_BYTE, zero) != 0) {
+            throw malformed("a name without an end", "a byte 0 behind at most " + MAX_NAME_BYTES + " others");
+        }
+        space.spend(zero - at, what);
+        String text = text(zero - at);
+        skip(1);
+        return text;
+    }
+
+    Cursor signature(String four) throws MalformedStoreException {
+        long from = at;
+        byte[] found = bytes(four.length());
+        if (!new String(found, StandardCharsets.ISO_8859_1).equals(four)) {
+            throw space.malformed(from, what + " without its signature", "'" + four + "'");
+        }
+        return this;
+    }
+
+    Cursor version(int least, int most) throws MalformedStoreException {
+        versionOf(least, most);
+        return this;
+    }
+
+    int versionOf(int least, int most) throws MalformedStoreException {
+        long from = at;
+        int version = u8();
+        if (version < least || version > most) {
+            throw space.malformed(from, "version " + version + " of " + what,
+                    least == most ? Integer.toString(least) : least + " to " + most);
+        }
+        return version;
+    }
+
+    /** Checks the four bytes ahead, which sum up the structure from its start to here. */
+    Cursor checksum() throws MalformedStoreException {
+        int found = Lookup3.hash(segment, start, at - start);
+        long from = at;
+        compare(from, i32(), found);
+        return this;
+    }
+
+    /** Checks the four bytes ahead, which sum up all of the structure with zeros in their place. */
+    void checksumOfAll() throws MalformedStoreException {
+        long from = at;
+        int stated = i32();
+        MemorySegment zeroed = MemorySegment.ofArray(segment.asSlice(start, end - start).toArray(JAVA_BYTE));
+        zeroed.set(LittleEndian.I32, from - start, 0);
+        compare(from, stated, Lookup3.hash(zeroed, 0, zeroed.byteSize()));
+    }
+
+    private void compare(long position, int stated, int found) throws MalformedStoreException {
+        if (found != stated) {
+            throw space.malformed(position, String.format("checksum %08x of ", stated) + what,
+                    String.format("%08x", found));
+        }
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return space.malformed(at, what + ": " + found, expected);
+    }
+
+    private long take(long bytes) throws MalformedStoreException {
+        if (bytes < 0 || bytes > end - at) {
+            throw space.malformed(at, what + " that ends at byte " + end,
+                    Long.toUnsignedString(bytes) + " more");
+        }
+        long from = at;
+        at += bytes;
+        return from;
+    }
+}

@@ -1,0 +1,183 @@
+package io.penstock.format.hdf5;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.codec.CodecException;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.TensorSpec;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, of integers of 24 bits,
+ * or was never written.
+ * It is decoded by bands, which are the rows of one or several rows of chunks.
+ */
+final class DecodedTensor {
+
+    /** Bands are at least so large, if there is more than one: each costs something to make and to keep. */
+    private static final long LEAST_BAND_BYTES = 16 << 10;
+    private static final long MOST_BAND_BYTES = 1 << 30;
+    private static final long MOST_BANDS = 1 << 20;
+
+    private final AddressSpace space;
+    private final StoredDataset dataset;
+    private final long rows;
+    private final long rowBytes;
+    private final long storedRowBytes;
+    private final long bandRows;
+    private ChunkIndex chunks;
+
+    DecodedTensor(AddressSpace space, StoredDataset dataset) {
+        this.space = space;
+        this.dataset = dataset;
+        TensorSpec spec = dataset.spec();
+        this.rows = spec.rank() == 0 ? 1 : spec.dim(0);
+        this.rowBytes = spec.rowBytes();
+        this.storedRowBytes = dataset.type().storedBytes(rowBytes);
+        this.bandRows = bandRows();
+    }
+
+    /** Whole rows of chunks, unless they are too large to be decoded at once. */
+    private long bandRows() {
+        long unit = dataset.layout() instanceof Layout.Chunked chunked ? Math.min(rows, chunked.chunk()[0]) : 1;
+        long most = Math.max(1, MOST_BAND_BYTES / rowBytes);
+        if (unit >= most) {
+            return most;
+        }
+        long least = Math.max(ceilDiv(LEAST_BAND_BYTES, rowBytes), ceilDiv(rows, MOST_BANDS));
+        return Math.min(rows, Math.min(ceilDiv(least, unit), Math.max(1, most / unit)) * unit);
+    }
+
+    private static long ceilDiv(long a, long b) {
+        return (a - 1) / b + 1;
+    }
+
+    /** How many bands there are. */
+    long bands() {
+        return ceilDiv(rows, bandRows);
+    }
+
+    /** The band that a row is in. */
+    long bandOf(long row) {
+        return row / bandRows;
+    }
+
+    /** The first row of a band. */
+    long firstRow(long band) {
+        return band * bandRows;
+    }
+
+    long bandBytes(long band) {
+        return Math.min(bandRows, rows - firstRow(band)) * rowBytes;
+    }
+
+    long rowBytes() {
+        return rowBytes;
+    }
+
+    /** How much of the file it is made of, at most. */
+    StoredDataset dataset() {
+        return dataset;
+    }
+
+    /**
+     * Decodes a band.
+     *
+     * @param target where to: as many bytes as it has, all zero
+     * @throws IOException if it is malformed; names file, dataset and chunk
+     */
+    void decode(long band, MemorySegment target) throws IOException {
+        if (!dataset.type().isWidened()) {
+            read(band, target);
+            dataset.type().toLittleEndian(target);
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment stored = arena.allocate(dataset.type().storedBytes(target.byteSize()));
+            read(band, stored);
+            dataset.type().widen(stored, target);
+        }
+    }
+
+    /** Reads a band as the file has it. */
+    private void read(long band, MemorySegment target) throws IOException {
+        try {
+            long before = firstRow(band) * storedRowBytes;
+            if (dataset.layout() instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
+                long position = space.position(piece.address(), dataset.storedBytes(), dataset.name());
+                copy(position + before, target);
+            } else if (dataset.layout() instanceof Layout.Compact compact) {
+                copy(compact.position() + before, target);
+            } else {
+                fill(target);
+                if (dataset.layout() instanceof Layout.Chunked chunked) {
+                    decodeChunks(chunked, firstRow(band), target);
+                }
+            }
+            space.file().checkUnchanged();
+        } catch (InternalError fault) {
+            space.file().checkUnchanged();
+            throw fault;
+        }
+    }
+
+    private void copy(long position, MemorySegment target) {
+        MemorySegment.copy(space.segment(), position, target, 0, target.byteSize());
+    }
+
+    private void fill(MemorySegment target) {
+        byte[] value = dataset.fill();
+        if (value == null || target.byteSize() == 0) {
+            return;
+        }
+        MemorySegment.copy(value, 0, target, JAVA_BYTE, 0, value.length);
+        for (long done = value.length; done < target.byteSize(); done *= 2) {
+            MemorySegment.copy(target, 0, target, done, Math.min(done, target.byteSize() - done));
+        }
+    }
+
+    private void decodeChunks(Layout.Chunked layout, long firstRow, MemorySegment target) throws IOException {
+        ChunkGrid grid = dataset.grid();
+        ChunkIndex index = index(layout, grid);
+        long bandRowCount = target.byteSize() / storedRowBytes;
+        long firstChunkRow = firstRow / grid.chunk()[0];
+        long endChunkRow = (firstRow + bandRowCount - 1) / grid.chunk()[0] + 1;
+        long end = endChunkRow * grid.chunksAcross();
+        ChunkBox box = new ChunkBox(grid, firstRow, bandRowCount);
+        for (int i = index.firstFrom(firstChunkRow * grid.chunksAcross()); i < index.count()
+                && index.chunk(i).number() < end; i++) {
+            Chunk chunk = index.chunk(i);
+            long[] coordinates = grid.coordinates(chunk.number());
+            box.copy(decode(layout, grid, chunk, coordinates), coordinates, target);
+        }
+    }
+
+    private synchronized ChunkIndex index(Layout.Chunked layout, ChunkGrid grid) throws MalformedStoreException {
+        if (chunks == null) {
+            if (grid.chunkBytes() > Integer.MAX_VALUE - 64) {
+                throw new MalformedStoreException(space.file().path(), dataset.name() + " with chunks of "
+                        + grid.chunkBytes() + " bytes", "less than 2 GiB");
+            }
+            chunks = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
+        }
+        return chunks;
+    }
+
+    private byte[] decode(Layout.Chunked layout, ChunkGrid grid, Chunk chunk, long[] coordinates) throws IOException {
+        boolean isWhole = layout.wholeEdges() && grid.isCut(coordinates);
+        FilterPipeline pipeline = new FilterPipeline(dataset.filters(), (int) grid.chunkBytes());
+        try {
+            if (chunk.byteSize() > Integer.MAX_VALUE - 64) {
+                throw new CodecException(chunk.byteSize() + " bytes in the file, expected less than 2 GiB");
+            }
+            byte[] stored = space.segment().asSlice(chunk.position(), chunk.byteSize()).toArray(JAVA_BYTE);
+            return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
+        } catch (CodecException e) {
+            throw new MalformedStoreException(space.file().path(), chunk.position(), "chunk " + chunk.number() + " of "
+                    + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
+                    + dataset.filters().stream().map(Filter::name).toList());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+
+/**
+ * An array of a fixed number of elements: the index of chunks of a dataset that cannot grow. A long one is cut into
+ * pages, of which those that were never written have a bit that is 0.
+ */
+final class FixedArray {
+
+    private static final String NAME = "fixed array";
+
+    /** Takes the elements. */
+    @FunctionalInterface
+    interface Visitor {
+
+        /** An element by its number. */
+        void visit(long number, Cursor element) throws MalformedStoreException;
+    }
+
+    private FixedArray() {
+    }
+
+    static void walk(AddressSpace space, long address, Visitor visitor) throws MalformedStoreException {
+        Cursor header = space.open(address, 12L + space.lengthBytes() + space.addressBytes(), NAME).signature("FAHD")
+                .version(0, 0).skip(1);
+        int elementBytes = header.u8();
+        int pageBits = header.u8();
+        long count = header.length();
+        long block = header.address();
+        header.checksum();
+        if (elementBytes < space.addressBytes() || count > space.end() / elementBytes || pageBits > 30) {
+            throw header.malformed(count + " elements of " + elementBytes + " bytes, pages of 2^" + pageBits,
+                    "elements of at least an address, as many as the file has room for");
+        }
+        if (block == AddressSpace.UNDEFINED) {
+            return;
+        }
+        long pageElements = 1L << pageBits;
+        long pages = count > pageElements ? (count + pageElements - 1) / pageElements : 0;
+        int prefixBytes = 6 + space.addressBytes();
+        long bodyBytes = pages > 0 ? (pages + 7) / 8 : count * elementBytes;
+        Cursor at = space.open(block, prefixBytes + bodyBytes + 4, NAME + " data block").signature("FADB")
+                .version(0, 0);
+        at.skip(prefixBytes - 5);
+        Cursor body = at.part(bodyBytes, "element of a " + NAME);
+        at.checksum();
+        if (pages == 0) {
+            elements(body, 0, count, elementBytes, visitor);
+            return;
+        }
+        byte[] written = body.bytes(bodyBytes);
+        long page = block + prefixBytes + bodyBytes + 4;
+        for (long first = 0, i = 0; first < count; first += pageElements, i++) {
+            long elements = Math.min(pageElements, count - first);
+            if (isSet(written, i)) {
+                page(space, page, first, elements, elementBytes, visitor);
+            }
+            page += elements * elementBytes + 4;
+        }
+    }
+
+    /** A page of elements, which has a checksum of its own. */
+    static void page(AddressSpace space, long address, long first, long count, int elementBytes, Visitor visitor)
+            throws MalformedStoreException {
+        Cursor at = space.open(address, count * elementBytes + 4, "page of an array");
+        Cursor body = at.part(count * elementBytes, "element of an array");
+        at.checksum();
+        elements(body, first, count, elementBytes, visitor);
+    }
+
+    static void elements(Cursor body, long first, long count, int elementBytes, Visitor visitor)
+            throws MalformedStoreException {
+        for (long i = 0; i < count; i++) {
+            visitor.visit(first + i, body.part(elementBytes, "element of an array"));
+        }
+    }
+
+    /** Bits count from the most significant one of each byte. */
+    static boolean isSet(byte[] bits, long bit) {
+        return (bits[(int) (bit / 8)] >> 7 - bit % 8 & 1) != 0;
+    }
+}

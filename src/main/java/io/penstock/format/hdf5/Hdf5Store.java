@@ -1,0 +1,230 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.Fingerprint;
+import io.penstock.format.Mapping;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Rows;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.TensorStore;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/**
+ * The datasets of a HDF5 file, or of one of its groups, by their absolute paths: {@code /train/images}.
+ *
+ * <p>A dataset of numbers that is stored in one piece, little-endian, is a view of the mapping. One that is in chunks,
+ * filtered, big-endian or not written yet is decoded into a copy, some rows of chunks at a time, when one of their rows
+ * is located. Datasets of anything but numbers, and those that are stored in a way that is not read, are listed by
+ * {@link #inspect}, and are no tensors: they are {@link #unread}.
+ */
+public final class Hdf5Store implements TensorStore {
+
+    private final MappedFile file;
+    private final Superblock superblock;
+    private final String member;
+    private final ObjectTree tree;
+    private final List<StoredDataset> datasets;
+    private final List<TensorSpec> specs;
+    /** By tensor: where in the file it is; -1 if it is decoded. */
+    private final long[] inPlace;
+    private final DecodedTensors decoded;
+    private volatile String fingerprint;
+
+    private Hdf5Store(MappedFile file, String member, DecodeLimit limit) throws IOException {
+        this.file = file;
+        this.member = member;
+        this.superblock = Superblock.read(file);
+        this.tree = ObjectTree.read(superblock, member);
+        if (member != null && tree.datasets().size() == 1 && tree.datasets().getFirst().refusal() != null) {
+            StoredDataset only = tree.datasets().getFirst();
+            throw new MalformedStoreException(file.path(), only.name() + ": " + only.refusal(), "a dataset of numbers");
+        }
+        this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
+        this.specs = datasets.stream().map(StoredDataset::spec).toList();
+        this.inPlace = new long[datasets.size()];
+        for (int i = 0; i < inPlace.length; i++) {
+            inPlace[i] = datasets.get(i).inPlace(superblock.space());
+        }
+        this.decoded = new DecodedTensors(superblock.space(), datasets, inPlace, limit);
+    }
+
+    /**
+     * Opens a file and reads the headers of all objects in it, or in a group.
+     *
+     * @param path the file
+     * @param member the path of a group, for the datasets below it, or of a dataset; may lead over soft links; null for
+     *     all datasets
+     * @param limit what the file may decode to; a dataset beyond it is refused when it is read
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if it is no HDF5 file, its structures are malformed, it has no such member, or
+     *     the member is a dataset that is not read
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
+        return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
+    }
+
+    /**
+     * Whether a file is a HDF5 file, as far as its head says: it may start with a user block of any size.
+     *
+     * @param head its first bytes
+     * @return true if the format's signature is at byte 0 or 512
+     */
+    public static boolean isHdf5(byte[] head) {
+        return Superblock.isAt(head, 0) || Superblock.isAt(head, 512);
+    }
+
+    @Override
+    public List<TensorSpec> tensors() {
+        return specs;
+    }
+
+    @Override
+    public Tensor tensor(int index) {
+        TensorSpec spec = specs.get(index);
+        Span all = new Span();
+        locate(index, 0, rows(spec), all);
+        return Tensor.of(all.segment().asSlice(all.byteOffset(), all.byteSize()), spec.dtype(), spec.shape());
+    }
+
+    @Override
+    public void locate(int index, long firstRow, long rows, Span into) {
+        Objects.checkIndex(index, inPlace.length);
+        TensorSpec spec = specs.get(index);
+        long rowCount = rows(spec);
+        if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
+            throw new IndexOutOfBoundsException(file.path() + ": " + spec.name() + ": rows from " + firstRow + ", "
+                    + rows + " of them, are not within the tensor's 0 to " + rowCount);
+        }
+        if (inPlace[index] >= 0) {
+            long rowBytes = spec.rowBytes();
+            into.set(file, inPlace[index] + firstRow * rowBytes, rows * rowBytes);
+        } else {
+            decoded.locate(index, firstRow, rows, into);
+        }
+    }
+
+    private static long rows(TensorSpec spec) {
+        return spec.rank() == 0 ? 1 : spec.dim(0);
+    }
+
+    /** {@inheritDoc} Null for a tensor that is decoded: only some of its rows may be wanted. */
+    @Override
+    public Rows rows(int index) {
+        return inPlace[index] < 0 ? null : TensorStore.super.rows(index);
+    }
+
+    @Override
+    public boolean isConverted(int index) {
+        return inPlace[index] < 0;
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("superblock_version", superblock.version());
+        details.put("superblock_offset", superblock.offset());
+        if (!tree.attributes().isEmpty()) {
+            details.put("attributes", tree.attributes());
+        }
+        List<Map<String, Object>> others = others().map(Hdf5Store::describeOther).toList();
+        if (!others.isEmpty()) {
+            details.put("other_datasets", others);
+        }
+        long total = specs.stream().mapToLong(TensorSpec::byteSize).reduce(0, (a, b) -> a + Math.min(b, Long.MAX_VALUE
+                - a));
+        List<Inspection.Array> arrays = new ArrayList<>();
+        long before = 0;
+        for (int i = 0; i < specs.size(); i++) {
+            TensorSpec spec = specs.get(i);
+            StoredDataset dataset = datasets.get(i);
+            String sha256 = digest ? sha256(i, before, total, progress) : null;
+            arrays.add(new Inspection.Array(spec.name(), spec.dtype(), dataset.type().name(),
+                    LongStream.of(spec.shape()).boxed().toList(), null, spec.byteSize(), sha256, null,
+                    dataset.details()));
+            before += spec.byteSize();
+        }
+        return new Inspection(file.path(), "hdf5", List.of(file.path()), details, arrays);
+    }
+
+    private Stream<StoredDataset> others() {
+        return tree.datasets().stream().filter(dataset -> dataset.spec() == null);
+    }
+
+    @Override
+    public Map<String, String> unread() {
+        Map<String, String> unread = new LinkedHashMap<>();
+        others().forEach(dataset -> unread.put(dataset.name(), dataset.refusal()));
+        return unread;
+    }
+
+    private static Map<String, Object> describeOther(StoredDataset dataset) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", dataset.name());
+        fields.put("stored_as", dataset.type().name());
+        fields.put("shape", LongStream.of(dataset.dataspace().shape()).boxed().toList());
+        fields.put("refused", dataset.refusal());
+        return fields;
+    }
+
+    /** Bands that are decoded for a digest are not kept. */
+    private String sha256(int index, long before, long total, Progress progress) throws IOException {
+        if (inPlace[index] >= 0) {
+            return Sha256.hex(tensor(index).segment(), done -> progress.update(before + done, total));
+        }
+        DecodedTensor tensor = decoded.tensor(index);
+        MessageDigest sha256 = Sha256.digest();
+        long done = before;
+        for (long band = 0; band < tensor.bands(); band++) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment bytes = arena.allocate(tensor.bandBytes(band));
+                tensor.decode(band, bytes);
+                sha256.update(bytes.asByteBuffer());
+                done += bytes.byteSize();
+                progress.update(done, total);
+            } catch (OutOfMemoryError e) {
+                throw new IOException(file.path() + ": " + specs.get(index).name() + ": no memory for "
+                        + tensor.bandBytes(band) + " bytes of it", e);
+            }
+        }
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            fingerprint = "hdf5:" + (member == null ? "/" : member) + ":tensors=" + specs.size() + ":sha256="
+                    + new Fingerprint().add(file).hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public void close() {
+        decoded.close();
+        file.close();
+    }
+
+    @Override
+    public String toString() {
+        return file.path() + (member == null ? "" : " " + member) + " (HDF5, " + specs.size() + " tensors)";
+    }
+}

@@ -1,0 +1,157 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+
+/** Where the elements of a dataset are. */
+sealed interface Layout {
+
+    /** As the specification calls it. */
+    String name();
+
+    /**
+     * In the object header.
+     *
+     * @param position in the file
+     * @param byteSize of what is there
+     */
+    record Compact(long position, long byteSize) implements Layout {
+        @Override
+        public String name() {
+            return "compact";
+        }
+    }
+
+    /**
+     * In one piece.
+     *
+     * @param address of the first, {@link AddressSpace#UNDEFINED} if none was ever written
+     * @param byteSize of the piece; -1 if it is not stated
+     */
+    record Contiguous(long address, long byteSize) implements Layout {
+        @Override
+        public String name() {
+            return "contiguous";
+        }
+    }
+
+    /**
+     * In chunks, which may be filtered.
+     *
+     * @param index what says where each is
+     * @param address of the index, or of the one chunk
+     * @param chunk the dimensions of a chunk in elements, and last the bytes of an element
+     * @param wholeEdges whether chunks that the dataset does not fill are stored unfiltered
+     * @param oneBytes of a single chunk that is filtered, its size in the file
+     * @param oneMask of a single chunk that is filtered, which filters it skipped
+     */
+    record Chunked(Index index, long address, long[] chunk, boolean wholeEdges, long oneBytes, int oneMask)
+            implements Layout {
+        @Override
+        public String name() {
+            return "chunked";
+        }
+    }
+
+    /** In other datasets. */
+    record Virtual() implements Layout {
+        @Override
+        public String name() {
+            return "virtual";
+        }
+    }
+
+    /** What says where chunks are, in the order of the numbers in the file. */
+    enum Index { BTREE_1, ONE_CHUNK, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, BTREE_2 }
+
+    /** Reads a layout message. */
+    static Layout read(Cursor at) throws MalformedStoreException {
+        int version = at.versionOf(1, 5);
+        return version < 3 ? readOld(at) : readNew(at, version);
+    }
+
+    private static Layout readOld(Cursor at) throws MalformedStoreException {
+        int rank = at.u8();
+        int layoutClass = at.u8();
+        at.skip(5);
+        long address = layoutClass == 0 ? AddressSpace.UNDEFINED : at.address();
+        switch (layoutClass) {
+            case 0:
+                long bytes = at.skip(4L * rank).u32();
+                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
+            case 1:
+                return new Contiguous(address, -1);
+            case 2:
+                return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
+            default:
+                throw at.malformed("layout of class " + layoutClass, "0 to 2");
+        }
+    }
+
+    private static Layout readNew(Cursor at, int version) throws MalformedStoreException {
+        int layoutClass = at.u8();
+        switch (layoutClass) {
+            case 0:
+                long bytes = at.u16();
+                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
+            case 1:
+                return new Contiguous(at.address(), at.length());
+            case 2:
+                if (version == 3) {
+                    int rank = at.u8();
+                    long address = at.address();
+                    return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
+                }
+                return readChunked(at);
+            case 3:
+                return new Virtual();
+            default:
+                throw at.malformed("layout of class " + layoutClass, "0 to 3");
+        }
+    }
+
+    private static Layout readChunked(Cursor at) throws MalformedStoreException {
+        int flags = at.u8();
+        int rank = at.u8();
+        int dimBytes = at.u8();
+        if (dimBytes < 1 || dimBytes > Long.BYTES || flags > 3) {
+            throw at.malformed("flags " + flags + ", dimensions of " + dimBytes + " bytes", "0 to 3, 1 to 8");
+        }
+        long[] chunk = chunk(at, rank, dimBytes);
+        int type = at.u8();
+        if (type < 1 || type >= Index.values().length) {
+            throw at.malformed("chunk index of type " + type, "1 to 5");
+        }
+        Index index = Index.values()[type];
+        long oneBytes = 0;
+        int oneMask = 0;
+        switch (index) {
+            case ONE_CHUNK -> {
+                if ((flags & 2) != 0) {
+                    oneBytes = at.length();
+                    oneMask = at.i32();
+                }
+            }
+            case FIXED_ARRAY -> at.skip(1);
+            case EXTENSIBLE_ARRAY -> at.skip(5);
+            case BTREE_2 -> at.skip(6);
+            default -> { }
+        }
+        return new Chunked(index, at.address(), chunk, (flags & 1) != 0, oneBytes, oneMask);
+    }
+
+    private static long[] chunk(Cursor at, int rank, int dimBytes) throws MalformedStoreException {
+        if (rank < 2 || rank > Dataspace.MAX_RANK + 1) {
+            throw at.malformed("chunks of " + (rank - 1) + " dimensions", "1 to " + Dataspace.MAX_RANK);
+        }
+        long[] chunk = new long[rank];
+        long bytes = 1;
+        for (int d = 0; d < rank; d++) {
+            chunk[d] = at.notNegative(at.number(dimBytes));
+            if (chunk[d] == 0 || chunk[d] > Long.MAX_VALUE / bytes) {
+                throw at.malformed("chunks of dimension " + chunk[d], "at least 1, and less than 2^63 bytes in all");
+            }
+            bytes *= chunk[d];
+        }
+        return chunk;
+    }
+}

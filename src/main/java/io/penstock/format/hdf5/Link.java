@@ -1,0 +1,43 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+
+/**
+ * A link of a group.
+ *
+ * @param name its name in the group
+ * @param kind where it leads
+ * @param address of a hard link, the object's header
+ * @param target of a soft link, a path within the file
+ */
+record Link(String name, Kind kind, long address, String target) {
+
+    /** Where a link leads. */
+    enum Kind {
+        /** To an object. */
+        HARD,
+        /** To a path in the same file. */
+        SOFT,
+        /** Out of the file, or to what only a user's library knows: never followed. */
+        ELSEWHERE
+    }
+
+    private static final int HAS_TYPE = 8;
+    private static final int HAS_CREATION_ORDER = 4;
+    private static final int HAS_CHARSET = 16;
+
+    /** Reads a link message. */
+    static Link read(Cursor at) throws MalformedStoreException {
+        at.version(1, 1);
+        int flags = at.u8();
+        int type = (flags & HAS_TYPE) != 0 ? at.u8() : 0;
+        at.skip((flags & HAS_CREATION_ORDER) != 0 ? 8 : 0);
+        at.skip((flags & HAS_CHARSET) != 0 ? 1 : 0);
+        String name = at.text(at.notNegative(at.number(1 << (flags & 3))));
+        return switch (type) {
+            case 0 -> new Link(name, Kind.HARD, at.address(), null);
+            case 1 -> new Link(name, Kind.SOFT, AddressSpace.UNDEFINED, at.text(at.u16()));
+            default -> new Link(name, Kind.ELSEWHERE, AddressSpace.UNDEFINED, null);
+        };
+    }
+}

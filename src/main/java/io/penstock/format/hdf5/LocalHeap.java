@@ -1,0 +1,29 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+
+/** The names of an old group's links. */
+final class LocalHeap {
+
+    private static final String NAME = "local heap";
+
+    private final AddressSpace space;
+    private final long dataAddress;
+    private final long dataBytes;
+
+    LocalHeap(AddressSpace space, long address) throws MalformedStoreException {
+        this.space = space;
+        Cursor at = space.open(address, 8 + 2 * space.lengthBytes() + space.addressBytes(), NAME).signature("HEAP")
+                .version(0, 0).skip(3);
+        dataBytes = at.length();
+        at.lengthOrAll();
+        dataAddress = at.address();
+        space.position(dataAddress, dataBytes, NAME);
+    }
+
+    String text(long offset) throws MalformedStoreException {
+        long start = space.position(dataAddress, dataBytes, NAME);
+        Cursor all = new Cursor(space, start, start + dataBytes, "name in a " + NAME);
+        return all.skip(offset).terminated();
+    }
+}

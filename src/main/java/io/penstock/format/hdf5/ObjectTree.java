@@ -1,0 +1,136 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The objects of a file, found by following hard links from a group down, in the order of their names: each once, by
+ * the first path that leads to it, as h5py's {@code visititems} does.
+ */
+final class ObjectTree {
+
+    private static final int MAX_DEPTH = 512;
+    private static final int MAX_SOFT_LINKS = 32;
+
+    private record Step(String path, long address, int depth) {
+    }
+
+    private final AddressSpace space;
+    private final GlobalHeap strings;
+    private final List<StoredDataset> datasets = new ArrayList<>();
+    private final List<Map<String, Object>> attributes = new ArrayList<>();
+
+    private ObjectTree(AddressSpace space) {
+        this.space = space;
+        this.strings = new GlobalHeap(space);
+    }
+
+    /**
+     * Reads what is below a path, or at it.
+     *
+     * @param member a group's or dataset's path, which may lead over soft links; null for all of the file
+     */
+    static ObjectTree read(Superblock superblock, String member) throws MalformedStoreException {
+        ObjectTree tree = new ObjectTree(superblock.space());
+        if (superblock.extension() != AddressSpace.UNDEFINED
+                && ObjectHeader.read(superblock.space(), superblock.extension()).has(Message.CACHE_IMAGE)) {
+            throw superblock.space().malformed(superblock.offset(), "an image of the library's metadata cache, which"
+                    + " is not read", "a file without one");
+        }
+        String path = member == null ? "/" : normal(member);
+        tree.walk(path, tree.resolve(superblock.root(), path));
+        return tree;
+    }
+
+    /** The datasets, also those that are not read. */
+    List<StoredDataset> datasets() {
+        return datasets;
+    }
+
+    /** The attributes of all objects, as an inspection lists them. */
+    List<Map<String, Object>> attributes() {
+        return attributes;
+    }
+
+    private void walk(String startPath, long start) throws MalformedStoreException {
+        Set<Long> seen = new HashSet<>();
+        Deque<Step> stack = new ArrayDeque<>();
+        stack.push(new Step(startPath, start, 0));
+        while (!stack.isEmpty()) {
+            Step step = stack.pop();
+            if (!seen.add(step.address())) {
+                continue;
+            }
+            space.spend(step.path().length(), "group " + step.path());
+            ObjectHeader header = ObjectHeader.read(space, step.address());
+            attributes.addAll(Attributes.read(space, strings, header, step.path()));
+            if (StoredDataset.isDataset(header)) {
+                datasets.add(StoredDataset.read(space, header, step.path()));
+            } else if (Links.isGroup(header)) {
+                if (step.depth() == MAX_DEPTH) {
+                    throw space.malformed(space.position(step.address(), 0, "group"), "groups nested deeper than "
+                            + MAX_DEPTH, "at most as many levels");
+                }
+                String prefix = step.path().equals("/") ? "/" : step.path() + "/";
+                for (Link link : Links.read(space, header).reversed()) {
+                    if (link.kind() == Link.Kind.HARD && !seen.contains(link.address())) {
+                        stack.push(new Step(prefix + link.name(), link.address(), step.depth() + 1));
+                    }
+                }
+            }
+        }
+    }
+
+    private static String normal(String path) {
+        List<String> names = new ArrayList<>();
+        for (String name : path.split("/")) {
+            if (!name.isEmpty() && !name.equals(".")) {
+                names.add(name);
+            }
+        }
+        return "/" + String.join("/", names);
+    }
+
+    /** The address of the object that a path leads to. */
+    private long resolve(long root, String path) throws MalformedStoreException {
+        Deque<String> names = new ArrayDeque<>(List.of(path.split("/")));
+        long at = root;
+        int softLinks = 0;
+        while (!names.isEmpty()) {
+            String name = names.pop();
+            if (name.isEmpty() || name.equals(".")) {
+                continue;
+            }
+            Link link = link(at, name);
+            if (link == null || link.kind() == Link.Kind.ELSEWHERE || softLinks > MAX_SOFT_LINKS) {
+                throw new MalformedStoreException(space.file().path(), (link == null ? "no '" + name + "'"
+                        : softLinks > MAX_SOFT_LINKS ? "too many soft links" : "'" + name + "' is in another file")
+                        + " on the way to " + path, "a path of groups and a dataset in this file");
+            }
+            if (link.kind() == Link.Kind.HARD) {
+                at = link.address();
+                continue;
+            }
+            softLinks++;
+            if (link.target().startsWith("/")) {
+                at = root;
+            }
+            for (String part : List.of(link.target().split("/")).reversed()) {
+                names.push(part);
+            }
+        }
+        return at;
+    }
+
+    private Link link(long group, String name) throws MalformedStoreException {
+        ObjectHeader header = ObjectHeader.read(space, group);
+        return Links.isGroup(header) ? Links.read(space, header).stream().filter(link -> link.name().equals(name))
+                .findFirst().orElse(null) : null;
+    }
+}

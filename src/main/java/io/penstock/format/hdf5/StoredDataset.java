@@ -1,0 +1,142 @@
+package io.penstock.format.hdf5;
+
+import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.TensorSpec;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * A dataset as its object header describes it.
+ *
+ * @param name its path
+ * @param type of its elements
+ * @param dataspace its dimensions
+ * @param layout where its elements are
+ * @param filters what its chunks went through
+ * @param fill the bytes of an element that was never written; null for zeros
+ * @param spec what it is as a tensor; null if it is not read
+ * @param refusal why it is not read; null if it is
+ */
+record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout layout, List<Filter> filters, byte[] fill,
+        TensorSpec spec, String refusal) {
+
+    static boolean isDataset(ObjectHeader header) {
+        return header.has(Message.DATASPACE) && header.has(Message.DATATYPE) && header.has(Message.LAYOUT);
+    }
+
+    static StoredDataset read(AddressSpace space, ObjectHeader header, String name) throws MalformedStoreException {
+        Datatype type = Datatype.read(header.open(Message.DATATYPE, "datatype of " + name));
+        Dataspace dataspace = Dataspace.read(header.open(Message.DATASPACE, "dataspace of " + name));
+        Layout layout = Layout.read(header.open(Message.LAYOUT, "layout of " + name));
+        Cursor pipeline = header.open(Message.FILTERS, "filters of " + name);
+        List<Filter> filters = pipeline == null ? List.of() : Filter.read(pipeline);
+        String refusal = dataspace.isNull() ? "it has a null dataspace"
+                : type.kind() != Datatype.Kind.NUMBER ? "its elements are " + type.name()
+                : refusal(header, layout, filters);
+        if (refusal != null) {
+            return new StoredDataset(name, type, dataspace, layout, filters, null, null, refusal);
+        }
+        byte[] fill = FillValue.read(header, type.byteSize());
+        TensorSpec spec = spec(space, header, name, type, dataspace);
+        StoredDataset dataset = new StoredDataset(name, type, dataspace, layout, filters, fill, spec, null);
+        dataset.check(space, header);
+        return dataset;
+    }
+
+    private static TensorSpec spec(AddressSpace space, ObjectHeader header, String name, Datatype type,
+            Dataspace dataspace) throws MalformedStoreException {
+        long[] shape = LongStream.concat(LongStream.of(dataspace.shape()), LongStream.of(type.dims())).toArray();
+        try {
+            return new TensorSpec(name, type.dtype(), shape);
+        } catch (IllegalArgumentException e) {
+            throw space.malformed(space.position(header.address(), 0, name), e.getMessage(), "less");
+        }
+    }
+
+    private static String refusal(ObjectHeader header, Layout layout, List<Filter> filters) {
+        if (layout instanceof Layout.Virtual) {
+            return "it is a virtual dataset, whose elements are in others";
+        }
+        if (header.has(Message.EXTERNAL_FILES)) {
+            return "its elements are in external files";
+        }
+        return layout instanceof Layout.Chunked
+                ? filters.stream().filter(filter -> !filter.isRead()).findFirst()
+                        .map(filter -> "the filter " + filter.name() + " is not read").orElse(null)
+                : null;
+    }
+
+    private void check(AddressSpace space, ObjectHeader header) throws MalformedStoreException {
+        long there = switch (layout) {
+            case Layout.Compact compact -> compact.byteSize();
+            case Layout.Contiguous piece when piece.address() != AddressSpace.UNDEFINED && piece.byteSize() >= 0 ->
+                piece.byteSize();
+            default -> storedBytes();
+        };
+        if (there < storedBytes()) {
+            throw space.malformed(space.position(header.address(), 0, name), name + " with " + there + " bytes of data",
+                    storedBytes() + " for " + spec);
+        }
+        if (layout instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
+            space.position(piece.address(), storedBytes(), "the data of " + name);
+        }
+        if (layout instanceof Layout.Chunked chunked) {
+            long[] chunk = chunked.chunk();
+            if (chunk.length != dataspace.shape().length + 1 || chunk[chunk.length - 1] != type.byteSize()) {
+                throw space.malformed(space.position(header.address(), 0, name), "chunks of " + (chunk.length - 1)
+                        + " dimensions and " + chunk[chunk.length - 1] + " bytes an element in " + name,
+                        dataspace.shape().length + " dimensions and " + type.byteSize() + " bytes");
+            }
+        }
+    }
+
+    /** Bytes of all elements as the file has them. */
+    long storedBytes() {
+        return type.storedBytes(spec.byteSize());
+    }
+
+    /** How a chunked dataset is cut. */
+    ChunkGrid grid() {
+        long[] chunk = ((Layout.Chunked) layout).chunk();
+        return new ChunkGrid(dataspace.shape(), dataspace.maxShape(), LongStream.of(chunk).limit(chunk.length - 1)
+                .toArray(), type.byteSize());
+    }
+
+    /** The position in the file at which all elements lie as a tensor has them; -1 if they do not. */
+    long inPlace(AddressSpace space) throws MalformedStoreException {
+        if (spec.byteSize() == 0) {
+            return 0;
+        }
+        if (type.isBigEndian() || type.isWidened()) {
+            return -1;
+        }
+        return switch (layout) {
+            case Layout.Compact compact -> compact.position();
+            case Layout.Contiguous piece when piece.address() != AddressSpace.UNDEFINED ->
+                space.position(piece.address(), spec.byteSize(), name);
+            default -> -1;
+        };
+    }
+
+    /** What an inspection says of it beside dtype and shape. */
+    Map<String, Object> details() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("layout", layout.name());
+        if (layout instanceof Layout.Chunked) {
+            details.put("chunks", LongStream.of(grid().chunk()).boxed().toList());
+            details.put("filters", filters.stream().map(Filter::name).toList());
+        }
+        long[] max = dataspace.maxShape();
+        if (!LongStream.of(max).boxed().toList().equals(LongStream.of(dataspace.shape()).boxed().toList())) {
+            List<Object> limits = new ArrayList<>();
+            for (long limit : max) {
+                limits.add(limit < 0 ? null : limit);
+            }
+            details.put("maxshape", limits);
+        }
+        return details;
+    }
+}

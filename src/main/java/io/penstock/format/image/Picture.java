@@ -1,0 +1,147 @@
+package io.penstock.format.image;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.image.ImageFormat;
+import io.penstock.image.ImageHeader;
+import io.penstock.image.ImageReader;
+import io.penstock.image.Orientation;
+import io.penstock.image.PixelFormat;
+import io.penstock.image.PixelLayout;
+import io.penstock.io.LittleEndian;
+import io.penstock.io.Sha256;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What an image is, as Pillow describes it once it is opened: the mode that it chooses, and pixels in that mode.
+ *
+ * @param format the file format
+ * @param width pixels of a row, as stored
+ * @param height rows, as stored
+ * @param layout the channels that are stored
+ * @param storedBits of a channel in the file
+ * @param orientation Exif's, 0 if it has none
+ * @param isTransparent whether a colour, or colours of the palette, are transparent
+ */
+record Picture(ImageFormat format, int width, int height, PixelLayout layout, int storedBits, int orientation,
+        boolean isTransparent) {
+
+    private static final int MEAN_DIGITS = 4;
+
+    static Picture of(ImageHeader header) {
+        return new Picture(header.format(), header.width(), header.height(), header.layout(), header.bits(),
+                header.orientation(), header.isTransparent());
+    }
+
+    private String mode() {
+        return switch (layout) {
+            case GRAY -> storedBits == 1 ? "1" : storedBits == 16 ? "I;16" : "L";
+            case GRAY_ALPHA -> storedBits == 16 ? "RGBA" : "LA";
+            case RGB -> "RGB";
+            case RGBA -> "RGBA";
+            case CMYK -> "CMYK";
+            case PALETTE -> "P";
+        };
+    }
+
+    private String layoutName() {
+        return switch (layout) {
+            case GRAY -> storedBits == 1 ? "gray1 as 0/255" : storedBits == 16 ? "gray16" : "gray";
+            case GRAY_ALPHA -> storedBits == 16 ? "RGBA" : "gray+alpha";
+            case RGB -> "RGB";
+            case RGBA -> "RGBA";
+            case CMYK -> "CMYK";
+            case PALETTE -> "palette index";
+        };
+    }
+
+    /** Bits of a channel in that mode: 8 but for gray of 16. */
+    private int bits() {
+        return layout == PixelLayout.GRAY && storedBits == 16 ? 16 : 8;
+    }
+
+    Map<String, Object> toMap() {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("width", width);
+        map.put("height", height);
+        map.put("mode", mode());
+        map.put("layout", layoutName());
+        map.put("bits", bits());
+        if (storedBits != 8) {
+            map.put("stored_bits", storedBits);
+        }
+        map.put("exact", format == ImageFormat.PNG);
+        if (orientation != 0) {
+            map.put("exif_orientation", orientation);
+        }
+        return map;
+    }
+
+    /**
+     * Adds the digests.
+     *
+     * @param image what {@link #toMap} gave
+     * @param stored the pixels as they are stored
+     * @param reader has read the image
+     */
+    void digest(Map<String, Object> image, MemorySegment stored, ImageReader reader, ImageHeader header, Arena arena)
+            throws IOException {
+        boolean narrowed = storedBits == 16 && bits() == 8;
+        MemorySegment pixels = !narrowed ? stored
+                : pixels(reader, header, mode().equals("RGB") ? PixelFormat.RGB : PixelFormat.RGBA, arena);
+        int pixelBytes = (int) (pixels.byteSize() / ((long) width * height));
+        image.put("pixels_sha256", sha256(pixels));
+        image.put("mean", mean(pixels, pixelBytes / (bits() / 8)));
+        if (orientation != 0) {
+            MemorySegment turned = arena.allocate(pixels.byteSize());
+            Orientation.turn(orientation, pixels, width, height, pixelBytes, turned, 0);
+            boolean transposed = Orientation.isTransposed(orientation);
+            Map<String, Object> upright = new LinkedHashMap<>();
+            upright.put("width", transposed ? height : width);
+            upright.put("height", transposed ? width : height);
+            upright.put("pixels_sha256", sha256(turned));
+            image.put("upright", upright);
+        }
+        if (!List.of("RGB", "L", "I;16").contains(mode())) {
+            image.put("rgb_sha256", sha256(pixels(reader, header, PixelFormat.RGB, arena)));
+        }
+        if (isTransparent && bits() == 8) {
+            image.put("rgba_sha256", sha256(pixels(reader, header, PixelFormat.RGBA, arena)));
+        }
+    }
+
+    private static MemorySegment pixels(ImageReader reader, ImageHeader header, PixelFormat format, Arena arena)
+            throws IOException {
+        MemorySegment pixels = arena.allocate((long) header.width() * header.height() * format.channels());
+        reader.decode(format, 1, pixels, 0);
+        return pixels;
+    }
+
+    private static String sha256(MemorySegment pixels) {
+        return Sha256.hex(pixels, _ -> { });
+    }
+
+    /** The mean of each channel, to four decimals. */
+    private List<Object> mean(MemorySegment pixels, int channels) {
+        long[] sums = new long[channels];
+        long values = (long) width * height * channels;
+        for (long i = 0; i < values; i++) {
+            sums[(int) (i % channels)] += bits() == 16 ? pixels.get(LittleEndian.I16, 2 * i) & 0xFFFF
+                    : pixels.get(JAVA_BYTE, i) & 0xFF;
+        }
+        List<Object> means = new ArrayList<>();
+        for (long sum : sums) {
+            means.add(new BigDecimal((double) sum / ((double) width * height))
+                    .setScale(MEAN_DIGITS, RoundingMode.HALF_EVEN).doubleValue());
+        }
+        return means;
+    }
+}

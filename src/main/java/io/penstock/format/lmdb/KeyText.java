@@ -1,0 +1,26 @@
+package io.penstock.format.lmdb;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/** Keys and names as people read them. */
+final class KeyText {
+
+    private KeyText() {
+    }
+
+    /** A key as text if it is UTF-8 without control characters, otherwise in hexadecimal digits. */
+    static String of(MemorySegment bytes, long offset, long length) {
+        byte[] key = bytes.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+        try {
+            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
+            return text.codePoints().anyMatch(Character::isISOControl) ? HexFormat.of().formatHex(key) : text;
+        } catch (CharacterCodingException _) {
+            return HexFormat.of().formatHex(key);
+        }
+    }
+}

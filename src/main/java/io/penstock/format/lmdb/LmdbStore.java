@@ -1,0 +1,352 @@
+package io.penstock.format.lmdb;
+
+import io.penstock.format.Fingerprint;
+import io.penstock.format.Mapping;
+import io.penstock.format.RecordDigest;
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verifiable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * One database of an LMDB environment, read over the mapping of its file, as of its last transaction. A record is a key
+ * and a value, the columns {@code key} and {@code value}; where a key has several values (DUPSORT) each of them is a
+ * record. Records stand in the order of the database. Keys and values are views of the mapping, large values too.
+ *
+ * <p>Opening walks the tree of the database once, for LMDB does not say which record is the n-th. The lock file is not
+ * needed and never written: nobody may write the environment while it is open here. Layout: LMDB 0.9, 64-bit,
+ * little-endian ({@code mdb.c}, data format version 1), with pages of any size.
+ */
+public final class LmdbStore implements RecordStore, Verifiable {
+
+    private static final String DATA_FILE = "data.mdb";
+    private static final List<Column> COLUMNS = List.of(Column.bytes("key", ""), Column.bytes("value", ""));
+    private static final int KEY = 0;
+    /** What py-lmdb maps for a reader that tells no size, or as much as is in use: its {@code map_size}. */
+    private static final long READER_MAP_BYTES = 10 << 20;
+    private static final int MAX_NAMES_SHOWN = 20;
+    private static final long PROGRESS_BYTES = 1 << 20;
+
+    private final MappedFile file;
+    private final Meta meta;
+    private final Pages pages;
+    /** The main database, or the one that was told. */
+    private final LmdbIndex main;
+    private final String member;
+    /** The database whose records these are; null if there are several and none was told. */
+    private final LmdbIndex index;
+    private final String name;
+    private volatile String fingerprint;
+
+    private LmdbStore(MappedFile file, String member) throws MalformedStoreException {
+        this.file = file;
+        this.meta = Meta.of(file);
+        this.pages = new Pages(file, meta);
+        this.member = member;
+        if (pages.isCut()) {
+            walkAll();
+        }
+        PageSet seen = new PageSet(pages.count());
+        this.main = TreeWalk.index(pages, meta.main(), described(null), true, seen);
+        Map<String, Tree> names = main.names();
+        if (member != null && !names.containsKey(member)) {
+            throw new MalformedStoreException(file.path(), "no database '" + member + "'", namesText(names));
+        }
+        this.name = member != null ? member
+                : main.size() == 0 && names.size() == 1 ? names.keySet().iterator().next() : null;
+        this.index = name != null ? TreeWalk.index(pages, names.get(name), described(name), false, seen)
+                : main.size() > 0 || names.isEmpty() ? main : null;
+        if (name == null) {
+            walkNamed(names, seen);
+        }
+    }
+
+    /** Walks all trees of a file that ends early: it is whole only if none of them leads behind its end. */
+    private void walkAll() throws MalformedStoreException {
+        PageSet seen = new PageSet(pages.count());
+        TreeWalk.index(pages, meta.free(), "the list of free pages", false, seen);
+        LmdbIndex all = TreeWalk.index(pages, meta.main(), described(null), true, seen);
+        walkNamed(all.names(), seen);
+    }
+
+    /** Walks the databases that have names: where none was told, all of the environment is whole, or it is refused. */
+    private void walkNamed(Map<String, Tree> names, PageSet seen) throws MalformedStoreException {
+        for (Map.Entry<String, Tree> named : names.entrySet()) {
+            TreeWalk.index(pages, named.getValue(), described(named.getKey()), false, seen);
+        }
+    }
+
+    /**
+     * Whether a file begins with a meta page of an environment.
+     *
+     * @param head its first bytes
+     * @return true if LMDB's magic number is where it is in one
+     */
+    public static boolean isEnvironment(byte[] head) {
+        return head.length >= Pages.HEADER_BYTES + Integer.BYTES
+                && MemorySegment.ofArray(head).get(LittleEndian.I32, Pages.HEADER_BYTES) == Meta.MAGIC;
+    }
+
+    /**
+     * Opens and checks a database.
+     *
+     * @param path the environment's folder, or its data file, whatever its name
+     * @param database the name of a database; null for the main one if it has records, otherwise the only one that has
+     *     a name. An environment with several opens too, but only to be {@linkplain #inspect inspected}: asking for
+     *     its records is an error that lists their names
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if there is no such database, or the file is no environment or not a whole one
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static LmdbStore open(Path path, String database) throws IOException {
+        Path data = Files.isDirectory(path) ? path.resolve(DATA_FILE) : path;
+        return Mapping.open(data, file -> new LmdbStore(file, database));
+    }
+
+    /**
+     * The databases that have names.
+     *
+     * @return their names, in the order of the main database, in which they are
+     */
+    public List<String> databases() {
+        return List.copyOf(main.names().keySet());
+    }
+
+    private static String described(String name) {
+        return name == null ? "the main database" : "database '" + name + "'";
+    }
+
+    private static String namesText(Map<String, Tree> names) {
+        return names.isEmpty() ? "the main one: none has a name" : "one of "
+                + names.keySet().stream().limit(MAX_NAMES_SHOWN).toList()
+                + (names.size() > MAX_NAMES_SHOWN ? " and " + (names.size() - MAX_NAMES_SHOWN) + " more" : "");
+    }
+
+    private LmdbIndex index() {
+        if (index == null) {
+            throw new UncheckedIOException(new MalformedStoreException(file.path(), main.names().size()
+                    + " databases and none told", namesText(main.names())));
+        }
+        return index;
+    }
+
+    @Override
+    public long size() {
+        return index().size();
+    }
+
+    @Override
+    public List<Column> columns() {
+        return COLUMNS;
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        checkRecord(record);
+        Objects.checkIndex(column, COLUMNS.size());
+        try {
+            if (column == KEY) {
+                index().key(record, into);
+            } else {
+                index().value(record, into);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            file.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    private void checkRecord(long record) {
+        if (record < 0 || record >= size()) {
+            throw new IndexOutOfBoundsException(file.path() + ": record " + record + " of " + size());
+        }
+    }
+
+    /**
+     * Points at the value of a key: the first one, if the key has several. It takes as many steps as the tree has
+     * levels.
+     *
+     * @param key the key's bytes, as they are stored; an integer key is little-endian
+     * @param into set to the value, if there is one
+     * @return whether the database has the key
+     * @throws UncheckedIOException if the environment holds several databases and none was told, or a page on the way
+     *     is malformed
+     */
+    public boolean locate(MemorySegment key, Span into) {
+        try {
+            return index().value(key, into);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            file.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    /**
+     * The record of a key: the first one, if the key has several values.
+     *
+     * @param key the key's bytes, as they are stored; an integer key is little-endian
+     * @return the record's index, or -1 if there is no such key
+     * @throws UncheckedIOException if the environment holds several databases and none was told, or a page on the way
+     *     is malformed
+     */
+    public long find(MemorySegment key) {
+        try {
+            return index().find(key);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            file.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    /** The record's key: as text if it is UTF-8 without control characters, otherwise in hexadecimal digits. */
+    @Override
+    public String name(long record) {
+        Span key = new Span();
+        locate(record, KEY, key);
+        return KeyText.of(key.segment(), key.byteOffset(), key.byteSize());
+    }
+
+    @Override
+    public boolean isConverted(int column) {
+        Objects.checkIndex(column, COLUMNS.size());
+        return false;
+    }
+
+    @Override
+    public long maxLength(int column) {
+        return Objects.checkIndex(column, COLUMNS.size()) == KEY ? index().counts().maxKeyBytes()
+                : index().counts().maxValueBytes();
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            fingerprint = "lmdb:" + (name == null ? "" : name) + ":records=" + (index == null ? 0 : size()) + ":sha256="
+                    + new Fingerprint().add(file).hex();
+        }
+        return fingerprint;
+    }
+
+    /** Says what is in all databases of the environment, unless one was told. */
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("page_size", meta.pageBytes());
+        details.put("last_pgno", meta.lastPage());
+        details.put("last_txnid", meta.transaction());
+        details.put("map_size", Math.max(READER_MAP_BYTES, (meta.lastPage() + 1) * meta.pageBytes()));
+        details.put("writer_map_size", meta.mapSize());
+        List<Object> databases = new ArrayList<>();
+        for (Map.Entry<String, LmdbIndex> each : indexes().entrySet()) {
+            databases.add(describe(each.getKey(), each.getValue(), digest, progress));
+        }
+        details.put("databases", databases);
+        return new Inspection(file.path(), StoreFormat.LMDB.toString(), List.of(file.path()), details);
+    }
+
+    /** All databases that the store is of, by their names; the main one has null. */
+    private Map<String, LmdbIndex> indexes() throws MalformedStoreException {
+        Map<String, LmdbIndex> indexes = new LinkedHashMap<>();
+        if (member == null && (main.size() > 0 || main.names().isEmpty())) {
+            indexes.put(null, main);
+        }
+        PageSet seen = new PageSet(pages.count());
+        TreeWalk.index(pages, meta.main(), described(null), true, seen);
+        for (Map.Entry<String, Tree> named : main.names().entrySet()) {
+            if (member == null || named.getKey().equals(member)) {
+                indexes.put(named.getKey(), TreeWalk.index(pages, named.getValue(), described(named.getKey()), false,
+                        seen));
+            }
+        }
+        return indexes;
+    }
+
+    /** What the headers of overflow pages repeat: a reader of values has no need of it. */
+    @Override
+    public String checksum() {
+        return "page headers";
+    }
+
+    @Override
+    public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
+        for (LmdbIndex records : indexes().values()) {
+            try {
+                for (long record = 0; records.tree().overflowPages() > 0 && record < records.size(); record++) {
+                    records.checkValue(record);
+                }
+            } catch (MalformedStoreException e) {
+                faults.accept(new Fault(file.path(), checksum(), e.getMessage()));
+            }
+        }
+    }
+
+    private Map<String, Object> describe(String name, LmdbIndex records, boolean digest, Progress progress)
+            throws IOException {
+        Map<String, Object> database = new LinkedHashMap<>();
+        database.put("db", name);
+        database.put("flags", records.tree().flagNames());
+        database.put("entries", records.size());
+        database.put("distinct_keys", records.counts().keys());
+        database.put("value_bytes", records.counts().valueBytes());
+        database.put("depth", records.tree().depth());
+        database.put("overflow_pages", records.tree().overflowPages());
+        if (digest) {
+            database.put("record_digest", digest(records, progress));
+        }
+        return database;
+    }
+
+    private static String digest(LmdbIndex records, Progress progress) throws IOException {
+        RecordDigest digest = new RecordDigest();
+        Span key = new Span();
+        Span value = new Span();
+        long done = 0;
+        long shown = 0;
+        for (long record = 0; record < records.size(); record++) {
+            records.key(record, key);
+            records.value(record, value);
+            digest.add(key, value);
+            done += value.byteSize();
+            if (done - shown >= PROGRESS_BYTES) {
+                shown = done;
+                progress.update(done, records.counts().valueBytes());
+            }
+        }
+        return digest.hex();
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+
+    @Override
+    public String toString() {
+        return file.path() + " (" + (index == null ? main.names().size() + " databases"
+                : index.size() + " records of " + described(name)) + ")";
+    }
+}

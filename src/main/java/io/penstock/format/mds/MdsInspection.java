@@ -1,0 +1,176 @@
+package io.penstock.format.mds;
+
+import io.penstock.codec.CodecException;
+import io.penstock.format.RecordDigest;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+
+/** Says what is in a dataset: its shards and, column by column, the digests of the values as they are stored. */
+final class MdsInspection {
+
+    /** Samples up to which the shape of each value is listed. */
+    private static final long MAX_SHAPES = 1 << 16;
+    /** Bytes of the first value of a text that are shown. */
+    private static final long MAX_TEXT_BYTES = 1 << 16;
+    private static final long PROGRESS_BYTES = 1 << 20;
+
+    private final MdsStore store;
+    private final long totalBytes;
+    private long done;
+    private long shown;
+
+    MdsInspection(MdsStore store) {
+        this.store = store;
+        this.totalBytes = store.index().shards().stream().mapToLong(shard -> shard.raw().bytes()).sum();
+    }
+
+    Map<String, Object> details(boolean digest, Progress progress) throws MalformedStoreException {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("samples", store.size());
+        details.put("shards", store.index().shards().stream().map(MdsInspection::describe).toList());
+        List<Object> columns = new ArrayList<>();
+        for (int column = 0; column < store.columns().size(); column++) {
+            columns.add(describe(column, digest, progress));
+        }
+        details.put("columns", columns);
+        return details;
+    }
+
+    private static Map<String, Object> describe(MdsShard shard) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("samples", shard.samples());
+        map.put("raw", shard.raw().name());
+        map.put("zip", shard.zip() == null ? null : shard.zip().name());
+        map.put("hashes", shard.hashes());
+        map.put("compression", shard.compression());
+        return map;
+    }
+
+    private Map<String, Object> describe(int position, boolean digest, Progress progress)
+            throws MalformedStoreException {
+        Column column = store.columns().get(position);
+        MdsEncoding encoding = store.encoding(position);
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("column", column.name());
+        map.put("encoding", encoding.text());
+        if (!digest) {
+            if (encoding.isNumbers()) {
+                map.put("array", array(column, null));
+            }
+            return map;
+        }
+        RecordDigest records = new RecordDigest();
+        RecordDigest elements = encoding.isNumbers() ? new RecordDigest() : null;
+        Values shapes = encoding.isDynamicArray() ? new Values(encoding.dtype()) : null;
+        Span value = new Span();
+        long bytes = 0;
+        for (long sample = 0; sample < store.size(); sample++) {
+            store.locate(sample, position, value);
+            records.add(value);
+            bytes += value.byteSize();
+            if (elements != null) {
+                elements.addBytes(value);
+            }
+            if (shapes != null) {
+                shapes.add(sample, value);
+            }
+            tell(value.byteSize(), progress);
+        }
+        map.put("record_digest", records.hex());
+        map.put("bytes_total", bytes);
+        if (store.size() > 0) {
+            store.locate(0, position, value);
+            map.put("first_sha256", Sha256.hex(value.segment().asSlice(value.byteOffset(), value.byteSize()),
+                    _ -> { }));
+            if (encoding.isText() && value.byteSize() <= MAX_TEXT_BYTES) {
+                map.put("first_text", new String(value.segment().asSlice(value.byteOffset(), value.byteSize())
+                        .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+            }
+        }
+        if (elements != null) {
+            map.put("array", array(column, elements.hex()));
+        }
+        if (shapes != null) {
+            shapes.describe(column.name(), map);
+        }
+        return map;
+    }
+
+    private void tell(long bytes, Progress progress) {
+        done += bytes;
+        if (done - shown >= PROGRESS_BYTES) {
+            shown = done;
+            progress.update(Math.min(done, totalBytes), totalBytes);
+        }
+    }
+
+    private Map<String, Object> array(Column column, String sha256) {
+        TensorSpec spec = column.spec();
+        List<Long> shape = LongStream.concat(LongStream.of(store.size()), LongStream.of(spec.shape())).boxed().toList();
+        return array(column.name(), spec.dtype(), shape, store.size() * spec.byteSize(), sha256);
+    }
+
+    private static Map<String, Object> array(String name, DType dtype, List<Long> shape, long bytes, String sha256) {
+        char kind = dtype.isFloat() ? 'f' : dtype.isUnsigned() ? 'u' : 'i';
+        String stored = (dtype.byteSize() == 1 ? "|" : "<") + kind + dtype.byteSize();
+        return new Inspection.Array(name, dtype, stored, shape, null, bytes, sha256, null).toMap();
+    }
+
+    /** The values of a column of arrays that say their own shape. */
+    private final class Values {
+
+        private final DType known;
+        private final NdarrayValue value = new NdarrayValue();
+        private final Span elements = new Span();
+        private final RecordDigest digest = new RecordDigest();
+        private final List<List<Long>> shapes = new ArrayList<>();
+        private final TreeSet<String> dtypes = new TreeSet<>();
+        private DType dtype;
+        private long bytes;
+
+        Values(DType known) {
+            this.known = known;
+        }
+
+        void add(long sample, Span stored) throws MalformedStoreException {
+            try {
+                value.read(stored.segment(), stored.byteOffset(), stored.byteSize(), known);
+            } catch (CodecException e) {
+                throw new MalformedStoreException(store.index().file(), "sample " + sample + " (" + store.name(sample)
+                        + "): " + e.getMessage(), "type, shape and elements of an array");
+            }
+            if (shapes.size() < MAX_SHAPES) {
+                shapes.add(LongStream.of(value.shape()).boxed().toList());
+            }
+            dtype = value.dtype();
+            dtypes.add(MdsEncoding.numpyName(dtype));
+            elements.setPart(stored, value.dataOffset() - stored.byteOffset(), value.dataBytes());
+            digest.addBytes(elements);
+            bytes += value.dataBytes();
+        }
+
+        void describe(String name, Map<String, Object> map) {
+            if (dtypes.size() == 1) {
+                map.put("values", array(name, dtype, List.of(bytes / dtype.byteSize()), bytes, digest.hex()));
+            }
+            if (store.size() <= MAX_SHAPES) {
+                map.put("shapes", shapes);
+            }
+            map.put("dtypes", List.copyOf(dtypes));
+        }
+    }
+}

@@ -1,0 +1,335 @@
+package io.penstock.format.mds;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.DecodeLimitException;
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.format.Fingerprint;
+import io.penstock.format.Mapping;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verifiable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * A MosaicML streaming dataset (MDS version 2) in a folder: {@code index.json} and the shards that it names. Samples of
+ * plain shards are views of the mappings; a compressed shard, of which there is no plain one beside it, is decoded when
+ * a sample of it is located for the first time, into a copy that lives as long as the store.
+ *
+ * <p>A shard is, little-endian ({@code streaming/base/format/mds/writer.py}):
+ *
+ * <pre>{@code
+ * u32 samples; u32 offsets[samples + 1], from the start of the file; the configuration as JSON; the samples
+ * a sample: u32 sizes of the values whose size varies; the values of all columns, one behind the other, unaligned
+ * }</pre>
+ *
+ * <p>Numbers, and arrays of one type and shape, are columns of numbers; {@code str}, {@code str_int},
+ * {@code str_float}, {@code str_decimal} and {@code json} are text; anything else is bytes of that encoding. Arrays
+ * whose shape is a matter of each value are bytes too, which {@link NdarrayValue} reads. A pickle is never opened.
+ */
+public final class MdsStore implements RecordStore, Verifiable {
+
+    /** The name of the index. */
+    public static final String INDEX_NAME = "index.json";
+
+    private static final String CHECKSUM = "index hashes";
+
+    private final MdsIndex index;
+    private final MappedFile indexFile;
+    private final MdsShards shards;
+    /** The first sample of each shard, and one more: the number of samples. */
+    private final long[] firstOf;
+    private final List<Column> columns;
+    /** Of each column told, its position in a sample. */
+    private final int[] positionOf;
+    /** Bytes of each value of a sample; -1 if it varies. */
+    private final long[] fixedBytes;
+    private final int variables;
+    private volatile String fingerprint;
+
+    private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
+        this.index = index;
+        this.indexFile = indexFile;
+        this.shards = shards;
+        this.positionOf = positionOf;
+        this.columns = Arrays.stream(positionOf).mapToObj(index::column).toList();
+        this.firstOf = new long[shards.count() + 1];
+        for (int shard = 0; shard < shards.count(); shard++) {
+            firstOf[shard + 1] = firstOf[shard] + index.shards().get(shard).samples();
+        }
+        this.fixedBytes = new long[index.names().size()];
+        int varying = 0;
+        for (int i = 0; i < fixedBytes.length; i++) {
+            fixedBytes[i] = index.encodings().get(i).fixedBytes(index.column(i).spec());
+            varying += fixedBytes[i] < 0 ? 1 : 0;
+        }
+        this.variables = varying;
+    }
+
+    /**
+     * Whether a file begins as an index does.
+     *
+     * @param head its first bytes
+     * @return true if they are an object of JSON with the name {@code shards} in it
+     */
+    public static boolean isIndex(byte[] head) {
+        String text = new String(head, StandardCharsets.ISO_8859_1).strip();
+        return text.startsWith("{") && text.contains("\"shards\"");
+    }
+
+    /**
+     * Opens and checks a dataset: the index, and of each shard its size and the ends of its table of samples.
+     *
+     * @param path its folder, or the {@code index.json} in it
+     * @param columns the names of the columns that are wanted, in the order that is wanted; null for all, in the order
+     *     of their names. A column of pickles cannot be had, so all but that one must be named
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the index is malformed, names files outside of the folder, or a shard is
+     *     missing or of another size; if a column is a pickle or is not there; if shards are compressed by anything but
+     *     zstd and gz
+     * @throws MissingLibraryException if shards are compressed by zstd and zstd-jni is not there
+     * @throws IOException if there is no index, or a file cannot be read
+     */
+    public static MdsStore open(Path path, List<String> columns) throws IOException {
+        return open(path, columns, DecodeLimit.DEFAULT);
+    }
+
+    /**
+     * Opens and checks a dataset, as {@link #open(Path, List)} does.
+     *
+     * @param path its folder, or the {@code index.json} in it
+     * @param columns the names of the columns that are wanted; null for all
+     * @param limit what each shard may decode to
+     * @return the store, to be closed by the caller
+     * @throws DecodeLimitException if a shard decodes to more, as the index says
+     * @throws IOException if there is no index, a file is malformed or missing, or cannot be read
+     */
+    public static MdsStore open(Path path, List<String> columns, DecodeLimit limit) throws IOException {
+        Path file = Files.isDirectory(path) ? path.resolve(INDEX_NAME) : path;
+        return Mapping.open(file, indexFile -> {
+            MdsIndex index = MdsIndex.read(file);
+            int[] positions = positions(index, columns);
+            return new MdsStore(index, indexFile, MdsShards.open(index, limit), positions);
+        });
+    }
+
+    private static int[] positions(MdsIndex index, List<String> columns) throws MalformedStoreException {
+        List<String> wanted = columns == null ? index.names() : columns;
+        int[] positions = new int[wanted.size()];
+        for (int i = 0; i < positions.length; i++) {
+            positions[i] = index.names().indexOf(wanted.get(i));
+            if (positions[i] < 0) {
+                throw new MalformedStoreException(index.file(), "no column '" + wanted.get(i) + "'",
+                        "one of " + index.names());
+            }
+            if (index.encodings().get(positions[i]).base().equals(MdsEncoding.PICKLE)) {
+                throw new MalformedStoreException(index.file(), "column '" + wanted.get(i)
+                        + "' of pickles, which are code and never opened", "any other encoding (leave the column out)");
+            }
+        }
+        if (positions.length == 0) {
+            throw new IllegalArgumentException("no columns");
+        }
+        return positions;
+    }
+
+    MdsIndex index() {
+        return index;
+    }
+
+    @Override
+    public long size() {
+        return firstOf[shards.count()];
+    }
+
+    @Override
+    public List<Column> columns() {
+        return columns;
+    }
+
+    MdsEncoding encoding(int column) {
+        return index.encodings().get(positionOf[column]);
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        if (record < 0 || record >= size()) {
+            throw new IndexOutOfBoundsException(index.file() + ": sample " + record + " of " + size());
+        }
+        int position = positionOf[Objects.checkIndex(column, positionOf.length)];
+        int shard = shardOf(record);
+        try {
+            locate(shard, record - firstOf[shard], position, into);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            if (shards.file(shard) != null) {
+                shards.file(shard).checkUnchanged();
+            }
+            throw fault;
+        }
+    }
+
+    private int shardOf(long record) {
+        int low = 0;
+        int high = shards.count() - 1;
+        while (low < high) {
+            int middle = low + high + 1 >>> 1;
+            if (firstOf[middle] <= record) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+
+    private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
+        shards.locate(shard, into);
+        MemorySegment bytes = into.segment();
+        long base = into.byteOffset();
+        long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
+        long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
+        long heads = begin + 4L * variables;
+        if (begin < MdsShards.tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
+            throw malformed(shard, 4 + 4 * sample, "sample " + sample + " from byte " + begin + " to " + end,
+                    "behind the table, within the shard's " + into.byteSize() + " bytes, at least "
+                    + 4L * variables + " bytes long");
+        }
+        long size = base + begin;
+        long at = heads;
+        long start = 0;
+        long length = 0;
+        for (int i = 0; i < fixedBytes.length; i++) {
+            long valueBytes = fixedBytes[i];
+            if (valueBytes < 0) {
+                valueBytes = MdsShards.u32(bytes, size);
+                size += 4;
+            }
+            if (i == position) {
+                start = at;
+                length = valueBytes;
+            }
+            at += valueBytes;
+        }
+        if (at != end) {
+            throw malformed(shard, begin, "values of " + (at - begin) + " bytes with their sizes", (end - begin)
+                    + ", which the sample has");
+        }
+        into.setPart(into, start, length);
+    }
+
+    private MalformedStoreException malformed(int shard, long offset, String found, String expected) {
+        return new MalformedStoreException(shards.path(shard), offset, found, expected);
+    }
+
+    /** The file of a sample's shard and the sample's number in it. */
+    @Override
+    public String name(long record) {
+        int shard = shardOf(Objects.checkIndex(record, size()));
+        return index.shards().get(shard).raw().name() + "[" + (record - firstOf[shard]) + "]";
+    }
+
+    /** True if a shard is decoded, whatever the column. */
+    @Override
+    public boolean isConverted(int column) {
+        Objects.checkIndex(column, columns.size());
+        return shards.isAnyDecoded();
+    }
+
+    /**
+     * Checks the digests that the index has, of the files that there are: the plain shard or, if there is none, the
+     * compressed one. Nothing else checks them.
+     *
+     * @param progress told the bytes that are read
+     * @return what was checked
+     * @throws MalformedStoreException if a digest is another
+     * @throws IOException if a file cannot be read
+     */
+    public MdsVerification verify(Progress progress) throws IOException {
+        return MdsVerification.of(parts(), progress, (_, found) -> {
+            throw found;
+        });
+    }
+
+    @Override
+    public String checksum() {
+        return MdsVerification.hasHashes(parts()) ? CHECKSUM : null;
+    }
+
+    @Override
+    public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
+        MdsVerification.of(parts(), progress,
+                (file, found) -> faults.accept(new Fault(file, CHECKSUM, found.getMessage())));
+    }
+
+    private List<MdsShard.Part> parts() {
+        List<MdsShard.Part> parts = new ArrayList<>();
+        for (int shard = 0; shard < shards.count(); shard++) {
+            parts.add(shards.part(shard));
+        }
+        return parts;
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            Fingerprint sample = new Fingerprint().add(indexFile);
+            try {
+                add(sample, 0);
+                add(sample, shards.count() - 1);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            fingerprint = "mds:samples=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+        }
+        return fingerprint;
+    }
+
+    private void add(Fingerprint sample, int shard) throws IOException {
+        if (shards.file(shard) != null) {
+            sample.add(shards.file(shard));
+        } else {
+            try (MappedFile packed = MappedFile.open(shards.path(shard))) {
+                sample.add(packed);
+            }
+        }
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        List<Path> paths = new ArrayList<>(List.of(index.file()));
+        for (int shard = 0; shard < shards.count(); shard++) {
+            paths.add(shards.path(shard));
+        }
+        return new Inspection(index.file(), StoreFormat.MDS.toString(), paths,
+                new MdsInspection(this).details(digest, progress));
+    }
+
+    @Override
+    public void close() {
+        indexFile.close();
+        shards.close();
+    }
+
+    @Override
+    public String toString() {
+        return index.file() + " (" + size() + " samples in " + shards.count() + " shards)";
+    }
+}

@@ -1,0 +1,301 @@
+package io.penstock.format.megatron;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.publish.SpoolFile;
+import io.penstock.io.publish.StagingFolder;
+import io.penstock.memory.DType;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Objects;
+
+/**
+ * A run of documents of a store that is being written. One thread at a time uses a part; several parts are written at
+ * the same time by as many threads.
+ *
+ * <p>A part holds a MiB of native memory and two open files from its first token to its {@link #close}: a writer of
+ * many parts closes each when it is complete.
+ *
+ * <p>An error in writing makes the whole store fail: {@link MegatronWriter#commit} then refuses.
+ */
+public final class MegatronPart implements AutoCloseable {
+
+    private static final int TOKEN_BUFFER_BYTES = 1 << 20;
+    private static final int LENGTH_BUFFER_BYTES = 1 << 16;
+
+    private final int number;
+    private final DType dtype;
+    private final Path tokenPath;
+    private final StagingFolder staging;
+    private final long maxSequenceTokens;
+
+    private SpoolFile tokenFile;
+    /** The length of each sequence; that of one which its document goes on after is stored as its complement. */
+    private SpoolFile lengthFile;
+    private long documents;
+    private long sequences;
+    private long tokens;
+    private long openTokens;
+    private boolean closed;
+    private volatile IOException failure;
+
+    MegatronPart(int number, DType dtype, Path tokenPath, StagingFolder staging, long maxSequenceTokens) {
+        this.number = number;
+        this.dtype = dtype;
+        this.tokenPath = tokenPath;
+        this.staging = staging;
+        this.maxSequenceTokens = maxSequenceTokens;
+    }
+
+    /**
+     * Appends tokens to the document at hand.
+     *
+     * @param source holds the tokens
+     * @param from the index of the first one
+     * @param count how many
+     * @throws IllegalArgumentException if one does not fit the store's dtype; names it and its index. Nothing of the
+     *     call is appended then
+     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     */
+    public void append(int[] source, int from, int count) throws IOException {
+        Objects.checkFromIndexSize(from, count, source.length);
+        long min = min();
+        long max = max();
+        for (int i = from; i < from + count; i++) {
+            if (source[i] < min || source[i] > max) {
+                throw doesNotFit(source[i], i);
+            }
+        }
+        write(count, (target, at, done, n) -> {
+            int first = from + (int) done;
+            switch (dtype.byteSize()) {
+                case 1 -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(JAVA_BYTE, at + i, (byte) source[first + i]);
+                    }
+                }
+                case 2 -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(LittleEndian.I16, at + 2L * i, (short) source[first + i]);
+                    }
+                }
+                case 4 -> MemorySegment.copy(source, first, target, LittleEndian.I32, at, n);
+                default -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(LittleEndian.I64, at + 8L * i, source[first + i]);
+                    }
+                }
+            }
+        });
+    }
+
+    /**
+     * Appends tokens to the document at hand.
+     *
+     * @param source holds the tokens
+     * @param from the index of the first one
+     * @param count how many
+     * @throws IllegalArgumentException if one does not fit the store's dtype; names it and its index. Nothing of the
+     *     call is appended then
+     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     */
+    public void append(long[] source, int from, int count) throws IOException {
+        Objects.checkFromIndexSize(from, count, source.length);
+        long min = min();
+        long max = max();
+        for (int i = from; i < from + count; i++) {
+            if (source[i] < min || source[i] > max) {
+                throw doesNotFit(source[i], i);
+            }
+        }
+        write(count, (target, at, done, n) -> {
+            int first = from + (int) done;
+            switch (dtype.byteSize()) {
+                case 1 -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(JAVA_BYTE, at + i, (byte) source[first + i]);
+                    }
+                }
+                case 2 -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(LittleEndian.I16, at + 2L * i, (short) source[first + i]);
+                    }
+                }
+                case 4 -> {
+                    for (int i = 0; i < n; i++) {
+                        target.set(LittleEndian.I32, at + 4L * i, (int) source[first + i]);
+                    }
+                }
+                default -> MemorySegment.copy(source, first, target, LittleEndian.I64, at, n);
+            }
+        });
+    }
+
+    /**
+     * Appends tokens that are in the store's dtype already, little-endian, to the document at hand.
+     *
+     * @param source holds the tokens
+     * @param firstToken the index of the first one, counted in tokens
+     * @param count how many
+     * @throws IndexOutOfBoundsException if the memory does not have them
+     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     */
+    public void append(MemorySegment source, long firstToken, long count) throws IOException {
+        int tokenBytes = dtype.byteSize();
+        Objects.checkFromIndexSize(firstToken, count, source.byteSize() / tokenBytes);
+        write(count, (target, at, done, n) -> MemorySegment.copy(
+                source, (firstToken + done) * tokenBytes, target, at, (long) n * tokenBytes));
+    }
+
+    /** Puts {@code n} tokens, of which the first is the {@code done}-th of the call, at an offset of the target. */
+    @FunctionalInterface
+    private interface Copy {
+        void put(MemorySegment target, long at, long done, int n);
+    }
+
+    private synchronized void write(long count, Copy copy) throws IOException {
+        requireOpen();
+        try {
+            openFiles();
+            for (long done = 0; done < count; ) {
+                tokenFile.reserve(dtype.byteSize());
+                int n = (int) Math.min(tokenFile.room() / dtype.byteSize(), count - done);
+                copy.put(tokenFile.buffer(), tokenFile.position(), done, n);
+                tokenFile.advance(n * dtype.byteSize());
+                done += n;
+            }
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        } catch (RuntimeException | Error e) {
+            failure = new IOException(tokenPath + ": part " + number + " was not given its tokens whole: " + e, e);
+            throw e;
+        }
+        tokens += count;
+        openTokens += count;
+    }
+
+    /**
+     * Ends the document at hand: the tokens since the last call, or none.
+     *
+     * @throws IOException if its length cannot be written; names the file
+     */
+    public synchronized void endDocument() throws IOException {
+        requireOpen();
+        try {
+            openFiles();
+            // A sequence's length is an i32 in the index; a longer document is several of them.
+            for (; openTokens > maxSequenceTokens; openTokens -= maxSequenceTokens) {
+                lengthFile.putInt(~(int) maxSequenceTokens);
+                sequences++;
+            }
+            lengthFile.putInt((int) openTokens);
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        }
+        sequences++;
+        documents++;
+        openTokens = 0;
+    }
+
+    private void openFiles() throws IOException {
+        if (tokenFile == null) {
+            tokenFile = new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            lengthFile = new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES);
+        }
+    }
+
+    private void requireOpen() throws IOException {
+        if (failure != null) {
+            throw new IOException(tokenPath + ": part " + number + " failed before", failure);
+        }
+        if (closed) {
+            throw new IllegalStateException(tokenPath + ": part " + number + " is closed");
+        }
+    }
+
+    private long min() {
+        return dtype.isUnsigned() ? 0 : -1L << 8 * dtype.byteSize() - 1;
+    }
+
+    private long max() {
+        return -1L >>> 64 - 8 * dtype.byteSize() + (dtype.isUnsigned() ? 0 : 1);
+    }
+
+    private IllegalArgumentException doesNotFit(long token, int index) {
+        return new IllegalArgumentException(tokenPath + ": token " + token + " at index " + index + " of document "
+                + documents + " in part " + number + " does not fit " + dtype + ", expected " + min() + " to " + max());
+    }
+
+    String tokenName() {
+        return "part-" + number + ".tokens";
+    }
+
+    String lengthName() {
+        return "part-" + number + ".lengths";
+    }
+
+    int number() {
+        return number;
+    }
+
+    long documents() {
+        return documents;
+    }
+
+    long sequences() {
+        return sequences;
+    }
+
+    long tokens() {
+        return tokens;
+    }
+
+    /** Tokens behind the end of the last document. */
+    long openTokens() {
+        return openTokens;
+    }
+
+    IOException failure() {
+        return failure;
+    }
+
+    /**
+     * Writes what is still in memory and frees it. Calling it again does nothing.
+     *
+     * @throws IOException if it cannot be written; names the file
+     */
+    @Override
+    public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (tokenFile == null) {
+            return;
+        }
+        try (SpoolFile _ = tokenFile; SpoolFile _ = lengthFile) {
+            if (failure == null) {
+                tokenFile.flush();
+                lengthFile.flush();
+            }
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        }
+    }
+
+    /** Frees what {@link #close} frees, and writes nothing; a thread that still appends finds the part closed. */
+    synchronized void discard() {
+        closed = true;
+        try (SpoolFile _ = tokenFile; SpoolFile _ = lengthFile) {
+            tokenFile = null;
+            lengthFile = null;
+        } catch (IOException _) {
+            // the files are about to be removed
+        }
+    }
+}

@@ -1,0 +1,389 @@
+package io.penstock.format.megatron;
+
+import io.penstock.format.Fingerprint;
+import io.penstock.format.Mapping;
+import io.penstock.format.TokenRun;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.publish.Generation;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StoredArray;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+
+/**
+ * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
+ *
+ * <p>Positions count through the sequences in the order of the index. As they are written, sequences lie in that order
+ * in the {@code .bin}, one behind the other. An index may also name some of them, in another order, or one several
+ * times: what then does not lie together is located {@linkplain #locatePart piece by piece}.
+ *
+ * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store.
+ * A store may hold no token at all, as the one that an empty corpus makes. The format has floating-point elements too:
+ * they can be inspected, and no collator takes them for tokens.
+ */
+public final class MegatronStore implements TokenStore, StoreInfo.Source {
+
+    private static final String TOKENS = "tokens";
+    /** The arrays that are listed before the tokens. */
+    private static final int ARRAYS_OF_INDEX = 3;
+
+    private final MappedFile indexFile;
+    private final MegatronIndex index;
+    private final MappedFile tokenFile;
+    /** The tokens, if they are one run; otherwise null. */
+    private final TokenRun run;
+    /** Where the tokens are, if they are not; otherwise null. */
+    private final SequencePositions positions;
+    private volatile String fingerprint;
+
+    private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile)
+            throws MalformedStoreException {
+        if (tokenFile.byteSize() < index.binBytes()) {
+            throw new MalformedStoreException(tokenFile.path(), tokenFile.byteSize(), "the file ends",
+                    index.binBytes() + " bytes, as " + indexFile.path() + " says");
+        }
+        tokenFile.checkTogetherWith(indexFile);
+        this.indexFile = indexFile;
+        this.index = index;
+        this.tokenFile = tokenFile;
+        this.run = index.isOneRun()
+                ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
+        this.positions = index.isOneRun() ? null : new SequencePositions(index, tokenFile);
+    }
+
+    /**
+     * Opens and checks a store.
+     *
+     * @param path its {@code .idx}, its {@code .bin}, or both without the ending
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the files are not a whole Megatron store
+     * @throws IOException if there is no index, or a file cannot be read
+     */
+    public static MegatronStore open(Path path) throws IOException {
+        CommittedFolder.Place index = () -> locatedIndexOf(path);
+        return Generation.open(path, () -> Generation.of(List.of(index)), () -> Mapping.open(index, indexFile ->
+                open(path, indexFile, new MegatronIndex(indexFile))));
+    }
+
+    private static MegatronStore open(Path path, MappedFile indexFile, MegatronIndex index) throws IOException {
+        CommittedFolder.Place tokens = () -> located(path, ".bin");
+        try {
+            return Mapping.open(tokens, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
+        } catch (NoSuchFileException e) {
+            throw new MalformedStoreException(sibling(path, ".bin"), "no such file",
+                    index.binBytes() + " bytes of tokens, as " + indexFile.path() + " says");
+        }
+    }
+
+    private static Path located(Path path, String ending) {
+        return CommittedFolder.locate(sibling(path, ""), sibling(path, ending));
+    }
+
+    /**
+     * Where the index of a store is now: in its place, or still in the store's {@link CommittedFolder}.
+     *
+     * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
+     * @return the path to read it at
+     */
+    public static Path locatedIndexOf(Path path) {
+        return located(path, ".idx");
+    }
+
+    /**
+     * Where the index of a store is.
+     *
+     * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
+     * @return the path of the {@code .idx}
+     */
+    public static Path indexOf(Path path) {
+        return sibling(path, ".idx");
+    }
+
+    /**
+     * Whether a file is a Megatron index.
+     *
+     * @param head its first bytes
+     * @return true if they are the format's magic
+     */
+    public static boolean isIndex(byte[] head) {
+        return MegatronIndex.isMagic(head);
+    }
+
+    static Path sibling(Path path, String ending) {
+        String name = path.getFileName() == null ? "" : path.getFileName().toString();
+        boolean isFile = name.endsWith(".idx") || name.endsWith(".bin");
+        return path.resolveSibling((isFile ? name.substring(0, name.length() - 4) : name) + ending);
+    }
+
+    @Override
+    public DType dtype() {
+        return index.dtype();
+    }
+
+    @Override
+    public long tokenCount() {
+        return index.tokens();
+    }
+
+    @Override
+    public long documentCount() {
+        return index.documents();
+    }
+
+    /**
+     * How many sequences the documents are made of.
+     *
+     * @return the count
+     */
+    public long sequenceCount() {
+        return index.sequences();
+    }
+
+    /**
+     * The first sequence of a document; document {@code d} is the sequences from {@code firstSequence(d)} to
+     * {@code firstSequence(d + 1)}.
+     *
+     * @param document from 0 to {@link #documentCount()}, which gives {@link #sequenceCount()}
+     * @return the sequence's number
+     * @throws IndexOutOfBoundsException if there is no such document
+     */
+    public long firstSequence(long document) {
+        Objects.checkIndex(document, index.documents() + 1);
+        return read(() -> index.firstSequence(document));
+    }
+
+    /**
+     * Where a sequence starts; sequence {@code s} is the tokens from {@code sequenceStart(s)} to
+     * {@code sequenceStart(s + 1)}.
+     *
+     * @param sequence from 0 to {@link #sequenceCount()}, which gives {@link #tokenCount()}
+     * @return the position of its first token
+     * @throws IndexOutOfBoundsException if there is no such sequence
+     */
+    public long sequenceStart(long sequence) {
+        Objects.checkIndex(sequence, index.sequences() + 1);
+        return read(() -> position(sequence));
+    }
+
+    private long position(long sequence) {
+        if (positions != null) {
+            return positions.position(sequence);
+        }
+        return sequence == index.sequences() ? index.tokens()
+                : (index.pointer(sequence) - run.byteOffset()) / dtype().byteSize();
+    }
+
+    /**
+     * Whether each sequence has a mode.
+     *
+     * @return true if the index was written for several modalities
+     */
+    public boolean isMultimodal() {
+        return index.isMultimodal();
+    }
+
+    /**
+     * The mode of a sequence: which modality it is of. What the numbers stand for is the writer's affair; Megatron has
+     * 0 for text.
+     *
+     * @param sequence its number
+     * @return the mode, -128 to 127
+     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @throws IllegalStateException if the store is not {@link #isMultimodal multimodal}
+     */
+    public int mode(long sequence) {
+        if (!isMultimodal()) {
+            throw new IllegalStateException(indexFile.path() + " has no sequence modes");
+        }
+        Objects.checkIndex(sequence, index.sequences());
+        return (int) read(() -> index.mode(sequence));
+    }
+
+    @Override
+    public long documentStart(long document) {
+        Objects.checkIndex(document, index.documents() + 1);
+        try {
+            return position(index.firstSequence(document));
+        } catch (InternalError fault) {
+            indexFile.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    /** Looks something up in the index, whose file may shrink. */
+    private long read(LongSupplier lookUp) {
+        try {
+            return lookUp.getAsLong();
+        } catch (InternalError fault) {
+            indexFile.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    @Override
+    public boolean isOneRun() {
+        return positions == null;
+    }
+
+    @Override
+    public boolean documentsAreRuns() {
+        return positions == null || positions.documentsAreRuns();
+    }
+
+    @Override
+    public void locate(long firstToken, long tokenCount, Span into) {
+        if (positions == null) {
+            run.locate(firstToken, tokenCount, into);
+        } else if (parts(firstToken, tokenCount) != 1) {
+            throw new UnsupportedOperationException(tokenFile.path() + ": tokens from " + firstToken + ", "
+                    + tokenCount + " of them, lie in " + parts(firstToken, tokenCount) + " pieces");
+        } else {
+            locatePart(firstToken, tokenCount, 0, into);
+        }
+    }
+
+    @Override
+    public int parts(long firstToken, long tokenCount) {
+        checkTokens(firstToken, tokenCount);
+        if (positions == null) {
+            return 1;
+        }
+        try {
+            return positions.parts(firstToken, tokenCount);
+        } catch (InternalError fault) {
+            indexFile.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    @Override
+    public void locatePart(long firstToken, long tokenCount, int part, Span into) {
+        checkTokens(firstToken, tokenCount);
+        if (positions == null) {
+            TokenStore.super.locatePart(firstToken, tokenCount, part, into);
+            return;
+        }
+        try {
+            if (!positions.locatePart(firstToken, tokenCount, part, into)) {
+                throw new IndexOutOfBoundsException(indexFile.path() + ": piece " + part + " of "
+                        + parts(firstToken, tokenCount));
+            }
+        } catch (InternalError fault) {
+            indexFile.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    private void checkTokens(long firstToken, long tokenCount) {
+        if (firstToken < 0 || tokenCount < 0 || tokenCount > index.tokens() - firstToken) {
+            throw new IndexOutOfBoundsException(tokenFile.path() + ": tokens from " + firstToken + ", " + tokenCount
+                    + " of them, are not within the store's 0 to " + index.tokens());
+        }
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            fingerprint = "megatron:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
+                    + new Fingerprint().add(indexFile).add(tokenFile).hex();
+        }
+        return fingerprint;
+    }
+
+    /** {@inheritDoc} The tokens are among its arrays if they are one run; {@link #inspect} has them in any case. */
+    @Override
+    public StoreInfo info() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("dtype", dtype().toString());
+        details.put("dtype_code", MegatronIndex.codeOf(dtype()));
+        details.put("sequences", index.sequences());
+        details.put("documents", index.documents());
+        details.put("multimodal", index.isMultimodal());
+        if (positions != null) {
+            details.put("in_pieces", true);
+        }
+        List<StoredArray> arrays = new ArrayList<>();
+        arrays.add(new StoredArray("sequence_lengths", index.lengths()));
+        arrays.add(new StoredArray("sequence_pointers", index.pointers()));
+        arrays.add(new StoredArray("document_indices", index.documentIndices()));
+        if (run != null) {
+            arrays.add(new StoredArray(TOKENS, run.tensor()));
+        }
+        if (index.isMultimodal()) {
+            arrays.add(new StoredArray("sequence_modes", index.modes()));
+        }
+        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.path(), tokenFile.path()),
+                details, arrays);
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+        Inspection inspection = TokenStore.super.inspect(digest, progress);
+        if (run != null) {
+            return inspection;
+        }
+        List<Inspection.Array> arrays = new ArrayList<>(inspection.arrays());
+        arrays.add(ARRAYS_OF_INDEX, describeTokens(digest, progress));
+        return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
+    }
+
+    /** The tokens in the order of the index, document by document. */
+    private Inspection.Array describeTokens(boolean digest, Progress progress) {
+        MessageDigest sha256 = Sha256.digest();
+        long max = Long.MIN_VALUE;
+        Span span = new Span();
+        long bytes = index.tokens() * dtype().byteSize();
+        boolean isInteger = dtype().isInteger() && index.tokens() > 0;
+        long done = 0;
+        for (long document = 0; digest && document < index.documents(); document++) {
+            long start = documentStart(document);
+            long tokens = documentStart(document + 1) - start;
+            int parts = parts(start, tokens);
+            for (int part = 0; part < parts; part++) {
+                locatePart(start, tokens, part, span);
+                MemorySegment piece = span.segment().asSlice(span.byteOffset(), span.byteSize());
+                Tensor values = Tensor.of(piece, dtype(), piece.byteSize() / dtype().byteSize());
+                for (long i = 0; isInteger && i < values.elementCount(); i++) {
+                    max = Math.max(max, values.getLong(i));
+                }
+                Sha256.update(sha256, piece);
+                done += piece.byteSize();
+            }
+            progress.update(done, bytes);
+        }
+        String storedDtype = StoredArray.storedDtypeOf(dtype());
+        return new Inspection.Array(TOKENS, dtype(), storedDtype, List.of(index.tokens()), null, bytes,
+                digest ? HexFormat.of().formatHex(sha256.digest()) : null, digest && isInteger ? max : null);
+    }
+
+    @Override
+    public void close() {
+        tokenFile.close();
+        indexFile.close();
+    }
+
+    @Override
+    public String toString() {
+        return indexFile.path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+    }
+}

@@ -1,0 +1,142 @@
+package io.penstock.format.megatron;
+
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+
+/**
+ * Where the sequences of an index are, and the tokens of each, when they are not one run in the {@code .bin}. Positions
+ * count through the sequences in the order of the index.
+ *
+ * <p>The running count of tokens is kept for every {@value #BLOCK_SEQUENCES}th sequence, 8 bytes of heap a block, and
+ * the sequences between are added up. A token is found by a binary search of the blocks.
+ */
+final class SequencePositions {
+
+    private static final int BLOCK_SEQUENCES = 32;
+
+    private final MegatronIndex index;
+    private final MappedFile tokenFile;
+    private final int tokenBytes;
+    /** Tokens before each block, and one more: all. */
+    private final long[] before;
+    private final boolean documentsAreRuns;
+
+    SequencePositions(MegatronIndex index, MappedFile tokenFile) {
+        this.index = index;
+        this.tokenFile = tokenFile;
+        this.tokenBytes = index.dtype().byteSize();
+        this.before = new long[Math.toIntExact(Math.ceilDiv(index.sequences(), (long) BLOCK_SEQUENCES) + 1)];
+        long tokens = 0;
+        for (long sequence = 0; sequence < index.sequences(); sequence++) {
+            if (sequence % BLOCK_SEQUENCES == 0) {
+                before[(int) (sequence / BLOCK_SEQUENCES)] = tokens;
+            }
+            tokens += index.length(sequence);
+        }
+        before[before.length - 1] = tokens;
+        this.documentsAreRuns = findDocumentsThatLieApart() < 0;
+    }
+
+    /** The first document whose sequences do not lie one behind the other; -1 if there is none. */
+    private long findDocumentsThatLieApart() {
+        for (long document = 0; document < index.documents(); document++) {
+            long first = index.firstSequence(document);
+            long end = index.firstSequence(document + 1);
+            while (first < end && index.length(first) == 0) {
+                first++;
+            }
+            if (first < end && !isRun(first, end, Long.MAX_VALUE)) {
+                return document;
+            }
+        }
+        return -1;
+    }
+
+    /** Whether the tokens of each document are one run. */
+    boolean documentsAreRuns() {
+        return documentsAreRuns;
+    }
+
+    /** The position of a sequence's first token; of the one after the last, the count of tokens. */
+    long position(long sequence) {
+        if (sequence == index.sequences()) {
+            return before[before.length - 1];
+        }
+        int block = (int) (sequence / BLOCK_SEQUENCES);
+        long position = before[block];
+        for (long s = (long) block * BLOCK_SEQUENCES; s < sequence; s++) {
+            position += index.length(s);
+        }
+        return position;
+    }
+
+    /** The sequence that a token is in. */
+    private long sequenceOf(long token) {
+        int low = 0;
+        int high = before.length - 1;
+        while (high - low > 1) {
+            int middle = low + high >>> 1;
+            if (before[middle] <= token) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        long sequence = (long) low * BLOCK_SEQUENCES;
+        for (long end = before[low] + index.length(sequence); end <= token; end += index.length(sequence)) {
+            sequence++;
+        }
+        return sequence;
+    }
+
+    /** The pieces of a run of tokens: 1 if they lie together, otherwise one a sequence. */
+    int parts(long firstToken, long tokens) {
+        if (tokens == 0) {
+            return 1;
+        }
+        long first = sequenceOf(firstToken);
+        return isRun(first, index.sequences(), firstToken + tokens - position(first)) ? 1
+                : Math.toIntExact(sequenceOf(firstToken + tokens - 1) - first + 1);
+    }
+
+    /**
+     * Points at a piece of a run of tokens.
+     *
+     * @return false if there is no such piece
+     */
+    boolean locatePart(long firstToken, long tokens, int part, Span into) {
+        if (tokens == 0) {
+            into.set(tokenFile, 0, 0);
+            return part == 0;
+        }
+        long first = sequenceOf(firstToken);
+        long sequence = first + part;
+        if (part < 0 || sequence >= index.sequences()) {
+            return false;
+        }
+        long start = position(sequence);
+        long from = Math.max(firstToken, start);
+        long end = firstToken + tokens;
+        if (part > 0 || !isRun(first, index.sequences(), end - start)) {
+            end = Math.min(end, start + index.length(sequence));
+        }
+        into.set(tokenFile, index.pointer(sequence) + (from - start) * tokenBytes,
+                Math.max(0, end - from) * tokenBytes);
+        return from < firstToken + tokens;
+    }
+
+    /** Whether sequences lie one behind the other, from the first token of one until so many behind it. */
+    private boolean isRun(long first, long end, long tokens) {
+        long pointer = index.pointer(first);
+        long left = tokens;
+        for (long sequence = first; sequence < end && left > 0; sequence++) {
+            long length = index.length(sequence);
+            if (length > 0 && index.pointer(sequence) != pointer) {
+                return false;
+            }
+            pointer += length * tokenBytes;
+            left -= length;
+        }
+        return true;
+    }
+}

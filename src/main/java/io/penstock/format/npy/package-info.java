@@ -1,0 +1,2 @@
+/** numpy's {@code .npy}, versions 1.0 to 3.0, read and written ({@code numpy/lib/_format_impl.py}). */
+package io.penstock.format.npy;

@@ -1,0 +1,2 @@
+/** numpy's {@code .npz}: a zip archive of {@code .npy} members (APPNOTE 6.3; {@code numpy/lib/_npyio_impl.py}). */
+package io.penstock.format.npz;

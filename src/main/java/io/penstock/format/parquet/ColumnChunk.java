@@ -1,0 +1,90 @@
+package io.penstock.format.parquet;
+
+import io.penstock.io.MalformedStoreException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where a column's values of one row group are, and how they are stored.
+ *
+ * @param path the names from the schema's root to the leaf
+ * @param physical the values' type
+ * @param compression of its pages
+ * @param encodings that its pages use
+ * @param values how many values it has, nulls and empty lists included
+ * @param uncompressedBytes its pages' bytes before compression, with their headers
+ * @param start the file's byte at which its first page starts
+ * @param byteSize its pages' bytes, with their headers
+ */
+record ColumnChunk(List<String> path, Physical physical, Compression compression, List<Encoding> encodings, long values,
+        long uncompressedBytes, long start, long byteSize) {
+
+    /** Reads a column chunk of a footer; its pages must be before a byte of the file. */
+    static ColumnChunk read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
+        ColumnChunk chunk = null;
+        int outer = in.beginStruct();
+        while (in.nextField()) {
+            switch (in.fieldId()) {
+                case 1 -> throw in.malformed("a column chunk in the file '" + in.string() + "'", "one in this file");
+                case 3 -> chunk = readMetadata(in, pagesEnd);
+                case 8 -> throw in.malformed("an encrypted column", "plain ones");
+                default -> in.skip();
+            }
+        }
+        in.endStruct(outer);
+        if (chunk == null) {
+            throw in.malformed("a column chunk without metadata", "metadata");
+        }
+        return chunk;
+    }
+
+    private static ColumnChunk readMetadata(ThriftReader in, long pagesEnd) throws MalformedStoreException {
+        int type = -1;
+        List<Encoding> encodings = new ArrayList<>();
+        List<String> path = new ArrayList<>();
+        int codec = -1;
+        long values = -1;
+        long uncompressedBytes = -1;
+        long byteSize = -1;
+        long dataStart = -1;
+        long dictionaryStart = -1;
+        int outer = in.beginStruct();
+        while (in.nextField()) {
+            switch (in.fieldId()) {
+                case 1 -> type = in.i32();
+                case 2 -> {
+                    for (int i = in.list(ThriftReader.I32); i > 0; i--) {
+                        encodings.add(Encoding.of(in.i32()));
+                    }
+                }
+                case 3 -> {
+                    for (int i = in.list(ThriftReader.BINARY); i > 0; i--) {
+                        path.add(in.string());
+                    }
+                }
+                case 4 -> codec = in.i32();
+                case 5 -> values = in.i64();
+                case 6 -> uncompressedBytes = in.i64();
+                case 7 -> byteSize = in.i64();
+                case 9 -> dataStart = in.i64();
+                case 11 -> dictionaryStart = in.i64();
+                default -> in.skip();
+            }
+        }
+        in.endStruct(outer);
+        if (type < 0 || type >= Physical.values().length || codec < 0 || codec >= Compression.values().length
+                || encodings.contains(null)) {
+            throw in.malformed("a column chunk of type " + type + ", codec " + codec + ", encodings " + encodings,
+                    "codes of the format");
+        }
+        long start = dictionaryStart > 0 && dictionaryStart < dataStart ? dictionaryStart : dataStart;
+        boolean placed = start >= FileMetadata.MAGIC_BYTES && start <= pagesEnd && byteSize <= pagesEnd - start;
+        if (values < 0 || uncompressedBytes < 0 || byteSize < 0 || values > 0 && !placed) {
+            throw in.malformed("a column chunk of " + values + " values in " + byteSize + " bytes, "
+                    + uncompressedBytes + " uncompressed, from byte " + start, "a chunk between the magic and byte "
+                    + pagesEnd);
+        }
+        return new ColumnChunk(List.copyOf(path), Physical.values()[type], Compression.values()[codec],
+                List.copyOf(encodings), values, uncompressedBytes, start, byteSize);
+    }
+}

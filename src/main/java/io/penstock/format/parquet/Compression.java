@@ -1,0 +1,111 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.CodecException;
+import io.penstock.codec.Gzip;
+import io.penstock.codec.Lz4;
+import io.penstock.codec.Snappy;
+import io.penstock.codec.Zstd;
+import io.penstock.io.LittleEndian;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+/** How a column chunk's pages are compressed, in the order of the codes. */
+enum Compression {
+    UNCOMPRESSED(1) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) {
+            target.copyFrom(source);
+        }
+    },
+    SNAPPY(Snappy.MAX_EXPANSION) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Snappy.decompress(source, target);
+        }
+    },
+    GZIP(1032) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Gzip.decompress(source, target);
+        }
+    },
+    LZO(0),
+    BROTLI(0),
+    /** Hadoop's framing of blocks; some writers put a bare block there. */
+    LZ4_HADOOP(255) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            try {
+                decompressHadoop(source, target);
+            } catch (CodecException _) {
+                Lz4.decompressBlock(source, target);
+            }
+        }
+    },
+    /** A block of 128 KiB of one byte takes 4. */
+    ZSTD(32 << 10) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Zstd.decompress(source, target);
+        }
+    },
+    LZ4_RAW(255) {
+        @Override
+        void decompress(MemorySegment source, MemorySegment target) throws IOException {
+            Lz4.decompressBlock(source, target);
+        }
+    };
+
+    /** What small blocks may expand to, whatever their size: a bound on ratios does not hold for them. */
+    private static final long SMALL_BYTES = 128 << 10;
+
+    private final long maxExpansion;
+
+    Compression(long maxExpansion) {
+        this.maxExpansion = maxExpansion;
+    }
+
+    /** Whether pages so compressed can be read. */
+    boolean isSupported() {
+        return maxExpansion > 0;
+    }
+
+    /** The most that so many bytes may decode to. */
+    long maxDecodedBytes(long compressedBytes) {
+        return this == UNCOMPRESSED ? compressedBytes : compressedBytes * maxExpansion + SMALL_BYTES;
+    }
+
+    /**
+     * Decodes a page.
+     *
+     * @param source its bytes; native memory
+     * @param target exactly as large as it decodes to; native memory
+     * @throws IOException if it is malformed; does not name the file
+     */
+    void decompress(MemorySegment source, MemorySegment target) throws IOException {
+        throw new CodecException("pages compressed with " + this);
+    }
+
+    /** Runs of a block each, behind the sizes of what it decodes to and of itself, both big-endian. */
+    private static void decompressHadoop(MemorySegment source, MemorySegment target) throws CodecException {
+        long in = 0;
+        long out = 0;
+        while (in < source.byteSize()) {
+            if (source.byteSize() - in < 2 * Integer.BYTES) {
+                throw new CodecException("lz4: the page ends within the head of a block");
+            }
+            int decoded = Integer.reverseBytes(source.get(LittleEndian.I32, in));
+            int stored = Integer.reverseBytes(source.get(LittleEndian.I32, in + Integer.BYTES));
+            in += 2 * Integer.BYTES;
+            if (stored < 0 || decoded < 0 || stored > source.byteSize() - in || decoded > target.byteSize() - out) {
+                throw new CodecException("lz4: a block of " + stored + " bytes that decodes to " + decoded);
+            }
+            Lz4.decompressBlock(source.asSlice(in, stored), target.asSlice(out, decoded));
+            in += stored;
+            out += decoded;
+        }
+        if (out != target.byteSize()) {
+            throw new CodecException("lz4: the page decodes to " + out + " bytes, expected " + target.byteSize());
+        }
+    }
+}

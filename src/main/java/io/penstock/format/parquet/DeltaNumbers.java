@@ -1,0 +1,125 @@
+package io.penstock.format.parquet;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.codec.CodecException;
+import io.penstock.io.LittleEndian;
+
+/**
+ * Reads integers that are stored as differences. The head is, as varints, the values a block, the miniblocks a block,
+ * the count of values, and (zigzag) the first one. A block is (zigzag) its least difference, a byte a miniblock with
+ * the bits that its values take, and the miniblocks: differences less the least one. Source: {@code Encodings.md} of
+ * apache/parquet-format, encoding DELTA_BINARY_PACKED.
+ */
+final class DeltaNumbers {
+
+    private static final String CALLED = "differences";
+    private static final int MAX_BLOCK_VALUES = 1 << 20;
+    private static final int MINIBLOCK_UNIT = 8;
+    /** Bits that one read of 8 bytes has whatever bit it starts at. */
+    private static final int BITS_IN_A_READ = 57;
+
+    private final PageBytes in;
+    private final int miniblocks;
+    private final int miniblockValues;
+    private final long count;
+    private long valuesLeft;
+    private long last;
+    private boolean firstGiven;
+    private long leastDelta;
+    private long widthsAt;
+    private int miniblock;
+    private int inMiniblock;
+    private int width;
+    private long packedStart;
+    private long packedBit;
+
+    DeltaNumbers(PageBytes in) throws CodecException {
+        this.in = in;
+        long blockValues = in.varint(CALLED);
+        long perBlock = in.varint(CALLED);
+        this.count = in.varint(CALLED);
+        this.last = in.zigzag(CALLED);
+        if (blockValues <= 0 || blockValues > MAX_BLOCK_VALUES || perBlock <= 0 || perBlock > blockValues
+                || blockValues % perBlock != 0 || blockValues / perBlock % MINIBLOCK_UNIT != 0 || count < 0) {
+            throw new CodecException(CALLED + ": " + count + " values in blocks of " + blockValues + " and "
+                    + perBlock + " miniblocks");
+        }
+        this.miniblocks = (int) perBlock;
+        this.miniblockValues = (int) (blockValues / perBlock);
+        this.miniblock = miniblocks;
+        this.valuesLeft = count;
+    }
+
+    /** How many values there are. */
+    long count() {
+        return count;
+    }
+
+    /** Reads the next values. */
+    void read(long[] into, int values) throws CodecException {
+        if (values > valuesLeft) {
+            throw new CodecException(CALLED + ": " + count + " values, where the page has more");
+        }
+        int i = 0;
+        if (!firstGiven && values > 0) {
+            firstGiven = true;
+            into[i++] = last;
+        }
+        while (i < values) {
+            if (inMiniblock == 0) {
+                startMiniblock();
+            }
+            int step = Math.min(inMiniblock, values - i);
+            unpack(into, i, step);
+            inMiniblock -= step;
+            i += step;
+        }
+        valuesLeft -= values;
+    }
+
+    /** Passes over all values that were not read, and what fills up the last miniblock. */
+    void skipRest() throws CodecException {
+        long[] ignored = new long[miniblockValues];
+        while (valuesLeft > 0) {
+            read(ignored, (int) Math.min(miniblockValues, valuesLeft));
+        }
+    }
+
+    private void startMiniblock() throws CodecException {
+        if (miniblock == miniblocks) {
+            leastDelta = in.zigzag(CALLED);
+            widthsAt = in.take(miniblocks, CALLED);
+            miniblock = 0;
+        }
+        width = in.segment.get(JAVA_BYTE, widthsAt + miniblock) & 0xFF;
+        if (width > Long.SIZE) {
+            throw new CodecException(CALLED + " of " + width + " bits");
+        }
+        packedStart = in.take((long) miniblockValues / 8 * width, CALLED);
+        packedBit = 0;
+        miniblock++;
+        inMiniblock = miniblockValues;
+    }
+
+    private void unpack(long[] into, int from, int count) {
+        long value = last;
+        long bit = packedBit;
+        long mask = width == 0 ? 0 : -1L >>> Long.SIZE - width;
+        for (int i = from; i < from + count; i++, bit += width) {
+            value += leastDelta + (width <= BITS_IN_A_READ ? PageBytes.bits(in.segment, packedStart, bit, mask)
+                    : wide(bit) & mask);
+            into[i] = value;
+        }
+        packedBit = bit;
+        last = value;
+    }
+
+    /** The 64 bits at a bit, which may reach into a ninth byte. */
+    private long wide(long bit) {
+        long at = packedStart + (bit >>> 3);
+        int shift = (int) (bit & 7);
+        long low = in.segment.get(LittleEndian.I64, at) >>> shift;
+        return shift == 0 ? low : low | (in.segment.get(JAVA_BYTE, at + Long.BYTES) & 0xFFL) << Long.SIZE - shift;
+    }
+}

@@ -1,0 +1,38 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.CodecException;
+import io.penstock.io.LittleEndian;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The values that data pages of a column chunk refer to.
+ *
+ * @param entries the values: numbers one behind the other; bytes each behind its length
+ * @param count how many
+ * @param starts of bytes, where each entry's start, and one more that is 4 behind the last one's end; null for numbers
+ */
+record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
+
+    /** A dictionary of values that are one behind the other. */
+    static Dictionary ofNumbers(PageBytes in, long count, int width) throws CodecException {
+        if (count < 0 || count > in.left() / width) {
+            throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");
+        }
+        return new Dictionary(in.segment.asSlice(in.at, count * width), count, null);
+    }
+
+    /** A dictionary of values each behind its length. */
+    static Dictionary ofBinaries(PageBytes in, long count, Arena arena) throws CodecException {
+        if (count < 0 || count > in.left() / Integer.BYTES) {
+            throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");
+        }
+        MemorySegment starts = arena.allocate((count + 1) * Long.BYTES, Long.BYTES);
+        for (long i = 0; i < count; i++) {
+            long length = in.i32("an entry's length") & 0xFFFFFFFFL;
+            starts.set(LittleEndian.I64, 8 * i, in.take(length, "an entry"));
+        }
+        starts.set(LittleEndian.I64, 8 * count, in.at + Integer.BYTES);
+        return new Dictionary(in.segment, count, starts);
+    }
+}

@@ -1,0 +1,130 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.JsonText;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+
+/** Goes over the entries of one leaf's chunk: two levels each, and a value where it is there. One thread's. */
+final class LeafCursor implements AutoCloseable {
+
+    private final NestedLeaf leaf;
+    private final LeafTiles tiles;
+    private final NativeBuffer values = new NativeBuffer();
+    private final long[] ends = new long[Numbers.TILE];
+    private int count;
+    private int at;
+    /** Values of the tile that were passed. */
+    private int valuesDone;
+    private long entriesDone;
+    private long rowStart;
+
+    LeafCursor(MappedFile file, NestedLeaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
+        this.leaf = leaf;
+        this.tiles = new LeafTiles(file, leaf.stored(), chunk, budget);
+    }
+
+    /** Whether there is no further entry. */
+    boolean isAtEnd() throws IOException {
+        if (at < count) {
+            return false;
+        }
+        try {
+            fill();
+        } catch (CodecException e) {
+            throw malformed(e.getMessage(), "what its encoding says");
+        }
+        return count == 0;
+    }
+
+    private void fill() throws IOException {
+        count = tiles.next();
+        at = 0;
+        valuesDone = 0;
+        int present = 0;
+        int max = leaf.stored().maxDefinition();
+        for (int i = 0; i < count; i++) {
+            int level = tiles.definitions()[i];
+            if (level > max || tiles.repetitions()[i] > leaf.stored().maxRepetition()) {
+                throw new CodecException("the levels " + level + " and " + tiles.repetitions()[i] + " of at most " + max
+                        + " and " + leaf.stored().maxRepetition());
+            }
+            present += level == max ? 1 : 0;
+        }
+        values.truncate(0);
+        if (present > 0 && leaf.stored().isBinary()) {
+            tiles.read(values, ends, present);
+        } else if (present > 0) {
+            values.reserve((long) present * leaf.stored().storedBytes());
+            tiles.read(values.segment(), 0, present);
+        }
+    }
+
+    /** The definition level of the entry, which is there. */
+    int definition() throws IOException {
+        require();
+        return tiles.definitions()[at];
+    }
+
+    /** The repetition level of the entry, which is there. */
+    int repetition() throws IOException {
+        require();
+        return tiles.repetitions()[at];
+    }
+
+    /** Whether there is a further entry, with this repetition level. */
+    boolean begins(int repetition) throws IOException {
+        return !isAtEnd() && tiles.repetitions()[at] == repetition;
+    }
+
+    private void require() throws IOException {
+        if (isAtEnd()) {
+            throw malformed("the end of the levels within a row", "more");
+        }
+    }
+
+    /** Goes to the next entry. */
+    void advance() throws IOException {
+        valuesDone += definition() == leaf.stored().maxDefinition() ? 1 : 0;
+        at++;
+        entriesDone++;
+    }
+
+    /** Writes the value of the entry, which is there, and goes to the next one. */
+    void append(JsonText out) throws IOException {
+        int value = valuesDone;
+        advance();
+        if (leaf.stored().isBinary()) {
+            long start = value == 0 ? 0 : ends[value - 1];
+            leaf.write(values.segment(), start, ends[value] - start, out);
+        } else {
+            int width = leaf.stored().storedBytes();
+            leaf.write(values.segment(), (long) value * width, width, out);
+        }
+    }
+
+    /** A row begins. */
+    void beginRow() {
+        rowStart = entriesDone;
+    }
+
+    /** Goes to where the next row begins. */
+    void endRow() throws IOException {
+        while (!isAtEnd() && (entriesDone == rowStart || repetition() != 0)) {
+            advance();
+        }
+    }
+
+    /** An error in the page that is read. */
+    MalformedStoreException malformed(String found, String expected) {
+        return tiles.malformed(found, expected);
+    }
+
+    @Override
+    public void close() {
+        tiles.close();
+        values.close();
+    }
+}

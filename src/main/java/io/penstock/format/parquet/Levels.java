@@ -1,0 +1,43 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.CodecException;
+
+/** Small numbers, one a value, that are read in order. */
+@FunctionalInterface
+interface Levels {
+
+    /**
+     * Reads the next ones.
+     *
+     * @param into set from its start
+     * @param count how many
+     * @throws CodecException if there are fewer
+     */
+    void read(int[] into, int count) throws CodecException;
+
+    /**
+     * Levels in the encoding that was in use before runs: as many bits as the highest one takes each, the highest bit
+     * first, without gaps. Source: {@code Encodings.md} of apache/parquet-format, encoding BIT_PACKED.
+     *
+     * @param in their bytes
+     * @param bits of a level
+     * @return a reader
+     */
+    static Levels bitPacked(PageBytes in, int bits) {
+        long[] bit = {0};
+        long start = in.at;
+        return (into, count) -> {
+            if (bit[0] + (long) count * bits > (in.end - start) * 8) {
+                throw new CodecException("levels: " + (in.end - start) + " bytes, where more values have some");
+            }
+            for (int i = 0; i < count; i++) {
+                int level = 0;
+                for (int b = 0; b < bits; b++, bit[0]++) {
+                    int octet = in.segment.get(java.lang.foreign.ValueLayout.JAVA_BYTE, start + (bit[0] >>> 3));
+                    level = level << 1 | octet >>> 7 - (int) (bit[0] & 7) & 1;
+                }
+                into[i] = level;
+            }
+        };
+    }
+}

@@ -1,0 +1,131 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.ColumnBlock;
+import io.penstock.format.JsonText;
+import io.penstock.format.parquet.SchemaNode.Repetition;
+import io.penstock.io.MappedFile;
+import io.penstock.io.spill.DecodedSpill;
+import io.penstock.store.Column;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A column whose values are given as JSON: a node of the schema and what is below it.
+ *
+ * @param column what its values are to a store's users
+ * @param storedType what Arrow calls its type
+ * @param root the node
+ * @param leaves the leaves below it
+ */
+record Nested(Column column, String storedType, Node root, List<NestedLeaf> leaves) implements ParquetColumn {
+
+    /** What is written for a node. */
+    enum Kind { LEAF, STRUCT, LIST, MAP }
+
+    /**
+     * A node.
+     *
+     * @param kind what is written for it
+     * @param key its name as it is written before a struct's value
+     * @param isOptional whether it may be null
+     * @param definition the least definition level at which it is not
+     * @param repetition of a list or a map, the level at which a further element of it begins; the least definition
+     *     level at which it has one is {@code definition + 1}
+     * @param firstLeaf the first of the column's leaves that are below it
+     * @param leafCount how many those are
+     * @param children of a struct; the element of a list; key and value of a map
+     */
+    record Node(Kind kind, byte[] key, boolean isOptional, int definition, int repetition, int firstLeaf,
+            int leafCount, List<Node> children) {
+    }
+
+    /**
+     * The column of a node of the schema.
+     *
+     * @param name its name
+     * @param node the node
+     * @param definition the definition level of what it is in
+     * @param firstIndex the place of its first leaf among the schema's
+     */
+    static Nested of(String name, SchemaNode node, int definition, int firstIndex) {
+        List<NestedLeaf> leaves = new ArrayList<>();
+        Node root = build(node, definition, 0, firstIndex, leaves);
+        return new Nested(Column.text(name, "json"), ArrowNames.of(node), root, List.copyOf(leaves));
+    }
+
+    private static Node build(SchemaNode node, int definition, int repetition, int firstIndex,
+            List<NestedLeaf> leaves) {
+        if (node.is(Repetition.REPEATED)) {
+            // A list that no group says is one.
+            int first = leaves.size();
+            Node element = single(node, false, definition + 1, repetition + 1, firstIndex, leaves);
+            return new Node(Kind.LIST, JsonText.key(node.name()), false, definition, repetition + 1, first,
+                    leaves.size() - first, List.of(element));
+        }
+        boolean optional = node.is(Repetition.OPTIONAL);
+        return single(node, optional, definition + (optional ? 1 : 0), repetition, firstIndex, leaves);
+    }
+
+    /** A node, whether or not it is repeated. */
+    private static Node single(SchemaNode node, boolean optional, int definition, int repetition, int firstIndex,
+            List<NestedLeaf> leaves) {
+        int first = leaves.size();
+        List<Node> children = new ArrayList<>();
+        Kind kind = Kind.STRUCT;
+        SchemaNode element = node.is(Annotation.Meaning.LIST) ? Schema.elementOf(node) : null;
+        SchemaNode pair = node.is(Annotation.Meaning.MAP) ? Schema.pairOf(node) : null;
+        if (node.isLeaf()) {
+            kind = Kind.LEAF;
+            leaves.add(NestedLeaf.of(node, firstIndex + leaves.size(), definition, repetition));
+        } else if (element != null) {
+            kind = Kind.LIST;
+            children.add(element == node.children().getFirst()
+                    ? single(element, false, definition + 1, repetition + 1, firstIndex, leaves)
+                    : build(element, definition + 1, repetition + 1, firstIndex, leaves));
+        } else if (pair != null) {
+            kind = Kind.MAP;
+            for (SchemaNode child : pair.children()) {
+                children.add(build(child, definition + 1, repetition + 1, firstIndex, leaves));
+            }
+        } else {
+            for (SchemaNode child : node.children()) {
+                children.add(build(child, definition, repetition, firstIndex, leaves));
+            }
+        }
+        boolean many = kind == Kind.LIST || kind == Kind.MAP;
+        return new Node(kind, JsonText.key(node.name()), optional, definition, many ? repetition + 1 : repetition,
+                first, leaves.size() - first, List.copyOf(children));
+    }
+
+    /** Why a node cannot be read even as JSON; null if it can. */
+    static String reasonAgainst(SchemaNode node) {
+        if (node.isLeaf()) {
+            return NestedLeaf.reasonAgainst(node);
+        }
+        if (node.children().isEmpty()) {
+            return "a group without fields";
+        }
+        for (SchemaNode child : node.children()) {
+            String reason = reasonAgainst(child);
+            if (reason != null) {
+                return reason;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public List<StoredLeaf> stored() {
+        return leaves.stream().map(NestedLeaf::stored).toList();
+    }
+
+    @Override
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
+            throws IOException {
+        try (NestedDecoder decoder = new NestedDecoder(file, this, group, budget)) {
+            return decoder.decode(copy);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.zip.CRC32;
+
+/**
+ * The pages of a column chunk, one after another: each is copied from the mapping into memory, checked by its CRC if it
+ * has one, and decompressed there. The mapping itself is never handed to native code. One thread's.
+ */
+final class Pages implements AutoCloseable {
+
+    private final MappedFile file;
+    private final ColumnChunk chunk;
+    private final DecodeLimit.Budget budget;
+    private final long end;
+    private final Arena dictionaryArena = Arena.ofConfined();
+    private final NativeBuffer stored = new NativeBuffer();
+    private final NativeBuffer decoded = new NativeBuffer();
+    private long at;
+    private long headerAt;
+    private PageHeader header;
+
+    Pages(MappedFile file, ColumnChunk chunk, DecodeLimit.Budget budget) {
+        this.file = file;
+        this.chunk = chunk;
+        this.budget = budget;
+        this.at = chunk.start();
+        this.end = chunk.start() + chunk.byteSize();
+    }
+
+    /** Goes to the next page; its header. */
+    PageHeader next() throws IOException {
+        headerAt = at;
+        if (at >= end) {
+            throw new MalformedStoreException(file.path(), at, "the end of a column chunk's pages",
+                    "more values of " + String.join(".", chunk.path()));
+        }
+        ThriftReader in = new ThriftReader(file.path(), file.segment(), at, end);
+        header = PageHeader.read(in);
+        at = in.position();
+        if (header.compressedBytes() > end - at) {
+            throw malformed("a page of " + header.compressedBytes() + " bytes", "at most the " + (end - at)
+                    + " that the column chunk has left");
+        }
+        at += header.compressedBytes();
+        return header;
+    }
+
+    /** The bytes of a page that starts with its values, or its levels, all of them compressed. */
+    PageBytes bytes() throws IOException {
+        MemorySegment page = load();
+        return decompress(page, 0, chunk.compression() != Compression.UNCOMPRESSED);
+    }
+
+    /** The bytes of a page of version 2: first the levels, which are not compressed. */
+    PageBytes bytesBehindLevels() throws IOException {
+        MemorySegment page = load();
+        return decompress(page, header.definitionBytes() + header.repetitionBytes(),
+                header.compressed() && chunk.compression() != Compression.UNCOMPRESSED);
+    }
+
+    /** The arena that a dictionary lives in: as long as the pages are read. */
+    Arena dictionaryArena() {
+        return dictionaryArena;
+    }
+
+    /** The bytes of a dictionary page, which stay. */
+    PageBytes dictionaryBytes() throws IOException {
+        PageBytes page = bytes();
+        MemorySegment kept = dictionaryArena.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
+        MemorySegment.copy(page.segment, page.at, kept, 0, page.left());
+        return new PageBytes(kept, 0, page.left());
+    }
+
+    /** Copies the page out of the mapping and checks it. */
+    private MemorySegment load() throws IOException {
+        int bytes = header.compressedBytes();
+        stored.truncate(0);
+        stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
+        MemorySegment.copy(file.segment(), at - bytes, stored.segment(), 0, bytes);
+        MemorySegment page = stored.segment().asSlice(0, bytes);
+        if (header.crc() != null) {
+            CRC32 crc = new CRC32();
+            crc.update(page.asByteBuffer());
+            if ((int) crc.getValue() != header.crc()) {
+                throw malformed(String.format("a page with the CRC %08x", (int) crc.getValue()),
+                        String.format("%08x", header.crc()));
+            }
+        }
+        return page;
+    }
+
+    private PageBytes decompress(MemorySegment page, int skip, boolean compressed) throws IOException {
+        int bytes = header.uncompressedBytes() - skip;
+        if (!compressed) {
+            if (header.uncompressedBytes() != page.byteSize()) {
+                throw malformed("a page of " + page.byteSize() + " bytes that is not compressed",
+                        header.uncompressedBytes() + ", as it says");
+            }
+            return new PageBytes(stored.segment(), 0, page.byteSize());
+        }
+        if (bytes > chunk.compression().maxDecodedBytes(page.byteSize() - skip)) {
+            throw malformed("a page of " + page.byteSize() + " bytes, compressed with " + chunk.compression()
+                    + " from " + header.uncompressedBytes(), "a ratio that it can have");
+        }
+        budget.check(bytes);
+        decoded.truncate(0);
+        decoded.reserve((long) skip + bytes + PageBytes.SLACK_BYTES);
+        MemorySegment.copy(page, 0, decoded.segment(), 0, skip);
+        if (bytes > 0) {
+            try {
+                chunk.compression().decompress(page.asSlice(skip), decoded.segment().asSlice(skip, bytes));
+            } catch (MissingLibraryException e) {
+                throw e;
+            } catch (CodecException e) {
+                throw malformed(e.getMessage(), "a whole page");
+            }
+        }
+        return new PageBytes(decoded.segment(), 0, (long) skip + bytes);
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return new MalformedStoreException(file.path(), headerAt, String.join(".", chunk.path()) + ": " + found,
+                expected);
+    }
+
+    @Override
+    public void close() {
+        dictionaryArena.close();
+        stored.close();
+        decoded.close();
+    }
+}

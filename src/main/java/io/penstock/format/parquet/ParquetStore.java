@@ -1,0 +1,210 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.ColumnBlock;
+import io.penstock.format.ColumnBlocks;
+import io.penstock.format.Fingerprint;
+import io.penstock.format.JsonText;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Span;
+import io.penstock.io.spill.DecodedSpill;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
+ * for the first time; from then on a look-up is a read of the decoded copy. What is neither numbers nor bytes nor text
+ * is given as JSON, put together of its column chunks.
+ */
+public final class ParquetStore implements RecordStore {
+
+    /** Rows that are stored together, and the file that has them. */
+    private record Group(ParquetPart part, RowGroup rows) {
+    }
+
+    private final Path path;
+    private final List<ParquetPart> parts;
+    private final List<Column> columns;
+    /** The row groups that have rows. */
+    private final Group[] groups;
+    /** The first row of each group, and the count of all rows behind the last. */
+    private final long[] starts;
+    private final ColumnBlocks blocks;
+    private final DecodedSpill copy;
+    private volatile String fingerprint;
+
+    private ParquetStore(Path path, List<ParquetPart> parts) throws MalformedStoreException {
+        this.path = path;
+        this.parts = parts;
+        this.columns = parts.getFirst().columns().stream().map(ParquetColumn::column).toList();
+        List<Group> found = new ArrayList<>();
+        for (ParquetPart part : parts) {
+            checkSame(part);
+            part.metadata().groups().stream().filter(group -> group.rows() > 0)
+                    .forEach(group -> found.add(new Group(part, group)));
+        }
+        if ((long) found.size() * columns.size() > Integer.MAX_VALUE - Long.BYTES) {
+            throw new MalformedStoreException(path, found.size() + " row groups of " + columns.size() + " columns",
+                    "less than 2^31 column chunks");
+        }
+        this.groups = found.toArray(Group[]::new);
+        this.starts = new long[groups.length + 1];
+        for (int g = 0; g < groups.length; g++) {
+            starts[g + 1] = starts[g] + groups[g].rows().rows();
+        }
+        this.blocks = new ColumnBlocks(groups.length * columns.size(), this::decode);
+        this.copy = new DecodedSpill(path);
+    }
+
+    /**
+     * Opens Parquet files and checks their footers.
+     *
+     * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names
+     * @param member which of several sets of files in a folder: {@code train} for {@code train-00000-of-00010.parquet}
+     *     and those that follow; null if there is but one
+     * @param limit what each file may decode to; a column beyond it is refused when it is read
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if a file is no Parquet file, is encrypted, or has no column that can be read, if
+     *     the files differ in their columns, or if one of a set is missing
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    public static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
+        List<ParquetPart> parts = new ArrayList<>();
+        try {
+            for (Path file : ParquetFiles.of(path, member)) {
+                parts.add(ParquetPart.open(file, limit));
+            }
+            return new ParquetStore(path, List.copyOf(parts));
+        } catch (Throwable t) {
+            parts.forEach(ParquetPart::close);
+            throw t;
+        }
+    }
+
+    /**
+     * Whether a file is a Parquet file.
+     *
+     * @param head its first bytes
+     * @return true if they are the format's magic, or that of an encrypted one
+     */
+    public static boolean isParquet(byte[] head) {
+        return FileMetadata.isMagic(head);
+    }
+
+    private void checkSame(ParquetPart part) throws MalformedStoreException {
+        List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
+        if (!found.equals(columns)) {
+            throw new MalformedStoreException(part.file().path(), "the columns " + found, columns + ", as "
+                    + parts.getFirst().file().path().getFileName() + " has");
+        }
+    }
+
+    @Override
+    public long size() {
+        return starts[groups.length];
+    }
+
+    @Override
+    public List<Column> columns() {
+        return columns;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return parts.getFirst().schema().unread().stream().collect(Collectors.toMap(Schema.Unread::name,
+                Schema.Unread::reason, (first, _) -> first));
+    }
+
+    @Override
+    public boolean isPresent(long record, int column) {
+        int group = groupOf(record);
+        Objects.checkIndex(column, columns.size());
+        return block(group, column).state(record - starts[group]) == ColumnBlock.PRESENT;
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        int group = groupOf(record);
+        Objects.checkIndex(column, columns.size());
+        ColumnBlock block = block(group, column);
+        long row = record - starts[group];
+        byte state = block.state(row);
+        if (state != ColumnBlock.PRESENT) {
+            String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
+                    ? "is a list of which an item is null"
+                    : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
+            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().path(), "row "
+                    + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
+        }
+        block.locate(row, into);
+    }
+
+    private int groupOf(long record) {
+        if (record < 0 || record >= size()) {
+            throw new IndexOutOfBoundsException(path + ": row " + record + ", expected 0 to " + (size() - 1));
+        }
+        int found = Arrays.binarySearch(starts, record);
+        return found >= 0 ? found : -found - 2;
+    }
+
+    private ColumnBlock block(int group, int column) {
+        return blocks.get(group * columns.size() + column, groups[group].part().file());
+    }
+
+    private ColumnBlock decode(int block) throws IOException {
+        Group from = groups[block / columns.size()];
+        return from.part().columns().get(block % columns.size()).decode(from.part().file(), from.rows(),
+                from.part().budget(), copy);
+    }
+
+    /** Always: pages are encoded, and mostly compressed. */
+    @Override
+    public boolean isConverted(int column) {
+        Objects.checkIndex(column, columns.size());
+        return true;
+    }
+
+    @Override
+    public long maxLength(int column) {
+        Column found = columns.get(column);
+        return found.spec().rank() > 0 && !found.spec().isVariable() ? found.spec().dim(0) : -1;
+    }
+
+    @Override
+    public Inspection inspect(boolean digest, Progress progress) {
+        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().path()).toList(),
+                ParquetDetails.of(this, parts, digest, progress));
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            Fingerprint sample = new Fingerprint();
+            parts.forEach(part -> sample.add(part.file()));
+            fingerprint = "parquet:rows=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public void close() {
+        copy.close();
+        parts.forEach(ParquetPart::close);
+    }
+
+    @Override
+    public String toString() {
+        return path + " (" + size() + " rows: " + columns + ")";
+    }
+}

@@ -1,0 +1,39 @@
+package io.penstock.format.parquet;
+
+import io.penstock.io.MalformedStoreException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rows that are stored together, a chunk a column.
+ *
+ * @param rows how many
+ * @param chunks the chunk of each leaf of the schema
+ */
+record RowGroup(long rows, List<ColumnChunk> chunks) {
+
+    /** Rows of a group are counted in an {@code int} while they are decoded. */
+    private static final long MAX_ROWS = Integer.MAX_VALUE - 1;
+
+    static RowGroup read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
+        long rows = -1;
+        List<ColumnChunk> chunks = new ArrayList<>();
+        int outer = in.beginStruct();
+        while (in.nextField()) {
+            switch (in.fieldId()) {
+                case 1 -> {
+                    for (int i = in.list(ThriftReader.STRUCT); i > 0; i--) {
+                        chunks.add(ColumnChunk.read(in, pagesEnd));
+                    }
+                }
+                case 3 -> rows = in.i64();
+                default -> in.skip();
+            }
+        }
+        in.endStruct(outer);
+        if (rows < 0 || rows > MAX_ROWS) {
+            throw in.malformed("a row group of " + rows + " rows", "0 to " + MAX_ROWS);
+        }
+        return new RowGroup(rows, List.copyOf(chunks));
+    }
+}

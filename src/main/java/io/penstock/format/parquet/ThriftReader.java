@@ -1,0 +1,284 @@
+package io.penstock.format.parquet;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.io.MalformedStoreException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * Reads structs in Thrift's compact protocol, as Parquet's footer and page headers are written, one value after another
+ * and within bounds. A struct is read as
+ *
+ * <pre>{@code
+ * int outer = in.beginStruct();
+ * while (in.nextField()) {
+ *     switch (in.fieldId()) {
+ *         case 1 -> version = in.i32();
+ *         default -> in.skip();
+ *     }
+ * }
+ * in.endStruct(outer);
+ * }</pre>
+ *
+ * <p>Source: {@code doc/specs/thrift-compact-protocol.md} of apache/thrift.
+ */
+final class ThriftReader {
+
+    /** Types of fields and elements. */
+    static final int TRUE = 1;
+    static final int FALSE = 2;
+    static final int I8 = 3;
+    static final int I16 = 4;
+    static final int I32 = 5;
+    static final int I64 = 6;
+    static final int DOUBLE = 7;
+    static final int BINARY = 8;
+    static final int LIST = 9;
+    static final int SET = 10;
+    static final int MAP = 11;
+    static final int STRUCT = 12;
+
+    private static final int MAX_NESTING = 32;
+    private static final int MAX_ELEMENTS = 1_000_000;
+    private static final int MAX_STRING_BYTES = 100_000_000;
+    private static final int VARINT_BITS = 64;
+
+    private final Path file;
+    private final MemorySegment bytes;
+    private final long end;
+    private long at;
+    private int type = STRUCT;
+    private int fieldId;
+    private int nesting;
+
+    /**
+     * A reader of one struct.
+     *
+     * @param file the file, for messages
+     * @param bytes all of it
+     * @param at where the struct starts
+     * @param end where it ends at the latest
+     */
+    ThriftReader(Path file, MemorySegment bytes, long at, long end) {
+        this.file = file;
+        this.bytes = bytes;
+        this.at = at;
+        this.end = end;
+    }
+
+    /** Where the next byte is read. */
+    long position() {
+        return at;
+    }
+
+    /** Enters a struct; gives what {@link #endStruct} takes. */
+    int beginStruct() throws MalformedStoreException {
+        expect(STRUCT, "a struct");
+        if (++nesting > MAX_NESTING) {
+            throw malformed("structs nested more than " + MAX_NESTING + " deep", "fewer");
+        }
+        int outer = fieldId;
+        fieldId = 0;
+        return outer;
+    }
+
+    /** Leaves a struct. */
+    void endStruct(int outer) {
+        nesting--;
+        fieldId = outer;
+        type = STRUCT;
+    }
+
+    /** Goes to the next field of a struct; false at its end. */
+    boolean nextField() throws MalformedStoreException {
+        int head = u8();
+        if (head == 0) {
+            return false;
+        }
+        type = head & 0xF;
+        int delta = head >>> 4;
+        fieldId = delta == 0 ? (short) zigzag(varint()) : fieldId + delta;
+        return true;
+    }
+
+    /** The id of the field that {@link #nextField} went to. */
+    int fieldId() {
+        return fieldId;
+    }
+
+    boolean bool() throws MalformedStoreException {
+        if (type != TRUE && type != FALSE) {
+            throw malformed("field " + fieldId + " of Thrift type " + type, "a truth value");
+        }
+        return type == TRUE;
+    }
+
+    int i8() throws MalformedStoreException {
+        expect(I8, "an i8");
+        return (byte) u8();
+    }
+
+    int i32() throws MalformedStoreException {
+        expect(I32, "an i32");
+        long value = zigzag(varint());
+        if (value != (int) value) {
+            throw malformed("field " + fieldId + " with the value " + value, "an i32");
+        }
+        return (int) value;
+    }
+
+    long i64() throws MalformedStoreException {
+        expect(I64, "an i64");
+        return zigzag(varint());
+    }
+
+    String string() throws MalformedStoreException {
+        expect(BINARY, "a string");
+        int length = length();
+        byte[] text = bytes.asSlice(at, length).toArray(JAVA_BYTE);
+        try {
+            String decoded = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(text)).toString();
+            at += length;
+            return decoded;
+        } catch (CharacterCodingException _) {
+            throw malformed("field " + fieldId + ": a string that is not UTF-8", "UTF-8");
+        }
+    }
+
+    /** Enters a list of such elements, whose values follow one after another; gives how many. */
+    int list(int elementType) throws MalformedStoreException {
+        expect(LIST, "a list");
+        int count = listHead();
+        if (count > 0 && type != elementType) {
+            throw malformed("field " + fieldId + ": a list of Thrift type " + type, "type " + elementType);
+        }
+        type = elementType;
+        return count;
+    }
+
+    /** Passes over the value of the field. */
+    void skip() throws MalformedStoreException {
+        switch (type) {
+            case TRUE, FALSE -> { }
+            case I8 -> u8();
+            case I16, I32, I64 -> varint();
+            case DOUBLE -> pass(Double.BYTES);
+            case BINARY -> pass(length());
+            case LIST, SET -> skipElements();
+            case MAP -> skipMap();
+            case STRUCT -> {
+                int outer = beginStruct();
+                while (nextField()) {
+                    skip();
+                }
+                endStruct(outer);
+            }
+            default -> throw malformed("field " + fieldId + " of Thrift type " + type, "a type from 1 to 12");
+        }
+    }
+
+    private void skipElements() throws MalformedStoreException {
+        int count = listHead();
+        int elementType = type;
+        if (++nesting > MAX_NESTING) {
+            throw malformed("lists nested more than " + MAX_NESTING + " deep", "fewer");
+        }
+        for (int i = 0; i < count; i++) {
+            skipElement(elementType);
+        }
+        nesting--;
+    }
+
+    private void skipMap() throws MalformedStoreException {
+        int count = count(varint());
+        int types = count == 0 ? 0 : u8();
+        if (++nesting > MAX_NESTING) {
+            throw malformed("maps nested more than " + MAX_NESTING + " deep", "fewer");
+        }
+        for (int i = 0; i < count; i++) {
+            skipElement(types >>> 4);
+            skipElement(types & 0xF);
+        }
+        nesting--;
+    }
+
+    /** A truth value is its field's type, but a byte as an element. */
+    private void skipElement(int elementType) throws MalformedStoreException {
+        if (elementType == TRUE || elementType == FALSE) {
+            u8();
+        } else {
+            type = elementType;
+            skip();
+        }
+    }
+
+    /** The count of a list; sets the type to that of its elements. */
+    private int listHead() throws MalformedStoreException {
+        int head = u8();
+        type = head & 0xF;
+        return count(head >>> 4 == 0xF ? varint() : head >>> 4);
+    }
+
+    /** Every element takes a byte at least. */
+    private int count(long count) throws MalformedStoreException {
+        if (count < 0 || count > MAX_ELEMENTS || count > end - at) {
+            throw malformed("field " + fieldId + ": " + Long.toUnsignedString(count) + " elements", "at most "
+                    + Math.min(MAX_ELEMENTS, end - at));
+        }
+        return (int) count;
+    }
+
+    private int length() throws MalformedStoreException {
+        long length = varint();
+        if (length < 0 || length > MAX_STRING_BYTES || length > end - at) {
+            throw malformed("field " + fieldId + ": " + Long.toUnsignedString(length) + " bytes of text", "at most "
+                    + Math.min(MAX_STRING_BYTES, end - at));
+        }
+        return (int) length;
+    }
+
+    private void pass(long count) throws MalformedStoreException {
+        if (count > end - at) {
+            throw malformed("the end of the struct's bytes", "more");
+        }
+        at += count;
+    }
+
+    private int u8() throws MalformedStoreException {
+        if (at >= end) {
+            throw malformed("the end of the struct's bytes", "more");
+        }
+        return bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
+    }
+
+    private long varint() throws MalformedStoreException {
+        long value = 0;
+        for (int shift = 0; shift < VARINT_BITS; shift += 7) {
+            int part = u8();
+            value |= (long) (part & 0x7F) << shift;
+            if (part < 0x80) {
+                return value;
+            }
+        }
+        throw malformed("a number of more than 10 bytes", "a varint");
+    }
+
+    private static long zigzag(long value) {
+        return value >>> 1 ^ -(value & 1);
+    }
+
+    private void expect(int expected, String called) throws MalformedStoreException {
+        if (type != expected) {
+            throw malformed("field " + fieldId + " of Thrift type " + type, called);
+        }
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return new MalformedStoreException(file, at, found, expected);
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * Parquet files: their footer, their pages, and their columns: numbers, lists of numbers, bytes, text, and what is
+ * nested otherwise as JSON.
+ */
+package io.penstock.format.parquet;

@@ -1,0 +1,218 @@
+package io.penstock.format.safetensors;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import io.penstock.memory.TensorSpec;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * The header of a safetensors file:
+ *
+ * <pre>
+ *    0  u64        N, at most 100,000,000
+ *    8  char[N]    JSON, UTF-8, from '{' on; spaces behind it
+ *                  name -> {"dtype": F32, "shape": [2, 3], "data_offsets": [begin, end]}
+ *                  "__metadata__" -> {string -> string}, may be missing
+ *  8+N  bytes      the tensors, row-major, little-endian, without gaps; offsets count from here
+ * </pre>
+ *
+ * @param headerBytes N
+ * @param metadata what the file says of itself; null if it has no {@code __metadata__}
+ * @param entries its tensors, in the order of their offsets
+ */
+record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<Entry> entries) {
+
+    static final String METADATA = "__metadata__";
+    static final int LENGTH_BYTES = Long.BYTES;
+    /** The format's own limit. */
+    static final int MAX_HEADER_BYTES = 100_000_000;
+
+    /** The limit of numpy and torch, where the tensors come from and go to. */
+    private static final int MAX_RANK = 64;
+
+    /**
+     * A tensor.
+     *
+     * @param name its name
+     * @param type of its elements, as the file has them
+     * @param shape its dimensions
+     * @param spec what it is as a tensor of ours; null if we have no type for its elements
+     * @param begin its first byte, behind the header
+     * @param end the byte behind its last one
+     */
+    record Entry(String name, SafetensorsType type, List<Long> shape, TensorSpec spec, long begin, long end) {
+    }
+
+    /** Reads and checks the header of a file, and that its tensors are all that is behind it. */
+    static SafetensorsHeader read(MappedFile file) throws IOException {
+        long fileBytes = file.byteSize();
+        if (fileBytes < LENGTH_BYTES) {
+            throw new MalformedStoreException(file.path(), fileBytes, "the file ends",
+                    "8 bytes that say how long its header is");
+        }
+        long headerBytes = file.segment().get(LittleEndian.I64, 0);
+        if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
+            throw new MalformedStoreException(file.path(), 0, "a header of " + Long.toUnsignedString(headerBytes)
+                    + " bytes", "at most " + MAX_HEADER_BYTES);
+        }
+        if (headerBytes > fileBytes - LENGTH_BYTES) {
+            throw new MalformedStoreException(file.path(), fileBytes, "the file ends inside its header",
+                    headerBytes + " bytes of it");
+        }
+        try {
+            byte[] text = file.segment().asSlice(LENGTH_BYTES, headerBytes).toArray(JAVA_BYTE);
+            return new Parser(file, fileBytes - LENGTH_BYTES - headerBytes, text).header();
+        } catch (OutOfMemoryError e) {
+            throw new IOException(file.path() + ": no memory for what its header of " + headerBytes
+                    + " bytes says", e);
+        }
+    }
+
+    /** The text, and the bytes behind it. */
+    private record Parser(MappedFile file, long dataBytes, byte[] text) {
+
+        SafetensorsHeader header() throws MalformedStoreException {
+            Map<String, Object> fields = fields();
+            Map<String, String> metadata = fields.containsKey(METADATA) ? metadata(fields.remove(METADATA)) : null;
+            List<Entry> entries = new ArrayList<>(fields.size());
+            for (Map.Entry<String, Object> field : fields.entrySet()) {
+                entries.add(entry(field.getKey(), field.getValue()));
+            }
+            entries.sort(Comparator.comparingLong(Entry::begin).thenComparingLong(Entry::end));
+            checkContiguous(entries);
+            return new SafetensorsHeader(text.length, metadata, List.copyOf(entries));
+        }
+
+        private Map<String, Object> fields() throws MalformedStoreException {
+            if (text.length == 0 || text[0] != '{') {
+                throw new MalformedStoreException(file.path(), LENGTH_BYTES, text.length == 0 ? "an empty header"
+                        : String.format("byte 0x%02X", text[0]), "'{', the start of a JSON object");
+            }
+            try {
+                return Json.object(Json.parse(text));
+            } catch (JsonException e) {
+                throw new MalformedStoreException(file.path(), LENGTH_BYTES + Math.max(e.offset(), 0),
+                        e.found() + " in the header", e.expected());
+            }
+        }
+
+        private Map<String, String> metadata(Object value) throws MalformedStoreException {
+            if (!(value instanceof Map<?, ?> map)) {
+                throw malformed(METADATA + " is not an object", "one of strings");
+            }
+            Map<String, String> metadata = new LinkedHashMap<>();
+            for (Map.Entry<?, ?> each : map.entrySet()) {
+                if (!(each.getValue() instanceof String string)) {
+                    throw malformed(METADATA + " has something else than a string for " + shown(each.getKey()),
+                            "strings alone");
+                }
+                metadata.put((String) each.getKey(), string);
+            }
+            return metadata;
+        }
+
+        private Entry entry(String name, Object value) throws MalformedStoreException {
+            if (!(value instanceof Map<?, ?> fields)) {
+                throw malformed(tensor(name) + " is not an object", "one of dtype, shape and data_offsets");
+            }
+            SafetensorsType type = type(name, fields.get("dtype"));
+            long[] shape = numbers(name, "shape", fields.get("shape"));
+            long[] offsets = numbers(name, "data_offsets", fields.get("data_offsets"));
+            if (shape.length > MAX_RANK) {
+                throw malformed(tensor(name) + " has " + shape.length + " dimensions", "at most " + MAX_RANK);
+            }
+            if (offsets.length != 2) {
+                throw malformed(tensor(name) + " has " + offsets.length + " data_offsets", "its begin and its end");
+            }
+            long bytes = byteSize(name, type, shape);
+            if (offsets[1] < offsets[0] || offsets[1] - offsets[0] != bytes) {
+                throw malformed(tensor(name) + " has the data_offsets " + offsets[0] + " to " + offsets[1], bytes
+                        + " bytes, which its shape has of " + type);
+            }
+            return new Entry(name, type, LongStream.of(shape).boxed().toList(),
+                    type.dtype() == null ? null : new TensorSpec(name, type.dtype(), shape), offsets[0], offsets[1]);
+        }
+
+        private SafetensorsType type(String name, Object value) throws MalformedStoreException {
+            SafetensorsType type = value instanceof String string ? SafetensorsType.of(string) : null;
+            if (type == null) {
+                throw malformed(tensor(name) + " has the dtype " + shown(value), "one of the format's, such as F32");
+            }
+            return type;
+        }
+
+        private long[] numbers(String name, String field, Object value) throws MalformedStoreException {
+            if (!(value instanceof List<?> list)) {
+                throw malformed(tensor(name) + " has no list as its " + field, "one of whole numbers");
+            }
+            long[] numbers = new long[list.size()];
+            for (int i = 0; i < numbers.length; i++) {
+                if (!(list.get(i) instanceof Long number) || number < 0) {
+                    throw malformed(tensor(name) + " has " + shown(list.get(i)) + " in its " + field,
+                            "whole numbers from 0 to 2^63 - 1");
+                }
+                numbers[i] = number;
+            }
+            return numbers;
+        }
+
+        /** Bytes of all elements. Dimensions beside one of 0 may not overflow either: rows are counted by them. */
+        private long byteSize(String name, SafetensorsType type, long[] shape) throws MalformedStoreException {
+            boolean isPacked = type.bits() < Byte.SIZE;
+            long size = isPacked ? type.bits() : type.bits() / Byte.SIZE;
+            boolean isEmpty = false;
+            for (long dim : shape) {
+                isEmpty |= dim == 0;
+                if (dim > 0 && size > Long.MAX_VALUE / dim) {
+                    throw malformed(tensor(name) + " has a shape of over 2^63 bytes", "fewer");
+                }
+                size *= Math.max(dim, 1);
+            }
+            if (isPacked && !isEmpty && size % Byte.SIZE != 0) {
+                throw malformed(tensor(name) + " has " + size + " bits of " + type, "a whole number of bytes");
+            }
+            return isEmpty ? 0 : isPacked ? size / Byte.SIZE : size;
+        }
+
+        private void checkContiguous(List<Entry> entries) throws MalformedStoreException {
+            long end = 0;
+            for (Entry entry : entries) {
+                if (entry.begin() != end) {
+                    throw malformed(tensor(entry.name()) + " begins at " + entry.begin(), end
+                            + ", where the one before it ends: no gaps, no overlaps");
+                }
+                end = entry.end();
+            }
+            if (end != dataBytes) {
+                throw new MalformedStoreException(file.path(), file.byteSize(), "the file has " + dataBytes
+                        + " bytes behind its header", end + ", where the last tensor ends");
+            }
+        }
+
+        private MalformedStoreException malformed(String found, String expected) {
+            return new MalformedStoreException(file.path(), LENGTH_BYTES, found, expected);
+        }
+
+        private static String tensor(String name) {
+            return "tensor " + shown(name);
+        }
+
+        /** A value of the file in a message: not longer than a line should be. */
+        private static String shown(Object value) {
+            String text = value instanceof String ? "'" + value + "'"
+                    : value instanceof Map ? "an object" : value instanceof List ? "a list" : String.valueOf(value);
+            return text.length() <= 80 ? text : text.substring(0, 80) + "...";
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.Gzip;
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.codec.Zstd;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/** How a shard is compressed, which its first bytes say. */
+enum Compression {
+    NONE,
+    GZIP,
+    ZSTD;
+
+    private static final int MAGIC_BYTES = 6;
+
+    static Compression of(Path shard) throws IOException {
+        byte[] head;
+        try (InputStream in = RegularFile.newInputStream(shard)) {
+            head = in.readNBytes(MAGIC_BYTES);
+        }
+        if (startsWith(head, 0x1f, 0x8b)) {
+            return GZIP;
+        }
+        // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), with which some writers begin.
+        if (startsWith(head, 0x28, 0xb5, 0x2f, 0xfd)
+                || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d
+                && head[3] == 0x18) {
+            return ZSTD;
+        }
+        if (startsWith(head, 'B', 'Z', 'h') || startsWith(head, 0xfd, '7', 'z', 'X', 'Z', 0)) {
+            throw new MalformedStoreException(shard, 0, "a tar compressed by " + (head[0] == 'B' ? "bzip2" : "xz"),
+                    "a plain tar, gzip or zstd");
+        }
+        return NONE;
+    }
+
+    private static boolean startsWith(byte[] head, int... bytes) {
+        if (head.length < bytes.length) {
+            return false;
+        }
+        for (int i = 0; i < bytes.length; i++) {
+            if ((head[i] & 0xFF) != bytes[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The tar's bytes. */
+    TarSource open(Path shard, DecodeLimit limit) throws IOException {
+        return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard, limit));
+    }
+
+    /** The tar's bytes, decoded, within a limit; what is malformed is said with the shard's name. */
+    InputStream decode(Path shard, DecodeLimit limit) throws IOException {
+        FileChannel channel = RegularFile.open(shard);
+        try {
+            InputStream packed = Channels.newInputStream(channel);
+            InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed);
+            return limit.budget(shard, channel.size()).count(new Decoded(shard, in));
+        } catch (IOException e) {
+            channel.close();
+            throw named(shard, e);
+        }
+    }
+
+    private static IOException named(Path shard, IOException e) {
+        return e instanceof MissingLibraryException ? e
+                : new MalformedStoreException(shard, "compressed data that is cut or malformed (" + e.getMessage()
+                        + ")", "whole compressed data");
+    }
+
+    /** Names the shard in errors. */
+    private static final class Decoded extends InputStream {
+
+        private final Path shard;
+        private final InputStream in;
+
+        Decoded(Path shard, InputStream in) {
+            this.shard = shard;
+            this.in = in;
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] single = new byte[1];
+            return read(single, 0, 1) < 0 ? -1 : single[0] & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            try {
+                return in.read(target, offset, length);
+            } catch (IOException e) {
+                throw named(shard, e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            in.close();
+        }
+    }
+}

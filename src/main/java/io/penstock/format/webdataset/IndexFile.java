@@ -1,0 +1,239 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.publish.SpoolFile;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * The index beside a shard, {@code X.tar.penstock-index}: it saves the pass over the shard. It is only ever a copy of
+ * what the shard says: one that is missing, of another shard or version, damaged or out of bounds is made again.
+ */
+final class IndexFile {
+
+    static final String ENDING = ".penstock-index";
+
+    private static final System.Logger LOG = System.getLogger(IndexFile.class.getName());
+    private static final int COPY_BYTES = 1 << 16;
+
+    private IndexFile() {
+    }
+
+    static Path of(Path shard) {
+        return shard.resolveSibling(shard.getFileName() + ENDING);
+    }
+
+    /**
+     * Reads the index of a shard.
+     *
+     * @return the index, in memory of the arena; null if there is none that holds
+     */
+    static ShardIndex read(Path shard, ShardState state, long maxTarBytes, Arena arena) {
+        String name = of(shard).getFileName().toString();
+        try {
+            return CommittedFolder.openIfThere(() -> CommittedFolder.companion(shard, name),
+                    file -> readFile(file, state, maxTarBytes, arena));
+        } catch (IOException e) {
+            LOG.log(Level.INFO, () -> of(shard) + " cannot be read, the index is made again: " + e);
+            return null;
+        }
+    }
+
+    private static ShardIndex readFile(Path file, ShardState state, long maxTarBytes, Arena arena) throws IOException {
+        try (FileChannel channel = RegularFile.open(file)) {
+            long size = channel.size();
+            ByteBuffer header = ByteBuffer.allocateDirect((int) ShardIndex.HEADER_BYTES);
+            if (size < ShardIndex.HEADER_BYTES || !readFully(channel, header, 0)
+                    || !isOf(MemorySegment.ofBuffer(header.flip()), size, state, maxTarBytes)) {
+                return null;
+            }
+            MemorySegment bytes = arena.allocate(size, Long.BYTES);
+            if (!readFully(channel, bytes) || bytes.get(LittleEndian.I32, ShardIndex.CRC_AT) != crc(bytes)
+                    || !isOf(bytes, size, state, maxTarBytes) || !hasWholeSuffixes(bytes)) {
+                return null;
+            }
+            ShardIndex index = new ShardIndex(bytes);
+            return index.isConsistent() ? index : null;
+        }
+    }
+
+    /** Whether an index that begins so is that shard's, and its sizes agree: with one another, the file and the tar. */
+    private static boolean isOf(MemorySegment header, long fileBytes, ShardState state, long maxTarBytes) {
+        long tarBytes = header.get(LittleEndian.I64, ShardIndex.TAR_BYTES_AT);
+        long samples = header.get(LittleEndian.I64, ShardIndex.SAMPLES_AT);
+        long members = header.get(LittleEndian.I64, ShardIndex.MEMBERS_AT);
+        long suffixBytes = header.get(LittleEndian.I64, ShardIndex.SUFFIX_BYTES_AT);
+        long suffixes = header.get(LittleEndian.I32, ShardIndex.SUFFIX_COUNT_AT);
+        byte[] magic = header.asSlice(0, ShardIndex.MAGIC.length()).toArray(ValueLayout.JAVA_BYTE);
+        byte[] content = header.asSlice(ShardIndex.CONTENT_AT, ShardIndex.CONTENT_BYTES)
+                .toArray(ValueLayout.JAVA_BYTE);
+        return Arrays.equals(magic, ShardIndex.MAGIC.getBytes(StandardCharsets.US_ASCII))
+                && header.get(LittleEndian.I32, ShardIndex.VERSION_AT) == ShardIndex.VERSION
+                && header.get(LittleEndian.I64, ShardIndex.FILE_BYTES_AT) == state.byteSize()
+                && header.get(LittleEndian.I64, ShardIndex.MTIME_AT) == state.mtimeNanos()
+                && Arrays.equals(content, state.content())
+                && tarBytes >= 0 && tarBytes <= maxTarBytes
+                // Each member has a header of its own; so the counts are bounded by the tar, and nothing overflows.
+                && members >= 0 && members <= tarBytes / TarReader.BLOCK_BYTES && members <= 0xFFFF_FFFFL
+                && samples >= 0 && samples <= members
+                && header.get(LittleEndian.I64, ShardIndex.REGULAR_AT) >= members
+                && suffixes >= 0 && suffixes <= Suffixes.MAX_COUNT
+                && suffixBytes >= 0 && suffixBytes <= fileBytes && suffixBytes % Long.BYTES == 0
+                && ShardIndex.byteSize(suffixBytes, samples, members) == fileBytes;
+    }
+
+    private static boolean hasWholeSuffixes(MemorySegment bytes) {
+        long at = ShardIndex.HEADER_BYTES;
+        long end = at + bytes.get(LittleEndian.I64, ShardIndex.SUFFIX_BYTES_AT);
+        for (int i = bytes.get(LittleEndian.I32, ShardIndex.SUFFIX_COUNT_AT); i > 0; i--) {
+            if (end - at < Integer.BYTES) {
+                return false;
+            }
+            int length = bytes.get(LittleEndian.I32, at);
+            if (length < 0 || length > end - at - Integer.BYTES) {
+                return false;
+            }
+            at += Integer.BYTES + length;
+        }
+        return true;
+    }
+
+    /**
+     * Writes the index of a shard, whole or not at all. Where that is not possible, for example because nobody may
+     * write beside the shard, it is made again the next time.
+     */
+    static void write(Path shard, ShardIndex index) {
+        Path file = of(shard);
+        Path folder = file.toAbsolutePath().getParent();
+        if (!Files.isWritable(folder)) {
+            return;
+        }
+        Path temporary = folder.resolve("." + file.getFileName() + ".writing");
+        try (FileChannel channel = create(temporary)) {
+            if (channel == null) {
+                return; // another process writes the same index
+            }
+            try {
+                write(channel, file, index);
+                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException e) {
+                Files.deleteIfExists(temporary);
+                throw e;
+            }
+        } catch (IOException e) {
+            LOG.log(Level.INFO, () -> file + " cannot be written, the index stays in memory: " + e);
+        }
+    }
+
+    /**
+     * Creates a file, and locks it. One that is there is in use, if it is locked; otherwise its writer is dead, and it
+     * is replaced.
+     *
+     * @return the file; null if it is in use
+     */
+    private static FileChannel create(Path temporary) throws IOException {
+        for (boolean again = false; ; again = true) {
+            try {
+                FileChannel created = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.WRITE);
+                if (lock(created)) {
+                    return created;
+                }
+                created.close();
+                return null;
+            } catch (FileAlreadyExistsException e) {
+                if (again || !isStale(temporary)) {
+                    return null;
+                }
+                Files.deleteIfExists(temporary);
+            }
+        }
+    }
+
+    private static boolean isStale(Path temporary) throws IOException {
+        try (FileChannel left = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+            return lock(left);
+        } catch (NoSuchFileException _) {
+            return true;
+        }
+    }
+
+    /** False if another has it. Without locks, two may write at a time: the checksum tells what came of it. */
+    private static boolean lock(FileChannel file) {
+        try {
+            return file.tryLock() != null;
+        } catch (OverlappingFileLockException _) {
+            return false;
+        } catch (IOException _) {
+            return true;
+        }
+    }
+
+    /** Writes an index to an empty file, and makes it last. An error names what it will be. */
+    static void write(FileChannel channel, Path file, ShardIndex index) throws IOException {
+        MemorySegment bytes = index.bytes();
+        bytes.set(LittleEndian.I32, ShardIndex.CRC_AT, crc(bytes));
+        long at = 0;
+        try {
+            for (; at < bytes.byteSize(); at += COPY_BYTES) {
+                ByteBuffer piece = bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer();
+                while (piece.hasRemaining()) {
+                    channel.write(piece);
+                }
+            }
+            channel.force(true);
+        } catch (IOException e) {
+            throw SpoolFile.failed(file, at, e);
+        }
+    }
+
+    private static int crc(MemorySegment bytes) {
+        CRC32C crc = new CRC32C();
+        update(crc, bytes.asSlice(0, ShardIndex.CRC_AT));
+        update(crc, bytes.asSlice(ShardIndex.CRC_AT + Integer.BYTES));
+        return (int) crc.getValue();
+    }
+
+    private static void update(CRC32C crc, MemorySegment bytes) {
+        for (long at = 0; at < bytes.byteSize(); at += COPY_BYTES) {
+            crc.update(bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer());
+        }
+    }
+
+    private static boolean readFully(FileChannel channel, MemorySegment bytes) throws IOException {
+        for (long at = 0; at < bytes.byteSize(); at += COPY_BYTES) {
+            if (!readFully(channel, bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer(),
+                    at)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean readFully(FileChannel channel, ByteBuffer target, long at) throws IOException {
+        while (target.hasRemaining()) {
+            int read = channel.read(target, at + target.position());
+            if (read <= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

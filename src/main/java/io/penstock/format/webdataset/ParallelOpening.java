@@ -1,0 +1,118 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.io.publish.CommittedFolder;
+import io.penstock.os.ThreadStart;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Opens shards by several threads, which end with it. */
+final class ParallelOpening {
+
+    private static final int MAX_THREADS = 16;
+
+    private final List<Path> paths;
+    private final ShardSets sets;
+    private final IndexUse use;
+    private final Arena arena;
+    private final DecodeLimit limit;
+    private final Shard[] shards;
+    private final Throwable[] failures;
+    private final AtomicInteger next = new AtomicInteger();
+    private volatile boolean failed;
+
+    private ParallelOpening(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena) {
+        this.paths = paths;
+        this.sets = sets;
+        this.use = use;
+        this.limit = limit;
+        this.arena = arena;
+        this.shards = new Shard[paths.size()];
+        this.failures = new Throwable[paths.size()];
+    }
+
+    /**
+     * Opens shards.
+     *
+     * @param sets tells where the shards are
+     * @param limit what each may decode to
+     * @param arena where indices are put
+     * @return the shards, in order
+     * @throws IOException if one cannot be opened: what is wrong with the first one of those that were found so
+     */
+    static Shard[] open(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena)
+            throws IOException {
+        ParallelOpening opening = new ParallelOpening(paths, sets, use, limit, arena);
+        int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
+        Thread[] helpers = new Thread[threads - 1];
+        for (int i = 0; i < helpers.length; i++) {
+            helpers[i] = Thread.ofPlatform().daemon().name("penstock-webdataset-index-" + i).unstarted(opening::work);
+            startIfPossible(helpers[i]);
+        }
+        opening.work();
+        boolean interrupted = false;
+        for (Thread helper : helpers) {
+            while (helper.isAlive()) {
+                try {
+                    helper.join();
+                } catch (InterruptedException _) {
+                    interrupted = true;
+                    opening.failed = true;
+                    helper.interrupt();
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        opening.throwFirst(interrupted);
+        return opening.shards;
+    }
+
+    /** Where there are no more threads, those that there are do the work. */
+    private static void startIfPossible(Thread helper) {
+        try {
+            helper.start();
+        } catch (OutOfMemoryError e) {
+            if (!ThreadStart.isRefusedBy(e)) {
+                throw e;
+            }
+        }
+    }
+
+    private void work() {
+        for (int i = next.getAndIncrement(); i < paths.size() && !failed; i = next.getAndIncrement()) {
+            try {
+                Path path = paths.get(i);
+                shards[i] = CommittedFolder.open(() -> sets.locate(path), at -> Shard.open(at, use, limit, arena));
+            } catch (Throwable t) {
+                failures[i] = t;
+                failed = true;
+            }
+        }
+    }
+
+    private void throwFirst(boolean interrupted) throws IOException {
+        if (!failed) {
+            return;
+        }
+        Arrays.stream(shards).filter(Objects::nonNull).forEach(Shard::close);
+        Throwable first = Arrays.stream(failures).filter(Objects::nonNull).findFirst().orElse(null);
+        switch (first) {
+            case IOException e when !interrupted -> throw e;
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case null, default -> {
+                InterruptedIOException e = new InterruptedIOException(paths.getFirst() + ": interrupted while opening");
+                e.initCause(first);
+                throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.penstock.format.webdataset;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the shards of a dataset are called: a file's name, with {@code %d} or {@code %06d} where their number stands,
+ * from 0. Without a number there is one shard.
+ *
+ * @param pattern the name as it was told
+ * @param before what comes before the number; without one, the whole name
+ * @param number the {@code %d}; null if there is none
+ * @param after what follows the number
+ */
+record ShardNames(String pattern, String before, String number, String after) {
+
+    private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
+
+    static ShardNames of(String pattern) {
+        Matcher matcher = NUMBER.matcher(pattern);
+        return matcher.find()
+                ? new ShardNames(pattern, pattern.substring(0, matcher.start()), matcher.group(),
+                        pattern.substring(matcher.end()))
+                : new ShardNames(pattern, pattern, null, "");
+    }
+
+    boolean isNumbered() {
+        return number != null;
+    }
+
+    String name(int shard) {
+        return number == null ? before : before + String.format(number, shard) + after;
+    }
+}

@@ -1,0 +1,58 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.publish.SpoolFile;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * By what a shard is known again.
+ *
+ * @param byteSize the file's size
+ * @param mtimeNanos when it was last written, in nanoseconds since 1970
+ * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
+ *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them
+ */
+record ShardState(long byteSize, long mtimeNanos, byte[] content) {
+
+    private static final int BLOCK_BYTES = 4096;
+    private static final int BLOCKS = 16;
+
+    static ShardState of(Path shard) throws IOException {
+        long mtime = Files.getLastModifiedTime(shard).to(TimeUnit.NANOSECONDS);
+        try (FileChannel channel = RegularFile.open(shard)) {
+            long size = channel.size();
+            MessageDigest sha256 = Sha256.digest();
+            byte[] sizeBytes = new byte[Long.BYTES];
+            MemorySegment.ofArray(sizeBytes).set(LittleEndian.I64, 0, size);
+            sha256.update(sizeBytes);
+            ByteBuffer block = ByteBuffer.allocate(BLOCK_BYTES);
+            for (int i = 0; i < BLOCKS; i++) {
+                long at = size <= BLOCKS * BLOCK_BYTES ? (long) i * BLOCK_BYTES
+                        : i == BLOCKS - 1 ? size - BLOCK_BYTES
+                        : (size - BLOCK_BYTES) / (BLOCKS - 1) * i & -BLOCK_BYTES;
+                block.clear();
+                while (block.hasRemaining() && at + block.position() < size
+                        && channel.read(block, at + block.position()) > 0) {
+                    // until the block is whole
+                }
+                sha256.update(block.flip());
+            }
+            return new ShardState(size, mtime, Arrays.copyOf(sha256.digest(), ShardIndex.CONTENT_BYTES));
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(shard, 0, e);
+        }
+    }
+}

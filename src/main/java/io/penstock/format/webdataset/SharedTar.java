@@ -1,0 +1,35 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A mapped shard, unmapped when neither its reader nor a sample of it is left; used by one thread. */
+final class SharedTar {
+
+    private final MappedFile file;
+    private int users = 1;
+
+    private SharedTar(MappedFile file) {
+        this.file = file;
+    }
+
+    static SharedTar open(Path shard) throws IOException {
+        return new SharedTar(MappedFile.open(shard));
+    }
+
+    MappedFile file() {
+        return file;
+    }
+
+    void retain() {
+        users++;
+    }
+
+    void release() {
+        users--;
+        if (users == 0) {
+            file.close();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.json.Json;
+import io.penstock.json.JsonException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Where a {@link WebDatasetStream} stands: resuming from it gives exactly the samples that would have come. It has two
+ * numbers for each sample in the shuffle buffer, and a few more.
+ *
+ * @param shards the fingerprint of the list of shards
+ * @param order how it shuffles
+ * @param epoch the epoch, from 0
+ * @param given samples of the epoch that were given
+ * @param random the state of the random numbers
+ * @param shard the next shard to read, as a position in the epoch's order of shards
+ * @param offset where its next sample begins in the tar; 0 if it was not begun
+ * @param buffered the samples in the buffer, in its order: for each, the position of its shard in the epoch's order and
+ *     where it begins in the tar
+ */
+public record StreamState(String shards, StreamOrder order, long epoch, long given, long random, int shard,
+        long offset, List<Long> buffered) {
+
+    /** The version of the text form that {@link #toJson()} writes. */
+    public static final int FORMAT_VERSION = 1;
+
+    private static final String VERSION_KEY = "penstock_stream_state";
+
+    /**
+     * Checks the ranges.
+     *
+     * @throws IllegalArgumentException if a number is negative that cannot be, or the buffer holds too much
+     */
+    public StreamState {
+        Objects.requireNonNull(shards, "shards");
+        Objects.requireNonNull(order, "order");
+        buffered = List.copyOf(buffered);
+        if (epoch < 0 || given < 0 || shard < 0 || offset < 0 || buffered.stream().anyMatch(number -> number < 0)) {
+            throw new IllegalArgumentException("a stream's state with negative numbers");
+        }
+        if (buffered.size() % 2 != 0 || buffered.size() / 2 > order.bufferSamples()) {
+            throw new IllegalArgumentException("a stream's state with " + buffered.size() + " numbers for a buffer of "
+                    + order.bufferSamples() + " samples, expected at most two each");
+        }
+    }
+
+    /**
+     * The text form, one line of JSON.
+     *
+     * @return JSON
+     */
+    public String toJson() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put(VERSION_KEY, FORMAT_VERSION);
+        fields.put("shards", shards);
+        fields.put("seed", order.seed());
+        fields.put("shuffle_shards", order.shuffleShards());
+        fields.put("buffer_samples", order.bufferSamples());
+        fields.put("initial_samples", order.initialSamples());
+        fields.put("epoch", epoch);
+        fields.put("given", given);
+        fields.put("random", random);
+        fields.put("shard", shard);
+        fields.put("offset", offset);
+        fields.put("buffered", buffered);
+        return Json.write(fields);
+    }
+
+    /**
+     * Reads the text form back.
+     *
+     * @param json what {@link #toJson()} wrote
+     * @return the state
+     * @throws IllegalArgumentException if the text is not a state of this version; says why
+     */
+    public static StreamState fromJson(CharSequence json) {
+        try {
+            Map<String, Object> fields = new LinkedHashMap<>(Json.object(Json.parse(json)));
+            long version = number(fields, VERSION_KEY, Integer.MAX_VALUE);
+            if (version != FORMAT_VERSION) {
+                throw new IllegalArgumentException("a stream's state of version " + version + ", expected "
+                        + FORMAT_VERSION);
+            }
+            StreamOrder order = new StreamOrder(number(fields, "seed", Long.MAX_VALUE),
+                    take(fields, "shuffle_shards", Boolean.class),
+                    (int) number(fields, "buffer_samples", Integer.MAX_VALUE),
+                    (int) number(fields, "initial_samples", Integer.MAX_VALUE));
+            List<Long> buffered = new ArrayList<>();
+            for (Object item : take(fields, "buffered", List.class)) {
+                buffered.add(item instanceof Long number ? number : -1L);
+            }
+            return new StreamState(take(fields, "shards", String.class), order,
+                    number(fields, "epoch", Long.MAX_VALUE), number(fields, "given", Long.MAX_VALUE),
+                    number(fields, "random", Long.MAX_VALUE), (int) number(fields, "shard", Integer.MAX_VALUE),
+                    number(fields, "offset", Long.MAX_VALUE), buffered);
+        } catch (JsonException | ClassCastException e) {
+            throw new IllegalArgumentException("not a stream's state: " + e.getMessage(), e);
+        }
+    }
+
+    private static long number(Map<String, Object> fields, String key, long max) {
+        long number = take(fields, key, Long.class);
+        if (number > max || max == Integer.MAX_VALUE && number < 0) {
+            throw new IllegalArgumentException("not a stream's state: field '" + key + "': " + number
+                    + ", expected at most " + max);
+        }
+        return number;
+    }
+
+    private static <T> T take(Map<String, Object> fields, String key, Class<T> type) {
+        Object value = fields.remove(key);
+        if (!type.isInstance(value)) {
+            throw new IllegalArgumentException("not a stream's state: field '" + key + "': "
+                    + (value == null ? "missing or null" : "found " + value) + ", expected "
+                    + type.getSimpleName().toLowerCase(java.util.Locale.ROOT));
+        }
+        return type.cast(value);
+    }
+}

@@ -1,0 +1,71 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.MalformedStoreException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The suffixes of a shard's members, numbered as they come; those that differ in case alone are one. */
+final class Suffixes {
+
+    /** Numbers are stored in 16 bits. */
+    static final int MAX_COUNT = 1 << 16;
+    /** What all of them may have: names come compressed, and each is kept. */
+    private static final long MAX_BYTES = 16 << 20;
+    private static final int CACHE_SIZE = 64;
+
+    private final List<String> texts = new ArrayList<>();
+    private final Map<String, Integer> ids = new HashMap<>();
+    private long bytes;
+    /** The last suffixes as names have them, by a hash of their bytes: names are decoded only when they are new. */
+    private final byte[][] cachedBytes = new byte[CACHE_SIZE][];
+    private final int[] cachedIds = new int[CACHE_SIZE];
+
+    /** The number of the suffix of a member's name, behind a key of that length. */
+    int idOf(Path file, TarReader tar, int keyBytes) throws MalformedStoreException {
+        byte[] name = tar.name();
+        int length = tar.nameBytes();
+        int hash = 0;
+        for (int i = keyBytes + 1; i < length; i++) {
+            hash = hash * 31 + name[i];
+        }
+        int slot = hash & CACHE_SIZE - 1;
+        byte[] cached = cachedBytes[slot];
+        if (cached == null || !Arrays.equals(name, keyBytes + 1, length, cached, 0, cached.length)) {
+            cachedIds[slot] = add(file, tar, keyBytes, MemberName.suffix(name, length, keyBytes));
+            cachedBytes[slot] = Arrays.copyOfRange(name, keyBytes + 1, length);
+        }
+        return cachedIds[slot];
+    }
+
+    private int add(Path file, TarReader tar, int keyBytes, String suffix) throws MalformedStoreException {
+        Integer id = ids.get(suffix);
+        if (id == null) {
+            if (texts.size() == MAX_COUNT) {
+                throw new MalformedStoreException(file, tar.entryOffset(), "more than " + MAX_COUNT
+                        + " different suffixes", "names whose first dot ends the key");
+            }
+            bytes += tar.nameBytes() - keyBytes;
+            if (bytes > MAX_BYTES) {
+                throw new MalformedStoreException(file, tar.entryOffset(), "different suffixes of more than "
+                        + MAX_BYTES + " bytes in all", "names whose first dot ends the key");
+            }
+            id = texts.size();
+            texts.add(suffix);
+            ids.put(suffix, id);
+        }
+        return id;
+    }
+
+    String text(int id) {
+        return texts.get(id);
+    }
+
+    /** All suffixes, by number. */
+    List<String> texts() {
+        return texts;
+    }
+}

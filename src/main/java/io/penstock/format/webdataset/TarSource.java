@@ -1,0 +1,203 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.RegularFile;
+import io.penstock.io.publish.SpoolFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/** The bytes of a tar, read from its start to its end by one thread. */
+abstract class TarSource implements AutoCloseable {
+
+    /** Where the next byte is. */
+    abstract long position();
+
+    /**
+     * Reads bytes.
+     *
+     * @return how many: fewer than asked for only at the end
+     */
+    abstract int read(byte[] target, int offset, int length) throws IOException;
+
+    /**
+     * Leaves bytes out.
+     *
+     * @return whether there were so many
+     */
+    abstract boolean skip(long bytes) throws IOException;
+
+    @Override
+    public abstract void close() throws IOException;
+
+    /**
+     * A plain file. Only what is asked for is read, in pieces of a page, so that a scan of headers does not read the
+     * data; by {@code pread}, so that a cold page holds up no other thread of the JVM.
+     */
+    static final class OfFile extends TarSource {
+
+        private static final int WINDOW_BYTES = 4096;
+
+        private final Path file;
+        private final FileChannel channel;
+        private final long byteSize;
+        private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
+        private long windowStart;
+        private int windowBytes;
+        private long position;
+
+        OfFile(Path file) throws IOException {
+            this.file = file;
+            channel = RegularFile.open(file);
+            byteSize = channel.size();
+        }
+
+        /** Goes to any place. */
+        void seek(long offset) {
+            position = offset;
+        }
+
+        @Override
+        long position() {
+            return position;
+        }
+
+        @Override
+        int read(byte[] target, int offset, int length) throws IOException {
+            if (length >= WINDOW_BYTES) {
+                return readThrough(target, offset, length);
+            }
+            int done = 0;
+            while (done < length && fill()) {
+                int from = (int) (position - windowStart);
+                int step = Math.min(length - done, windowBytes - from);
+                window.get(from, target, offset + done, step);
+                done += step;
+                position += step;
+            }
+            return done;
+        }
+
+        private boolean fill() throws IOException {
+            if (position >= windowStart && position < windowStart + windowBytes) {
+                return true;
+            }
+            windowStart = position;
+            windowBytes = Math.max(0, readSome(window.clear(), position));
+            return windowBytes > 0;
+        }
+
+        private int readThrough(byte[] target, int offset, int length) throws IOException {
+            ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
+            while (buffer.hasRemaining()) {
+                int read = readSome(buffer, position);
+                if (read < 0) {
+                    break;
+                }
+                position += read;
+            }
+            return length - buffer.remaining();
+        }
+
+        private int readSome(ByteBuffer target, long offset) throws IOException {
+            try {
+                return channel.read(target, offset);
+            } catch (IOException e) {
+                throw SpoolFile.unreadable(file, offset, e);
+            }
+        }
+
+        @Override
+        boolean skip(long bytes) {
+            long there = Math.min(bytes, Math.max(0, byteSize - position));
+            position += there;
+            return there == bytes;
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /** A tar in memory, from any place in it. */
+    static final class OfMemory extends TarSource {
+
+        private final MemorySegment bytes;
+        private long position;
+
+        OfMemory(MemorySegment bytes, long position) {
+            this.bytes = bytes;
+            this.position = position;
+        }
+
+        @Override
+        long position() {
+            return position;
+        }
+
+        @Override
+        int read(byte[] target, int offset, int length) {
+            int read = (int) Math.min(length, bytes.byteSize() - position);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, position, target, offset, read);
+            position += read;
+            return read;
+        }
+
+        @Override
+        boolean skip(long count) {
+            long there = Math.min(count, bytes.byteSize() - position);
+            position += there;
+            return there == count;
+        }
+
+        @Override
+        public void close() {
+            // whoever has the memory frees it
+        }
+    }
+
+    /** What a compressed file decodes to: all of it is decoded, whatever is read. */
+    static final class OfStream extends TarSource {
+
+        private final InputStream in;
+        private final byte[] skipped = new byte[1 << 16];
+        private long position;
+
+        OfStream(InputStream in) {
+            this.in = in;
+        }
+
+        @Override
+        long position() {
+            return position;
+        }
+
+        @Override
+        int read(byte[] target, int offset, int length) throws IOException {
+            int read = in.readNBytes(target, offset, length);
+            position += read;
+            return read;
+        }
+
+        @Override
+        boolean skip(long bytes) throws IOException {
+            for (long left = bytes; left > 0;) {
+                int step = (int) Math.min(left, skipped.length);
+                if (read(skipped, 0, step) < step) {
+                    return false;
+                }
+                left -= step;
+            }
+            return true;
+        }
+
+        @Override
+        public void close() throws IOException {
+            in.close();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.Sha256;
+import io.penstock.store.Column;
+import io.penstock.store.Progress;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What there is to say of a WebDataset, and the digests of its files, which take a pass over the shards. */
+final class WebDatasetInspection {
+
+    /** Samples that are described one by one: first ones, with digests and without. */
+    private static final int MAX_DIGESTED_SAMPLES = 10_000;
+    private static final int MAX_LISTED_SAMPLES = 16;
+    private static final int HEX_DIGITS = 32;
+
+    private final WebDatasetStore store;
+    private final Shard[] shards;
+    private final MessageDigest whole = Sha256.digest();
+    private final byte[] chunk = new byte[1 << 20];
+    private final List<Object> samples = new ArrayList<>();
+    private Map<String, Object> members;
+    private boolean bad;
+    private long doneBytes;
+
+    WebDatasetInspection(WebDatasetStore store, Shard[] shards) {
+        this.store = store;
+        this.shards = shards;
+    }
+
+    Map<String, Object> details(boolean digest, Progress progress) throws IOException {
+        Map<String, Object> details = new LinkedHashMap<>();
+        long regular = Arrays.stream(shards).mapToLong(shard -> shard.index().regularMembers()).sum();
+        details.put("columns", store.columns().stream().map(Column::name).toList());
+        if (shards.length > 1) {
+            details.put("shards", shards.length);
+        }
+        details.put("regular_members", regular);
+        if (digest) {
+            long total = Arrays.stream(shards).mapToLong(shard -> shard.index().tarBytes()).sum();
+            long before = 0;
+            for (Shard shard : shards) {
+                doneBytes = before;
+                digest(shard, total, progress);
+                before += shard.index().tarBytes();
+            }
+            details.put("member_digest", HexFormat.of().formatHex(whole.digest()));
+        } else {
+            list();
+        }
+        details.put("sample_count", store.size());
+        details.put("samples", samples);
+        return details;
+    }
+
+    private void list() {
+        for (int i = 0; i < Math.min(store.size(), MAX_LISTED_SAMPLES); i++) {
+            Shard shard = shards[store.shardOf(i)];
+            long sample = i - store.firstRecord(store.shardOf(i));
+            if (shard.compression() != Compression.NONE) {
+                return; // its keys are in what is compressed
+            }
+            ShardIndex index = shard.index();
+            beginSample(shard.key(sample));
+            for (long m = index.firstMember(sample); m < index.firstMember(sample + 1); m++) {
+                member(index.suffixes().get(index.suffix(m)), index.dataBytes(m), null);
+            }
+        }
+    }
+
+    private void beginSample(String key) {
+        members = new LinkedHashMap<>();
+        Map<String, Object> sample = new LinkedHashMap<>();
+        sample.put("key", key);
+        sample.put("members", members);
+        samples.add(sample);
+    }
+
+    private void member(String suffix, long bytes, String sha256) {
+        Map<String, Object> member = new LinkedHashMap<>();
+        member.put("bytes", bytes);
+        if (sha256 != null) {
+            member.put("sha256", sha256);
+        }
+        members.put(suffix, member);
+    }
+
+    private void dropIfBad() {
+        if (bad) {
+            samples.removeLast();
+            bad = false;
+        }
+    }
+
+    /**
+     * Digests all files of a shard, as records of name and bytes, those that belong to no sample included; and each
+     * file of the first samples.
+     */
+    private void digest(Shard shard, long total, Progress progress) throws IOException {
+        try (TarSource source = shard.source()) {
+            TarReader tar = new TarReader(shard.path(), source);
+            Suffixes suffixes = new Suffixes();
+            SampleScanner scanner = new SampleScanner(shard.path(), tar, suffixes);
+            boolean described = false;
+            while (scanner.nextFile()) {
+                if (scanner.belongs() && scanner.beginsSample()) {
+                    dropIfBad();
+                    described = samples.size() < MAX_DIGESTED_SAMPLES;
+                    if (described) {
+                        beginSample(scanner.key());
+                    }
+                }
+                MessageDigest own = described && scanner.belongs() ? Sha256.digest() : null;
+                digest(tar, source, own, total, progress);
+                if (own != null) {
+                    bad |= scanner.saysBad();
+                    member(suffixes.text(scanner.suffix()), tar.dataBytes(),
+                            HexFormat.of().formatHex(own.digest()).substring(0, HEX_DIGITS));
+                }
+            }
+            dropIfBad();
+            doneBytes = Math.max(doneBytes, source.position());
+        }
+    }
+
+    private void digest(TarReader tar, TarSource source, MessageDigest own, long total, Progress progress)
+            throws IOException {
+        whole.update(u32(tar.nameBytes()));
+        whole.update(tar.name(), 0, tar.nameBytes());
+        whole.update(u32(tar.dataBytes()));
+        for (long left = tar.dataBytes(); left > 0;) {
+            int read = source.read(chunk, 0, (int) Math.min(left, chunk.length));
+            if (read <= 0) {
+                return; // the reader says what is missing when it goes on
+            }
+            whole.update(chunk, 0, read);
+            if (own != null) {
+                own.update(chunk, 0, read);
+            }
+            left -= read;
+            doneBytes += read;
+            progress.update(Math.min(doneBytes, total), total);
+        }
+    }
+
+    private static byte[] u32(long value) {
+        byte[] bytes = new byte[Integer.BYTES];
+        MemorySegment.ofArray(bytes).set(LittleEndian.I32, 0, (int) value);
+        return bytes;
+    }
+}

@@ -1,0 +1,239 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.io.publish.Folder;
+import io.penstock.io.publish.SpoolFile;
+import io.penstock.io.publish.StagingFolder;
+import io.penstock.store.integrity.BlockChecksums;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Writes a WebDataset: tars of a bounded size, each with its index beside it. Until {@link #commit} everything is in a
+ * hidden folder beside the shards, and then it is there all at once; without it nothing remains. Shards that are
+ * numbered have a record, which names them all ({@code PATTERN.penstock-shards}). The same samples make the same bytes.
+ *
+ * <p>One thread writes. For example:
+ *
+ * <pre>{@code
+ * try (WebDatasetWriter writer = WebDatasetWriter.create(Path.of("train-%06d.tar"), 10_000, 1L << 30)) {
+ *     writer.write("000000", Map.of("jpg", image, "cls", label));
+ *     writer.commit();
+ * }
+ * }</pre>
+ */
+public final class WebDatasetWriter implements AutoCloseable {
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final Path pattern;
+    private final ShardNames names;
+    private final long maxSamples;
+    private final long maxBytes;
+    private final StagingFolder staging;
+    private final List<String> shards = new ArrayList<>();
+    private final List<ShardRecord.Entry> written = new ArrayList<>();
+    private SpoolFile file;
+    private TarWriter tar;
+    private long samplesInShard;
+    private String lastKey;
+    private boolean committed;
+
+    private WebDatasetWriter(Path pattern, long maxSamples, long maxBytes) throws IOException {
+        this.pattern = pattern;
+        this.names = ShardNames.of(pattern.getFileName() == null ? "" : pattern.getFileName().toString());
+        this.maxSamples = names.isNumbered() ? maxSamples : Long.MAX_VALUE;
+        this.maxBytes = names.isNumbered() ? maxBytes : Long.MAX_VALUE;
+        this.staging = StagingFolder.open(pattern);
+    }
+
+    /**
+     * Begins a dataset.
+     *
+     * @param pattern the shards' path: with {@code %06d} or {@code %d} in its name where their numbers stand, from 0;
+     *     without it, it is one shard, whatever its size
+     * @param maxSamples how many samples a shard has at most
+     * @param maxBytes when a shard has so many, the next sample goes to the next one
+     * @return the writer, to be closed by the caller
+     * @throws IOException if the folder does not exist or cannot be written, or another writer is at it
+     * @throws IllegalArgumentException if a limit is not positive
+     */
+    public static WebDatasetWriter create(Path pattern, long maxSamples, long maxBytes) throws IOException {
+        if (maxSamples < 1 || maxBytes < 1) {
+            throw new IllegalArgumentException("shards of at most " + maxSamples + " samples and " + maxBytes
+                    + " bytes, expected at least 1");
+        }
+        return new WebDatasetWriter(pattern, maxSamples, maxBytes);
+    }
+
+    /**
+     * Where the record of numbered shards is, which names them all.
+     *
+     * @param pattern the shards' path, as {@link #create} takes it
+     * @return the path beside them
+     */
+    public static Path recordFor(Path pattern) {
+        return pattern.resolveSibling(ShardRecord.nameFor(String.valueOf(pattern.getFileName())));
+    }
+
+    /**
+     * Appends a sample. Its members are written in the order of their suffixes.
+     *
+     * @param key what the sample is called: a path whose last part has no dot; another one than the sample before has
+     * @param members the files by suffix, in lower case; at least one; heap or native memory
+     * @throws IOException if it cannot be written
+     * @throws IllegalArgumentException if a reader would not find the same key and suffixes; says which
+     */
+    public void write(String key, Map<String, MemorySegment> members) throws IOException {
+        if (committed) {
+            throw new IllegalStateException(pattern + ": the dataset is committed");
+        }
+        if (members.isEmpty()) {
+            throw new IllegalArgumentException("the sample '" + key + "' has no members");
+        }
+        if (key.equals(lastKey)) {
+            throw new IllegalArgumentException("two samples in a row with the key '" + key + "' would be read as one");
+        }
+        TreeMap<String, MemorySegment> sorted = new TreeMap<>(members);
+        for (String suffix : sorted.keySet()) {
+            checkName(key, suffix);
+        }
+        if (tar != null && (samplesInShard >= maxSamples || file.byteSize() >= maxBytes)) {
+            finishShard();
+        }
+        if (tar == null) {
+            beginShard();
+        }
+        for (Map.Entry<String, MemorySegment> member : sorted.entrySet()) {
+            tar.write(key + "." + member.getKey(), member.getValue());
+        }
+        samplesInShard++;
+        lastKey = key;
+    }
+
+    private static void checkName(String key, String suffix) {
+        byte[] name = (key + "." + suffix).getBytes(StandardCharsets.UTF_8);
+        int keyBytes = MemberName.keyBytes(name, name.length);
+        boolean same = keyBytes >= 0 && Arrays.equals(name, 0, keyBytes, key.getBytes(StandardCharsets.UTF_8), 0,
+                key.getBytes(StandardCharsets.UTF_8).length)
+                && MemberName.suffix(name, name.length, keyBytes).equals(suffix);
+        if (!same || MemberName.isMetadata(name, name.length) || key.indexOf('\0') >= 0 || suffix.indexOf('\0') >= 0
+                || suffix.equals("__key__") || suffix.equals("__url__") || suffix.equals("__bad__")) {
+            throw new IllegalArgumentException("'" + key + "." + suffix + "' would not be read as the '" + suffix
+                    + "' of a sample '" + key + "'");
+        }
+    }
+
+    private void beginShard() throws IOException {
+        String name = names.name(shards.size());
+        shards.add(name);
+        file = new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES);
+        tar = new TarWriter(file);
+        samplesInShard = 0;
+    }
+
+    private void finishShard() throws IOException {
+        tar.end();
+        file.force();
+        file.close();
+        file = null;
+        tar = null;
+        String name = shards.getLast();
+        written.add(staging.naming(() -> stageIndex(name)));
+        BlockChecksums.stage(staging, name);
+    }
+
+    private ShardRecord.Entry stageIndex(String name) throws IOException {
+        Path shard = staging.resolve(name);
+        try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
+            ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
+                    ShardState.of(shard), arena);
+            IndexFile.write(file, staging.published(name + IndexFile.ENDING), index);
+            return ShardRecord.Entry.of(name, index);
+        }
+    }
+
+    /**
+     * Ends the last shard and makes all visible at once; once it returns they last. Shards of the same names are
+     * replaced, and those of the dataset that was there and has more are deleted, as far as its record names them.
+     *
+     * @return the shards' files, in order
+     * @throws IOException if they cannot be written, or there is a shard of the pattern with the next number that the
+     *     record does not name, which would be read with them; then nothing has changed. Or they are written, and what
+     *     follows failed: then the message says so
+     */
+    public List<Path> commit() throws IOException {
+        if (committed) {
+            throw new IllegalStateException(pattern + ": the dataset is committed");
+        }
+        if (tar == null && shards.isEmpty()) {
+            beginShard();
+        }
+        if (tar != null) {
+            finishShard();
+        }
+        Path folder = Folder.of(pattern);
+        Set<String> surplus = staging.naming(this::surplus);
+        Path next = folder.resolve(names.name(shards.size()));
+        if (names.isNumbered() && Files.exists(next) && !surplus.contains(next.getFileName().toString())) {
+            throw new IOException(next + ": is there, and would be read with the " + shards.size()
+                    + " shards that are written now; remove it, or choose other names");
+        }
+        List<String> files = new ArrayList<>();
+        shards.forEach(shard -> files.addAll(filesOf(shard)));
+        if (names.isNumbered()) {
+            files.add(writeRecord());
+        }
+        staging.publish(files, surplus);
+        committed = true;
+        return shards.stream().map(folder::resolve).toList();
+    }
+
+    private static List<String> filesOf(String shard) {
+        return List.of(shard, shard + IndexFile.ENDING, shard + BlockChecksums.SUFFIX);
+    }
+
+    /** The files of shards that the dataset had before and no longer has. */
+    private Set<String> surplus() throws IOException {
+        ShardRecord before = names.isNumbered()
+                ? ShardSets.record(staging.published(names.pattern())) : null;
+        Set<String> surplus = new LinkedHashSet<>();
+        if (before != null) {
+            before.shards().stream().skip(shards.size()).forEach(shard -> surplus.addAll(filesOf(shard.name())));
+        }
+        return surplus;
+    }
+
+    private String writeRecord() throws IOException {
+        String name = ShardRecord.nameFor(names.pattern());
+        Path target = staging.published(name);
+        byte[] bytes = new ShardRecord(target, names, written).toBytes();
+        try (SpoolFile record = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
+            record.put(MemorySegment.ofArray(bytes), 0, bytes.length);
+            record.force();
+        }
+        return name;
+    }
+
+    /** Ends the writer; what was not committed is gone. Calling it again does nothing. */
+    @Override
+    public void close() throws IOException {
+        try (staging) {
+            if (file != null) {
+                file.close();
+                file = null;
+            }
+        }
+    }
+}

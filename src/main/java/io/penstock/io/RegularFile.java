@@ -1,0 +1,164 @@
+package io.penstock.io;
+
+import io.penstock.os.Posix;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/**
+ * The one way in which files are opened for reading: what is no regular file is refused. A FIFO would wait for a writer
+ * that may never come, a device may give bytes without end, and opening one may do something.
+ *
+ * <p>The kind is looked at before the file is opened. Between the two another process may put a FIFO into its place; so
+ * on Linux the file is opened without waiting ({@code O_NONBLOCK}), and the kind of what is open is looked at again.
+ * Elsewhere that gap remains. Links are followed.
+ */
+public final class RegularFile {
+
+    private static final int KIND_MASK = 0xF000;
+    private static final int FIFO = 0x1000;
+    private static final int CHARACTER_DEVICE = 0x2000;
+    private static final int BLOCK_DEVICE = 0x6000;
+    private static final int SOCKET = 0xC000;
+
+    /** Opens a path that is known to be a regular file's. */
+    @FunctionalInterface
+    private interface Opener<T> {
+        T open(Path path) throws IOException;
+    }
+
+    private RegularFile() {
+    }
+
+    /**
+     * Refuses what is no regular file, without opening it.
+     *
+     * @param path the path
+     * @throws NoSuchFileException if there is nothing
+     * @throws NotRegularFileException if it is something else
+     * @throws IOException if it cannot be looked at
+     */
+    public static void require(Path path) throws IOException {
+        require(path, path);
+    }
+
+    /** As {@link #require(Path)}, with the name that messages have. */
+    static void require(Path path, Path name) throws IOException {
+        BasicFileAttributes attributes;
+        try {
+            attributes = Files.readAttributes(path, BasicFileAttributes.class);
+        } catch (NoSuchFileException _) {
+            throw new NoSuchFileException(name.toString(), null, "no such file");
+        }
+        if (!attributes.isRegularFile()) {
+            throw new NotRegularFileException(name, attributes.isDirectory() ? "a folder" : kind(path));
+        }
+    }
+
+    private static String kind(Path path) throws IOException {
+        if (!path.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return "neither a file nor a folder";
+        }
+        return switch ((int) Files.getAttribute(path, "unix:mode") & KIND_MASK) {
+            case FIFO -> "a FIFO";
+            case CHARACTER_DEVICE, BLOCK_DEVICE -> "a device";
+            case SOCKET -> "a socket";
+            default -> "neither a file nor a folder";
+        };
+    }
+
+    /**
+     * Opens a file for reading.
+     *
+     * @param path the file
+     * @return a channel, to be closed by the caller
+     * @throws NoSuchFileException if there is none
+     * @throws NotRegularFileException if it is no regular file
+     * @throws IOException if it cannot be opened
+     */
+    public static FileChannel open(Path path) throws IOException {
+        return opened(path, file -> FileChannel.open(file, StandardOpenOption.READ));
+    }
+
+    /**
+     * Opens a file as a stream. As a channel's, its reads end when their thread is interrupted, and the stream is then
+     * closed.
+     *
+     * @param path the file
+     * @return a stream, to be closed by the caller; without a buffer
+     * @throws IOException as {@link #open}
+     */
+    public static InputStream newInputStream(Path path) throws IOException {
+        return Channels.newInputStream(open(path));
+    }
+
+    /**
+     * Opens a file as a stream that an interrupt does not close.
+     *
+     * @param path the file
+     * @return a stream, to be closed by the caller; without a buffer
+     * @throws IOException as {@link #open}
+     */
+    public static InputStream newFileStream(Path path) throws IOException {
+        return opened(path, file -> new FileInputStream(file.toFile()));
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param path the file; no larger than an array
+     * @return all of its bytes
+     * @throws IOException as {@link #open}, or if it cannot be read
+     */
+    public static byte[] readAllBytes(Path path) throws IOException {
+        try (InputStream in = newInputStream(path)) {
+            return in.readAllBytes();
+        }
+    }
+
+    /**
+     * Reads a file of text.
+     *
+     * @param path the file, in UTF-8
+     * @return the text
+     * @throws CharacterCodingException if it is not UTF-8
+     * @throws IOException as {@link #open}, or if it cannot be read
+     */
+    public static String readString(Path path) throws IOException {
+        return StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
+                .onUnmappableCharacter(CodingErrorAction.REPORT).decode(ByteBuffer.wrap(readAllBytes(path))).toString();
+    }
+
+    private static <T> T opened(Path path, Opener<T> opener) throws IOException {
+        require(path);
+        if (!Posix.AVAILABLE || path.getFileSystem() != FileSystems.getDefault()) {
+            return opener.open(path);
+        }
+        int fd = Posix.openReadOnly(path);
+        try {
+            Path same = sameFile(path, fd);
+            require(same, path);
+            return opener.open(same);
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
+    /** The path through which the very file behind a descriptor opens again, even if another now has its name. */
+    static Path sameFile(Path path, int fd) {
+        Path link = Path.of("/proc/self/fd/" + fd);
+        return fd >= 0 && Files.exists(link) ? link : path;
+    }
+}

@@ -1,0 +1,63 @@
+package io.penstock.io;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.function.LongConsumer;
+
+/** SHA-256 of memory of any size. */
+public final class Sha256 {
+
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    private Sha256() {
+    }
+
+    /**
+     * A digest to feed.
+     *
+     * @return a new one
+     */
+    public static MessageDigest digest() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /**
+     * The digest of a segment.
+     *
+     * @param bytes the memory
+     * @param progress told the bytes of the segment that are digested, each time some more are
+     * @return 64 hexadecimal digits
+     */
+    public static String hex(MemorySegment bytes, LongConsumer progress) {
+        MessageDigest sha256 = digest();
+        update(sha256, bytes, progress);
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    /**
+     * Feeds a digest with a segment.
+     *
+     * @param sha256 the digest
+     * @param bytes the memory
+     */
+    public static void update(MessageDigest sha256, MemorySegment bytes) {
+        update(sha256, bytes, _ -> { });
+    }
+
+    private static void update(MessageDigest sha256, MemorySegment bytes, LongConsumer progress) {
+        byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, bytes.byteSize())];
+        for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
+            int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
+            sha256.update(chunk, 0, length);
+            progress.accept(at + length);
+        }
+    }
+}

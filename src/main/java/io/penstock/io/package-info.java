@@ -1,0 +1,7 @@
+/**
+ * Files as ranges of bytes: opened, mapped, read, and checked for changes while they are read.
+ *
+ * <p>Only regular files are opened. A {@link io.penstock.io.Span} points at bytes of a mapped file or of memory; a
+ * {@link io.penstock.io.SpanReader} copies them.
+ */
+package io.penstock.io;

@@ -1,0 +1,82 @@
+package io.penstock.io.publish;
+
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * The checksums of a store's files, as {@code sha256sum} writes and checks them: a line a file, of 64 hexadecimal
+ * digits, two spaces and the file's name.
+ */
+public final class ChecksumFile {
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final StagingFolder staging;
+
+    /**
+     * Checksums of files in a staging folder.
+     *
+     * @param staging the folder
+     */
+    public ChecksumFile(StagingFolder staging) {
+        this.staging = staging;
+    }
+
+    /**
+     * Writes the file, and makes it last.
+     *
+     * @param name what it is called
+     * @param files the files to digest
+     * @param progress told the bytes that are digested
+     * @throws IOException if a file cannot be read or written
+     */
+    public void write(String name, List<String> files, LongConsumer progress) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        long before = 0;
+        for (String file : files) {
+            long start = before;
+            Path path = staging.resolve(file);
+            String hex = staging.naming(() -> digest(path, done -> progress.accept(start + done)));
+            lines.append(line(hex, file));
+            before += path.toFile().length();
+        }
+        byte[] text = lines.toString().getBytes(StandardCharsets.UTF_8);
+        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), 1 << 12)) {
+            target.put(MemorySegment.ofArray(text), 0, text.length);
+            target.force();
+        }
+    }
+
+    /** A name with a backslash or a line's end is written escaped, and the line then begins with a backslash. */
+    private static String line(String hex, String name) {
+        String escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
+        return (escaped.equals(name) ? "" : "\\") + hex + "  " + escaped + "\n";
+    }
+
+    private static String digest(Path file, LongConsumer progress) throws IOException {
+        MessageDigest sha256 = Sha256.digest();
+        byte[] chunk = new byte[BUFFER_BYTES];
+        ByteBuffer buffer = ByteBuffer.wrap(chunk);
+        long done = 0;
+        try (FileChannel channel = RegularFile.open(file)) {
+            for (int read = channel.read(buffer.clear()); read > 0; read = channel.read(buffer.clear())) {
+                sha256.update(chunk, 0, read);
+                done += read;
+                progress.accept(done);
+            }
+        } catch (IOException e) {
+            throw SpoolFile.unreadable(file, done, e);
+        }
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+}

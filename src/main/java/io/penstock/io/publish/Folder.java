@@ -1,0 +1,90 @@
+package io.penstock.io.publish;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** Calls on folders. */
+public final class Folder {
+
+    private Folder() {
+    }
+
+    /**
+     * The folder that a file is in.
+     *
+     * @param file the file
+     * @return its folder; that of the process if the path names none
+     */
+    public static Path of(Path file) {
+        return file.toAbsolutePath().getParent();
+    }
+
+    /**
+     * Makes a folder, and those above it that are missing, and makes them last. Does nothing if it is there.
+     *
+     * @param folder the folder
+     * @throws IOException if one cannot be made
+     */
+    public static void create(Path folder) throws IOException {
+        if (Files.isDirectory(folder)) {
+            return;
+        }
+        Path parent = of(folder);
+        try {
+            if (parent != null) {
+                create(parent);
+            }
+        } catch (IOException e) {
+            throw new IOException(folder + ": cannot be made: " + e.getMessage(), e);
+        }
+        try {
+            Files.createDirectory(folder);
+        } catch (FileAlreadyExistsException e) {
+            if (!Files.isDirectory(folder)) {
+                throw e;
+            }
+        }
+        try {
+            if (parent != null) {
+                flush(parent);
+            }
+        } catch (IOException e) {
+            throw new IOException(folder + ": is made, but a power cut may undo that: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Makes the renames and deletions in a folder last, also if the thread is interrupted.
+     *
+     * @param folder the folder
+     * @throws IOException if it cannot be flushed
+     */
+    public static void flush(Path folder) throws IOException {
+        AtomicFile.flushFolder(folder);
+    }
+
+    /**
+     * What is in a folder.
+     *
+     * @param folder the folder
+     * @param chosen tells which of its files and folders are wanted
+     * @return their paths, in no order
+     * @throws IOException if it cannot be read
+     */
+    public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
+            all.forEach(found::add);
+        } catch (DirectoryIteratorException e) {
+            throw new IOException(folder + ": the folder cannot be read: " + e.getCause().getMessage(), e.getCause());
+        }
+        return found;
+    }
+}

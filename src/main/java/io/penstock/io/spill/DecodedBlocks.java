@@ -1,0 +1,343 @@
+package io.penstock.io.spill;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+/**
+ * The decoded copy of what a store holds compressed: blocks, each decoded once, when something in it is located for the
+ * first time, into its place in a file that has no name. The file is mapped: what is decoded is read as anything else
+ * is, may be larger than memory, and is gone with the process. Its disk space is taken block by block, in the folder
+ * that the system property {@value #FOLDER_PROPERTY} names, or the system's one for temporary files.
+ *
+ * <p>Any number of threads may locate: a block is decoded by the first that comes, outside of any lock that another
+ * block waits for.
+ */
+public final class DecodedBlocks implements AutoCloseable {
+
+    /** Names the folder for decoded copies. */
+    public static final String FOLDER_PROPERTY = "penstock.decoded.folder";
+
+    /** What a block may decode to, whatever its compressed size: what one decoding keeps in memory. */
+    public static final long MAX_BLOCK_BYTES = 2L << 30;
+
+    private static final int STRIPES = 64;
+    private static final int WRITE_BYTES = 1 << 20;
+
+    /** Decodes a block. */
+    @FunctionalInterface
+    public interface Decoder {
+
+        /**
+         * Decodes a block. Several threads may call this at once, for different blocks.
+         *
+         * @param block its number
+         * @param target where to: native memory of exactly the block's size, all zero
+         * @throws IOException if the block is malformed; names the file
+         */
+        void decode(int block, MemorySegment target) throws IOException;
+    }
+
+    /** Decodes a block piece by piece: it may be larger than memory. */
+    @FunctionalInterface
+    public interface StreamDecoder {
+
+        /**
+         * Decodes a block. Several threads may call this at once, for different blocks.
+         *
+         * @param block its number
+         * @param output takes the block's bytes, from the first to the last
+         * @throws IOException if the block is malformed; names the file
+         */
+        void decode(int block, Output output) throws IOException;
+    }
+
+    /** Where a block is decoded to. */
+    @FunctionalInterface
+    public interface Output {
+
+        /**
+         * Appends bytes.
+         *
+         * @param bytes holds them
+         * @param offset the first of them
+         * @param length how many
+         * @throws IOException if they cannot be written
+         */
+        void put(byte[] bytes, int offset, int length) throws IOException;
+    }
+
+    private final Path store;
+    private final MappedFile file;
+    /** Not a channel: the interrupt of a thread that writes would close that for all. */
+    private final RandomAccessFile writer;
+    private final long[] starts;
+    private final StreamDecoder decoder;
+    private final AtomicIntegerArray done;
+    private final Object[] locks = new Object[STRIPES];
+
+    private DecodedBlocks(Path store, MappedFile file, RandomAccessFile writer, long[] starts,
+            StreamDecoder decoder) {
+        this.store = store;
+        this.file = file;
+        this.writer = writer;
+        this.starts = starts;
+        this.decoder = decoder;
+        this.done = new AtomicIntegerArray(starts.length - 1);
+        for (int i = 0; i < STRIPES; i++) {
+            locks[i] = new Object();
+        }
+    }
+
+    /**
+     * A copy in which no block is decoded yet; takes address space, but no memory and no disk space.
+     *
+     * @param store what is decoded, for messages
+     * @param sizes the bytes that each block decodes to
+     * @param decoder decodes blocks
+     * @return the copy
+     * @throws IOException if a size is beyond {@link #MAX_BLOCK_BYTES} or the file cannot be made
+     */
+    public static DecodedBlocks create(Path store, long[] sizes, Decoder decoder) throws IOException {
+        for (long size : sizes) {
+            if (size < 0 || size > MAX_BLOCK_BYTES) {
+                throw new MalformedStoreException(store, "a compressed block of " + size
+                        + " bytes", "at most " + MAX_BLOCK_BYTES);
+            }
+        }
+        return createStreamed(store, sizes, (block, output) -> {
+            try (Arena arena = Arena.ofShared()) {
+                MemorySegment target = arena.allocate(sizes[block], Long.BYTES);
+                decoder.decode(block, target);
+                put(target, output);
+            }
+        });
+    }
+
+    /**
+     * A copy in which no block is decoded yet, of blocks of any size.
+     *
+     * @param store what is decoded, for messages
+     * @param sizes the bytes that each block decodes to: what the store says, checked to be possible
+     * @param decoder decodes blocks, each to so many bytes
+     * @return the copy
+     * @throws IOException if the file cannot be made
+     */
+    public static DecodedBlocks createStreamed(Path store, long[] sizes, StreamDecoder decoder) throws IOException {
+        long[] starts = new long[sizes.length + 1];
+        for (int i = 0; i < sizes.length; i++) {
+            starts[i + 1] = Math.addExact(starts[i], sizes[i]);
+        }
+        String folder = System.getProperty(FOLDER_PROPERTY);
+        Path path = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
+                : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
+        RandomAccessFile writer = null;
+        try {
+            writer = new RandomAccessFile(path.toFile(), "rw");
+            writer.setLength(starts[sizes.length]);
+            return new DecodedBlocks(store, MappedFile.openWritten(path), writer, starts, decoder);
+        } catch (IOException e) {
+            if (writer != null) {
+                writer.close();
+            }
+            throw new IOException(store + ": no decoded copy of " + starts[sizes.length] + " bytes can be made as "
+                    + path + ": " + e.getMessage(), e);
+        } finally {
+            Files.deleteIfExists(path);
+        }
+    }
+
+    /**
+     * The number of blocks.
+     *
+     * @return the count
+     */
+    public int blocks() {
+        return starts.length - 1;
+    }
+
+    /**
+     * The bytes that a block decodes to.
+     *
+     * @param block its number
+     * @return the size that was told
+     */
+    public long byteSize(int block) {
+        return starts[block + 1] - starts[block];
+    }
+
+    /**
+     * Points at a part of a block, which is decoded if it was not.
+     *
+     * @param block its number
+     * @param offset the first byte within the block
+     * @param bytes how many
+     * @param into set to them
+     * @throws IndexOutOfBoundsException if the block has no such part
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written, now and any other time
+     */
+    public void locate(int block, long offset, long bytes, Span into) {
+        Objects.checkFromIndexSize(offset, bytes, byteSize(block));
+        decode(block);
+        into.set(file, starts[block] + offset, bytes);
+    }
+
+    /**
+     * Points at bytes that start in a block and may go on in those behind it, which are decoded if they were not.
+     *
+     * @param block the number of the block in which they start
+     * @param offset the first byte within that block
+     * @param bytes how many
+     * @param into set to them
+     * @throws IndexOutOfBoundsException if there are no such bytes
+     * @throws UncheckedIOException if a block is malformed or the copy cannot be written, now and any other time
+     */
+    public void locateRun(int block, long offset, long bytes, Span into) {
+        Objects.checkIndex(block, blocks());
+        long first = starts[block] + offset;
+        Objects.checkFromIndexSize(first, bytes, starts[blocks()]);
+        for (int next = block; next < blocks() && starts[next] < first + bytes; next++) {
+            decode(next);
+        }
+        into.set(file, first, bytes);
+    }
+
+    /**
+     * A little-endian number with a sign in a block, which is decoded if it was not.
+     *
+     * @param block the block's number
+     * @param offset the number's first byte within the block
+     * @param bytes how many it has: 1, 4 or 8
+     * @return the number
+     * @throws IndexOutOfBoundsException if the block has no such part
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written, now and any other time
+     */
+    public long number(int block, long offset, int bytes) {
+        Objects.checkFromIndexSize(offset, bytes, byteSize(block));
+        decode(block);
+        long at = starts[block] + offset;
+        return switch (bytes) {
+            case Byte.BYTES -> file.segment().get(ValueLayout.JAVA_BYTE, at);
+            case Integer.BYTES -> file.segment().get(LittleEndian.I32, at);
+            default -> file.segment().get(LittleEndian.I64, at);
+        };
+    }
+
+    /**
+     * A block's bytes; it is decoded if it was not.
+     *
+     * @param block its number
+     * @return a view, valid until {@link #close}
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written
+     */
+    public MemorySegment block(int block) {
+        decode(block);
+        return file.segment().asSlice(starts[block], byteSize(block));
+    }
+
+    /**
+     * All blocks, one behind the other; those that were not decoded are.
+     *
+     * @return a view, valid until {@link #close}
+     * @throws UncheckedIOException if a block is malformed or the copy cannot be written
+     */
+    public MemorySegment all() {
+        for (int block = 0; block < blocks(); block++) {
+            decode(block);
+        }
+        return file.segment().asSlice(0, starts[blocks()]);
+    }
+
+    private void decode(int block) {
+        if (done.getAcquire(block) == 0) {
+            synchronized (locks[block % STRIPES]) {
+                if (done.get(block) == 0) {
+                    fill(block);
+                    done.setRelease(block, 1);
+                }
+            }
+        }
+    }
+
+    private void fill(int block) {
+        Place place = new Place(starts[block], starts[block + 1]);
+        try {
+            decoder.decode(block, place);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (OutOfMemoryError e) {
+            throw new UncheckedIOException(new IOException(store + ": no memory for the " + byteSize(block)
+                    + " bytes that a block decodes to", e));
+        }
+        if (place.at != place.end) {
+            throw new IllegalStateException("block " + block + " was decoded to " + (place.end - place.at)
+                    + " bytes too few");
+        }
+    }
+
+    /**
+     * Appends what is in memory.
+     *
+     * @param bytes the memory
+     * @param output takes them
+     * @throws IOException if they cannot be written
+     */
+    public static void put(MemorySegment bytes, Output output) throws IOException {
+        byte[] chunk = new byte[(int) Math.min(WRITE_BYTES, bytes.byteSize())];
+        for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
+            int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
+            output.put(chunk, 0, length);
+        }
+    }
+
+    /** A block's place in the file, from what is not written yet to its end. */
+    private final class Place implements Output {
+
+        private long at;
+        private final long end;
+
+        Place(long at, long end) {
+            this.at = at;
+            this.end = end;
+        }
+
+        @Override
+        public void put(byte[] bytes, int offset, int length) throws IOException {
+            if (length > end - at) {
+                throw new IllegalStateException("a block is decoded to more bytes than it has");
+            }
+            synchronized (writer) {
+                try {
+                    writer.seek(at);
+                    writer.write(bytes, offset, length);
+                } catch (IOException e) {
+                    throw new IOException(store + ": its decoded copy cannot be written: " + e.getMessage(), e);
+                }
+            }
+            at += length;
+        }
+    }
+
+    /** Gives the copy's memory and disk space back. Calling it again does nothing. */
+    @Override
+    public void close() {
+        file.close();
+        try {
+            writer.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

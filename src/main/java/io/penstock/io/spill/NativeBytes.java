@@ -1,0 +1,140 @@
+package io.penstock.io.spill;
+
+import io.penstock.io.LittleEndian;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Numbers and bytes appended to native memory that grows; little-endian; used by one thread. */
+public final class NativeBytes implements AutoCloseable {
+
+    private static final long FIRST_BYTES = 1 << 14;
+
+    private Arena arena = Arena.ofConfined();
+    private MemorySegment bytes = arena.allocate(FIRST_BYTES, Long.BYTES);
+    private long used;
+
+    /** None yet. */
+    public NativeBytes() {
+    }
+
+    /**
+     * Appends a 32-bit number.
+     *
+     * @param value the number
+     */
+    public void putInt(int value) {
+        reserve(Integer.BYTES);
+        bytes.set(LittleEndian.I32, used, value);
+        used += Integer.BYTES;
+    }
+
+    /**
+     * Appends a 64-bit number.
+     *
+     * @param value the number
+     */
+    public void putLong(long value) {
+        reserve(Long.BYTES);
+        bytes.set(LittleEndian.I64, used, value);
+        used += Long.BYTES;
+    }
+
+    /**
+     * Appends bytes.
+     *
+     * @param value the bytes
+     */
+    public void put(byte[] value) {
+        reserve(value.length);
+        MemorySegment.copy(value, 0, bytes, ValueLayout.JAVA_BYTE, used, value.length);
+        used += value.length;
+    }
+
+    /**
+     * Appends a byte.
+     *
+     * @param value the byte
+     */
+    public void put(byte value) {
+        reserve(Byte.BYTES);
+        bytes.set(ValueLayout.JAVA_BYTE, used++, value);
+    }
+
+    /**
+     * Appends bytes.
+     *
+     * @param source holds them
+     * @param offset the first of them
+     * @param length how many
+     */
+    public void put(MemorySegment source, long offset, long length) {
+        reserve(length);
+        MemorySegment.copy(source, offset, bytes, used, length);
+        used += length;
+    }
+
+    /**
+     * What was appended, where it is.
+     *
+     * @return a view, valid until more is appended
+     */
+    public MemorySegment written() {
+        return bytes.asSlice(0, used);
+    }
+
+    /**
+     * Reads a 32-bit number back.
+     *
+     * @param offset where it is
+     * @return the number
+     */
+    public int getInt(long offset) {
+        return bytes.get(LittleEndian.I32, offset);
+    }
+
+    /**
+     * Gives up what is behind; it stays readable until it is overwritten.
+     *
+     * @param byteSize what remains
+     */
+    public void truncate(long byteSize) {
+        used = byteSize;
+    }
+
+    /**
+     * What was appended.
+     *
+     * @return bytes
+     */
+    public long byteSize() {
+        return used;
+    }
+
+    /**
+     * Copies all of it.
+     *
+     * @param target where to
+     * @param offset the first byte there
+     */
+    public void copyTo(MemorySegment target, long offset) {
+        MemorySegment.copy(bytes, 0, target, offset, used);
+    }
+
+    private void reserve(long more) {
+        if (used + more > bytes.byteSize()) {
+            Arena larger = Arena.ofConfined();
+            MemorySegment copy = larger.allocate(Math.max(bytes.byteSize() * 2, used + more), Long.BYTES);
+            MemorySegment.copy(bytes, 0, copy, 0, used);
+            arena.close();
+            arena = larger;
+            bytes = copy;
+        }
+    }
+
+    /** Frees the memory. */
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

@@ -1,0 +1,4 @@
+/**
+ * Disk space for data that is decoded once and read many times.
+ */
+package io.penstock.io.spill;

@@ -1,0 +1,245 @@
+package io.penstock.os;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Objects;
+
+/**
+ * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is
+ * false, nothing is bound, and callers do without: the advice is a no-op and reads go through the mapping.
+ *
+ * <p>None of the calls is {@code critical}: each may block, and a blocked critical call would hold up every safepoint.
+ */
+public final class Posix {
+
+    /** Whether this OS has the calls, with the constants that are written here. */
+    public static final boolean AVAILABLE = System.getProperty("os.name").toLowerCase(Locale.ROOT).equals("linux")
+            && ADDRESS.byteSize() == 8;
+
+    private static final int O_RDONLY = 0;
+    private static final int O_CLOEXEC = 0x80000;
+    /** Opening a FIFO does not wait for its other end; regular files do not heed it. */
+    private static final int O_NONBLOCK = 0x800;
+    private static final int ENOENT = 2;
+    private static final int EACCES = 13;
+    /** What {@link #pread} gives, negated, when a signal came first. */
+    public static final int EINTR = 4;
+    private static final int SC_PAGESIZE = 30;
+    private static final int MAX_MESSAGE_BYTES = 1024;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_BASIC_STATS = 0x7FF;
+
+    /** {@code struct statx} of {@code linux/stat.h}, the same on every processor, as far as it is used. */
+    private static final StructLayout STATUS = MemoryLayout.structLayout(
+            MemoryLayout.paddingLayout(40), JAVA_LONG.withName("stx_size"), MemoryLayout.paddingLayout(48),
+            JAVA_LONG.withName("stx_ctime"), JAVA_INT.withName("stx_ctime_nsec"), MemoryLayout.paddingLayout(4),
+            JAVA_LONG.withName("stx_mtime"), JAVA_INT.withName("stx_mtime_nsec"), MemoryLayout.paddingLayout(132));
+    private static final VarHandle SIZE = statusField("stx_size");
+    private static final VarHandle CTIME = statusField("stx_ctime");
+    private static final VarHandle CTIME_NSEC = statusField("stx_ctime_nsec");
+    private static final VarHandle MTIME = statusField("stx_mtime");
+    private static final VarHandle MTIME_NSEC = statusField("stx_mtime_nsec");
+    private static final long NANOS = 1_000_000_000;
+
+    /** Where {@code errno} is left; one is allocated per thread that makes calls which may fail. */
+    public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+    private static final MethodHandle OPEN;
+    private static final MethodHandle CLOSE;
+    private static final MethodHandle PREAD;
+    private static final MethodHandle MADVISE;
+    private static final MethodHandle FADVISE;
+    private static final MethodHandle MINCORE;
+    private static final MethodHandle STRERROR;
+    /** Null where the C library has no such call. */
+    private static final MethodHandle STATX;
+
+    /** Bytes of a page; 4096 where it is unknown. */
+    public static final long PAGE_BYTES;
+
+    static {
+        if (AVAILABLE) {
+            var linker = Linker.nativeLinker();
+            var errno = Linker.Option.captureCallState("errno");
+            OPEN = bind(linker, "open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
+                    errno, Linker.Option.firstVariadicArg(2));
+            CLOSE = bind(linker, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+            PREAD = bind(linker, "pread",
+                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), errno);
+            MADVISE = bind(linker, "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+            FADVISE = bind(linker, "posix_fadvise",
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+            MINCORE = bind(linker, "mincore", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+            STRERROR = bind(linker, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+            STATX = linker.defaultLookup().find("statx").isEmpty() ? null : bind(linker, "statx",
+                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+            PAGE_BYTES = pageBytes(linker);
+        } else {
+            OPEN = CLOSE = PREAD = MADVISE = FADVISE = MINCORE = STRERROR = STATX = null;
+            PAGE_BYTES = 4096;
+        }
+    }
+
+    private Posix() {
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
+    }
+
+    private static long pageBytes(Linker linker) {
+        try {
+            return (long) bind(linker, "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT)).invokeExact(SC_PAGESIZE);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static VarHandle statusField(String name) {
+        return STATUS.varHandle(MemoryLayout.PathElement.groupElement(name));
+    }
+
+    /** Opens for reading, without waiting. Returns the descriptor. */
+    public static int openReadOnly(Path path) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+            if (fd < 0) {
+                throw openFailure(path, errno(state));
+            }
+            return fd;
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static FileSystemException openFailure(Path path, int errno) {
+        return switch (errno) {
+            case ENOENT -> new NoSuchFileException(path.toString(), null, "no such file");
+            case EACCES -> new AccessDeniedException(path.toString(), null, "permission denied");
+            default -> new FileSystemException(path.toString(), null, "cannot be opened: " + message(errno));
+        };
+    }
+
+    /** What an error number means, in the OS's words. */
+    @SuppressWarnings("restricted")
+    public static String message(int errno) {
+        try {
+            MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+            return text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static void close(int fd) {
+        try {
+            int _ = (int) CLOSE.invokeExact(fd);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** What the OS says of an open file; null if it does not tell. */
+    public static FileStatus status(int fd) {
+        if (STATX == null) {
+            return null;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment status = arena.allocate(STATUS);
+            if ((int) STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS, status) != 0) {
+                return null;
+            }
+            return new FileStatus((long) SIZE.get(status, 0L),
+                    (long) MTIME.get(status, 0L) * NANOS + (int) MTIME_NSEC.get(status, 0L),
+                    (long) CTIME.get(status, 0L) * NANOS + (int) CTIME_NSEC.get(status, 0L), null);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /**
+     * Reads at an offset of a file, once, to an offset of a segment. The target goes as a number: a slice of it would
+     * be an object a sample, which the JIT compiler does not always remove. So nothing keeps the target alive during
+     * the call; whoever owns it must.
+     *
+     * @return bytes read, 0 at the end of the file, or {@code -errno}
+     */
+    public static long pread(MemorySegment state, int fd, long fileOffset, MemorySegment target, long targetOffset,
+            long bytes) {
+        Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
+        if (!target.isNative() || target.isReadOnly() || !target.scope().isAlive()) {
+            throw new IllegalArgumentException("read into " + target + ": expected native memory, writable and alive");
+        }
+        try {
+            long read = (long) PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
+            return read >= 0 ? read : -errno(state);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Returns whether the OS took the advice. The address must be at a page's start. */
+    public static boolean madvise(MemorySegment range, int advice) {
+        try {
+            return (int) MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    public static boolean fadvise(int fd, long offset, long bytes, int advice) {
+        try {
+            return (int) FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    /** Whether the page that a segment starts at is in memory. The address must be at a page's start. */
+    public static boolean isResident(MemorySegment page, MemorySegment oneByte) {
+        try {
+            return (int) MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
+                    && (oneByte.get(JAVA_BYTE, 0) & 1) == 1;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
+    private static int errno(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
+    }
+
+    /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
+    private static RuntimeException unexpected(Throwable t) {
+        if (t instanceof RuntimeException e) {
+            return e;
+        }
+        if (t instanceof Error e) {
+            throw e;
+        }
+        return new IllegalStateException(t);
+    }
+}

@@ -1,0 +1,199 @@
+package io.penstock.os;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+
+/**
+ * What the operating system says the calling thread has used so far: one call, of a third of a microsecond, gives time
+ * on a core, page faults, bytes from storage and context switches ({@code getrusage(2)}, {@code RUSAGE_THREAD}).
+ *
+ * <p>For one thread, which must be a platform thread: of a virtual one, its carrier's use would be told. Where the
+ * system has no such call, {@link #AVAILABLE} is false and every number is 0.
+ */
+public final class ThreadUsage implements AutoCloseable {
+
+    /** Whether the system tells. */
+    public static final boolean AVAILABLE = Posix.AVAILABLE;
+
+    private static final int RUSAGE_THREAD = 1;
+    /** Storage is counted in blocks of this size, whatever the device's are. */
+    private static final long BLOCK_BYTES = 512;
+    private static final int NANOS_A_MICRO = 1_000;
+    private static final long NANOS_A_SECOND = 1_000_000_000;
+
+    /** {@code struct rusage} of 64-bit Linux. */
+    private static final StructLayout RUSAGE = MemoryLayout.structLayout(
+            JAVA_LONG.withName("utime_s"), JAVA_LONG.withName("utime_us"),
+            JAVA_LONG.withName("stime_s"), JAVA_LONG.withName("stime_us"),
+            JAVA_LONG.withName("maxrss"), JAVA_LONG.withName("ixrss"), JAVA_LONG.withName("idrss"),
+            JAVA_LONG.withName("isrss"), JAVA_LONG.withName("minflt"), JAVA_LONG.withName("majflt"),
+            JAVA_LONG.withName("nswap"), JAVA_LONG.withName("inblock"), JAVA_LONG.withName("oublock"),
+            JAVA_LONG.withName("msgsnd"), JAVA_LONG.withName("msgrcv"), JAVA_LONG.withName("nsignals"),
+            JAVA_LONG.withName("nvcsw"), JAVA_LONG.withName("nivcsw"));
+    private static final long UTIME_S = offset("utime_s");
+    private static final long UTIME_US = offset("utime_us");
+    private static final long STIME_S = offset("stime_s");
+    private static final long STIME_US = offset("stime_us");
+    private static final long MAJFLT = offset("majflt");
+    private static final long INBLOCK = offset("inblock");
+    private static final long NVCSW = offset("nvcsw");
+    private static final long NIVCSW = offset("nivcsw");
+
+    private static final MethodHandle GETRUSAGE = AVAILABLE ? bind() : null;
+
+    /** Of the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
+    private static final Path SCHEDULE = Path.of("/proc/thread-self/schedstat");
+    private static final int SCHEDULE_BYTES = 64;
+    private static final int CLOSED = -1;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment usage = arena.allocate(RUSAGE);
+    private final MemorySegment schedule = arena.allocate(SCHEDULE_BYTES);
+    private final MemorySegment state = arena.allocate(Posix.CALL_STATE);
+    private int scheduleFile = CLOSED;
+    /** Whose schedule is open; or whose is not there to be opened. */
+    private Thread scheduled;
+
+    /** Asks nothing yet. */
+    public ThreadUsage() {
+        // What it needs is allocated above.
+    }
+
+    private static long offset(String field) {
+        return RUSAGE.byteOffset(PathElement.groupElement(field));
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle bind() {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow("getrusage"),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+    }
+
+    /** Asks; the other methods tell what was said. */
+    public void read() {
+        if (!AVAILABLE) {
+            return;
+        }
+        try {
+            int _ = (int) GETRUSAGE.invokeExact(RUSAGE_THREAD, usage);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
+    /**
+     * Time that the thread ran, in user and in system mode.
+     *
+     * @return nanoseconds, to a microsecond
+     */
+    public long cpuNanos() {
+        return (get(UTIME_S) + get(STIME_S)) * NANOS_A_SECOND + (get(UTIME_US) + get(STIME_US)) * NANOS_A_MICRO;
+    }
+
+    /**
+     * Bytes that were read from storage on behalf of the thread.
+     *
+     * @return bytes; 0 from file systems that have no block device
+     */
+    public long diskBytes() {
+        return get(INBLOCK) * BLOCK_BYTES;
+    }
+
+    /**
+     * Page faults that had to wait for storage.
+     *
+     * @return how many
+     */
+    public long majorFaults() {
+        return get(MAJFLT);
+    }
+
+    /**
+     * How often the thread left its core to wait for something.
+     *
+     * @return how often
+     */
+    public long voluntarySwitches() {
+        return get(NVCSW);
+    }
+
+    /**
+     * How often it had to leave its core to another thread.
+     *
+     * @return how often
+     */
+    public long involuntarySwitches() {
+        return get(NIVCSW);
+    }
+
+    /**
+     * How long the calling thread has waited for a core, altogether, with work to do. Takes some times as long as
+     * {@link #read}, which need not be called for it.
+     *
+     * @return nanoseconds; -1 if the system does not tell
+     */
+    public long queuedNanos() {
+        if (scheduled != Thread.currentThread()) {
+            openSchedule();
+        }
+        if (scheduleFile == CLOSED) {
+            return -1;
+        }
+        long bytes = Posix.pread(state, scheduleFile, 0, schedule, 0, SCHEDULE_BYTES);
+        long at = 0;
+        while (at < bytes && schedule.get(JAVA_BYTE, at) != ' ') {
+            at++;
+        }
+        long nanos = at < bytes ? 0 : -1;
+        for (at++; at < bytes && schedule.get(JAVA_BYTE, at) != ' '; at++) {
+            nanos = 10 * nanos + schedule.get(JAVA_BYTE, at) - '0';
+        }
+        return nanos;
+    }
+
+    private void openSchedule() {
+        closeSchedule();
+        scheduled = Thread.currentThread();
+        try {
+            scheduleFile = AVAILABLE ? Posix.openReadOnly(SCHEDULE) : CLOSED;
+        } catch (IOException _) {
+            scheduleFile = CLOSED;
+        }
+    }
+
+    private void closeSchedule() {
+        if (scheduleFile != CLOSED) {
+            Posix.close(scheduleFile);
+            scheduleFile = CLOSED;
+        }
+    }
+
+    private long get(long offset) {
+        return usage.get(JAVA_LONG, offset);
+    }
+
+    /** Frees what it holds. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            closeSchedule();
+            arena.close();
+        }
+    }
+}

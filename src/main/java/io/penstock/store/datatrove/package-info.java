@@ -1,2 +1,0 @@
-/** datatrove's tokenized files ({@code datatrove/pipeline/tokens/tokenizer.py}). */
-package io.penstock.store.datatrove;

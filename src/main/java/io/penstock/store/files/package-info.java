@@ -1,2 +1,0 @@
-/** Folders of files as records: image trees with a folder a class, texts, any file as bytes. */
-package io.penstock.store.files;

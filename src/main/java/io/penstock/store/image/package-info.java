@@ -1,2 +1,0 @@
-/** Image files, JPEG and PNG, as stores of one tensor. */
-package io.penstock.store.image;

@@ -1,2 +1,0 @@
-/** LMDB environments, read over their mapping without the library: a file that is cut or forged is refused. */
-package io.penstock.store.lmdb;

@@ -1,2 +1,0 @@
-/** MosaicML's streaming datasets (MDS): shards of samples, plain or compressed. */
-package io.penstock.store.mds;

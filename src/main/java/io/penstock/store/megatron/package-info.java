@@ -1,5 +1,0 @@
-/**
- * Megatron-LM's indexed dataset, read and written: {@code X.bin} holds tokens, {@code X.idx} says where sequences and
- * documents are (layout: {@code megatron/core/datasets/indexed_dataset.py}).
- */
-package io.penstock.store.megatron;

@@ -1,2 +1,0 @@
-/** Raw tokens without a header, as nanoGPT prepares them ({@code data/.../prepare.py}). */
-package io.penstock.store.nanogpt;

@@ -1,2 +1,0 @@
-/** numpy's {@code .npz}: a zip archive of {@code .npy} members (APPNOTE 6.3; {@code numpy/lib/_npyio_impl.py}). */
-package io.penstock.store.npz;

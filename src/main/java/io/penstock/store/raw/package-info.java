@@ -1,2 +1,0 @@
-/** Rows of numbers without a header: what they are has to be told. */
-package io.penstock.store.raw;

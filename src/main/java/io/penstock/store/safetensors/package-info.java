@@ -1,5 +1,0 @@
-/**
- * Hugging Face's safetensors, one file or several with an index, read and written
- * ({@code huggingface/safetensors}: {@code README.md}, {@code safetensors/src/tensor.rs}).
- */
-package io.penstock.store.safetensors;

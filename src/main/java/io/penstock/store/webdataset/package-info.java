@@ -1,5 +1,0 @@
-/**
- * WebDataset: samples as files in tars, one tar or many, plain or compressed. {@link WebDatasetStore} gives records at
- * random, {@link WebDatasetStream} one after another in a shuffled order, {@link WebDatasetWriter} writes them.
- */
-package io.penstock.store.webdataset;

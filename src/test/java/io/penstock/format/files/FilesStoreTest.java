@@ -1,0 +1,215 @@
+package io.penstock.format.files;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Span;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.RecordStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A folder's files are records in the order of their paths, and its folders classes in that of their names. */
+class FilesStoreTest {
+
+    @TempDir
+    Path folder;
+
+    private void file(String path, String content) throws IOException {
+        Path file = folder.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, content);
+    }
+
+    private static byte[] value(RecordStore store, long record) {
+        Span span = new Span();
+        store.locate(record, 0, span);
+        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private static long classOf(RecordStore store, long record) {
+        Span span = new Span();
+        store.locate(record, 1, span);
+        assertEquals(Long.BYTES, span.byteSize());
+        return span.segment().get(LittleEndian.I64, span.byteOffset());
+    }
+
+    private static List<String> names(RecordStore store) {
+        return IntStream.range(0, (int) store.size()).mapToObj(store::name).toList();
+    }
+
+    /** torchvision numbers the sorted names of folders, with and without files; paths sort otherwise than names. */
+    @Test
+    void foldersAreClassesInTheOrderOfTheirNames() throws IOException {
+        for (String path : List.of("a/1.jpg", "a-b/2.JPEG", "a b/3.jpg", "Z/4.jpeg", "a/sub/5.png", "é/6.jpg",
+                "a0/7.jpg", ".hidden/8.jpg", "a/.hidden.jpg")) {
+            file(path, path);
+        }
+        Files.createDirectories(folder.resolve("a!"));
+        Files.createDirectories(folder.resolve("zz"));
+        try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
+            List<String> sorted = List.of("Z", "a", "a b", "a!", "a-b", "a0", "zz", "é");
+            assertEquals(sorted, store.classes());
+            assertEquals(List.of("Z/4.jpeg", "a b/3.jpg", "a-b/2.JPEG", "a/1.jpg", "a/sub/5.png", "a0/7.jpg",
+                    "é/6.jpg"),
+                    names(store));
+            assertEquals(List.of("image", "class"), store.columns().stream().map(Column::name).toList());
+            assertEquals("jpg", store.columns().getFirst().encoding());
+            for (int i = 0; i < store.size(); i++) {
+                String name = store.name(i);
+                assertEquals(name, new String(value(store, i), StandardCharsets.UTF_8));
+                assertEquals(sorted.indexOf(name.substring(0, name.indexOf('/'))), classOf(store, i), name);
+            }
+            assertThrows(IndexOutOfBoundsException.class, () -> store.name(7));
+            assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, 2, new Span()));
+        }
+        assertEquals(8, Inspection.of(folder, true).toMap().get("class_count"));
+    }
+
+    @Test
+    void filesRightInTheFolderMeanThatFoldersAreNoClasses() throws IOException {
+        file("b.txt", "b");
+        file("a/c.txt", "");
+        file("a.txt", "a");
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(List.of("a.txt", "a/c.txt", "b.txt"), names(store));
+            assertEquals(1, store.columns().size());
+            assertEquals("txt", store.columns().getFirst().encoding());
+            assertEquals("file", store.columns().getFirst().name());
+            assertArrayEquals(new byte[0], value(store, 1));
+        }
+    }
+
+    @Test
+    void namesAreInTheOrderOfTheirBytes() throws IOException {
+        SplittableRandom random = new SplittableRandom(20261121);
+        String letters = "ab-/.Zé\uD83D\uDE00\uFF5E";
+        for (int i = 0; i < 300; i++) {
+            StringBuilder path = new StringBuilder("x");
+            int[] points = letters.codePoints().toArray();
+            for (int n = random.nextInt(6); n >= 0; n--) {
+                path.appendCodePoint(points[random.nextInt(points.length)]).append('y');
+            }
+            Path file = folder.resolve(path + ".f");
+            try {
+                Files.createDirectories(file.getParent());
+                Files.writeString(file, "x");
+            } catch (IOException _) {
+                // a file of that name is where a folder would be
+            }
+        }
+        try (RecordStore store = RecordStore.open(folder)) {
+            List<String> sorted = new ArrayList<>(names(store));
+            assertTrue(sorted.size() > 200);
+            sorted.sort((a, b) -> Arrays.compareUnsigned(a.getBytes(StandardCharsets.UTF_8),
+                    b.getBytes(StandardCharsets.UTF_8)));
+            assertEquals(sorted, names(store));
+        }
+    }
+
+    @Test
+    void linksThatLeaveTheFolderAreLeftOutAndCounted(@TempDir Path elsewhere) throws IOException {
+        file("a/1.txt", "one");
+        Files.writeString(elsewhere.resolve("secret.txt"), "secret");
+        Files.createSymbolicLink(folder.resolve("a/inside.txt"), Path.of("1.txt"));
+        Files.createSymbolicLink(folder.resolve("a/outside.txt"), elsewhere.resolve("secret.txt"));
+        Files.createSymbolicLink(folder.resolve("a/broken.txt"), Path.of("none"));
+        Files.createSymbolicLink(folder.resolve("a/loop"), Path.of("loop"));
+        Files.createSymbolicLink(folder.resolve("up"), elsewhere);
+        Files.createSymbolicLink(folder.resolve("again"), Path.of("a"));
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(List.of("a/1.txt", "a/inside.txt"), names(store));
+            assertEquals(5L, Inspection.of(folder, false).toMap().get("skipped_links"));
+            Files.delete(folder.resolve("a/1.txt"));
+            Files.createSymbolicLink(folder.resolve("a/1.txt"), elsewhere.resolve("secret.txt"));
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(0, 0, new Span()))
+                    .getMessage();
+            assertTrue(message.contains("1.txt"), message);
+        }
+    }
+
+    @Test
+    void filesOfAllSizesStayWhatTheyWereOnceTheyAreLocated() throws IOException {
+        int[] sizes = {0, 1, 4095, 4096, 100_000, (256 << 10) - 1, 256 << 10, 3 << 20};
+        for (int i = 0; i < sizes.length; i++) {
+            byte[] bytes = new byte[sizes[i]];
+            new SplittableRandom(i).nextBytes(bytes);
+            Files.write(folder.resolve("f" + i), bytes);
+        }
+        try (RecordStore store = RecordStore.open(folder)) {
+            Span[] spans = new Span[sizes.length];
+            for (int i = 0; i < sizes.length; i++) {
+                spans[i] = new Span();
+                store.locate(i, 0, spans[i]);
+            }
+            for (int i = 0; i < sizes.length; i++) {
+                byte[] bytes = new byte[sizes[i]];
+                new SplittableRandom(i).nextBytes(bytes);
+                assertArrayEquals(bytes, spans[i].segment().asSlice(spans[i].byteOffset(), spans[i].byteSize())
+                        .toArray(ValueLayout.JAVA_BYTE));
+                assertArrayEquals(bytes, value(store, i));
+            }
+        }
+    }
+
+    @Test
+    void manyThreadsFindTheSame() throws IOException {
+        for (int i = 0; i < 500; i++) {
+            file(i % 10 + "/" + i + ".txt", "content " + i);
+        }
+        try (RecordStore store = RecordStore.open(folder)) {
+            IntStream.range(0, 4000).parallel().forEach(i -> {
+                String name = store.name(i % 500);
+                assertEquals("content " + name.substring(2, name.length() - 4),
+                        new String(value(store, i % 500), StandardCharsets.UTF_8));
+            });
+        }
+    }
+
+    @Test
+    void aFileThatIsGoneIsNamedAndAnEmptyFolderRefused() throws IOException {
+        file("a.txt", "a");
+        try (RecordStore store = RecordStore.open(folder)) {
+            Files.delete(folder.resolve("a.txt"));
+            assertTrue(assertThrows(UncheckedIOException.class, () -> store.locate(0, 0, new Span())).getMessage()
+                    .contains("a.txt"));
+        }
+        assertThrows(MalformedStoreException.class, () -> FilesStore.open(folder));
+        assertThrows(MalformedStoreException.class, () -> RecordStore.open(folder));
+    }
+
+    @Test
+    void theFingerprintTellsOtherFilesApart() throws IOException {
+        file("a.txt", "a");
+        String first = fingerprint();
+        assertEquals(first, fingerprint());
+        file("a.txt", "aa");
+        assertNotEquals(first, fingerprint());
+        Files.move(folder.resolve("a.txt"), folder.resolve("b.txt"));
+        file("b.txt", "a");
+        assertNotEquals(first, fingerprint());
+    }
+
+    private String fingerprint() throws IOException {
+        try (RecordStore store = RecordStore.open(folder)) {
+            return store.fingerprint();
+        }
+    }
+}

@@ -1,0 +1,280 @@
+package io.penstock.format.webdataset;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Span;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The index beside a shard is the shard's, or it is not used. */
+class ShardIndexTest {
+
+    private static final long SEED = 20261121;
+    private static final int SAMPLES = 3000;
+
+    @TempDir
+    Path folder;
+    private Path shard;
+
+    @BeforeEach
+    void write() throws IOException {
+        shard = writeShard("train.tar", SAMPLES, 1000);
+    }
+
+    @Test
+    void anIndexThatADeadWriterLeftUnfinishedIsReplaced() throws IOException {
+        Path index = IndexFile.of(shard);
+        Path left = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
+        Files.delete(index);
+        WebDatasetStore.open(shard).close();
+        assertTrue(Files.exists(index));
+        assertFalse(Files.exists(left));
+    }
+
+    @Test
+    void anIndexThatAnotherWriterIsAtIsLeftToIt() throws IOException {
+        Path index = IndexFile.of(shard);
+        Path busy = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
+        Files.delete(index);
+        try (FileChannel channel = FileChannel.open(busy, StandardOpenOption.WRITE)) {
+            channel.lock();
+            try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+                assertEquals(SAMPLES, store.size());
+            }
+        }
+        assertFalse(Files.exists(index));
+        assertTrue(Files.exists(busy));
+    }
+
+    private Path writeShard(String name, int samples, int bytes) throws IOException {
+        try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve(name), Long.MAX_VALUE, Long.MAX_VALUE)) {
+            for (int i = 0; i < samples; i++) {
+                byte[] data = new byte[bytes + i % 7];
+                new SplittableRandom(i).nextBytes(data);
+                writer.write("dir/" + i, i % 5 == 0 ? Map.of("bin", MemorySegment.ofArray(data))
+                        : Map.of("bin", MemorySegment.ofArray(data), "cls", text(Integer.toString(i))));
+            }
+            return writer.commit().getFirst();
+        }
+    }
+
+    private static MemorySegment text(String text) {
+        return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static byte[] value(WebDatasetStore store, long record, int column) {
+        Span span = new Span();
+        store.locate(record, column, span);
+        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private static void assertContent(WebDatasetStore store) {
+        assertEquals(SAMPLES, store.size());
+        for (int i = 0; i < SAMPLES; i += 7) {
+            byte[] data = new byte[1000 + i % 7];
+            new SplittableRandom(i).nextBytes(data);
+            assertArrayEquals(data, value(store, i, 0));
+            assertEquals(i % 5 != 0, store.isPresent(i, 1));
+            if (i % 5 != 0) {
+                assertEquals(Integer.toString(i), new String(value(store, i, 1), StandardCharsets.UTF_8));
+            }
+            assertEquals("dir/" + i, store.key(i));
+        }
+    }
+
+    private ShardIndex read(Path path, Arena arena) throws IOException {
+        return IndexFile.read(path, ShardState.of(path), Files.size(path), arena);
+    }
+
+    @Test
+    void theWritersIndexIsTheOneThatAPassOverTheShardMakes() throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            ShardIndex kept = read(shard, arena);
+            assertNotNull(kept);
+            ShardIndex made = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
+                    ShardState.of(shard), arena);
+            assertEquals(-1, kept.bytes().asSlice(96).mismatch(made.bytes().asSlice(96)));
+            assertEquals(SAMPLES, made.samples());
+            assertEquals(SAMPLES * 2 - SAMPLES / 5, made.members());
+        }
+        try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+            assertContent(store);
+            assertEquals(1006, store.maxLength(0));
+            assertFalse(store.isConverted(0));
+        }
+    }
+
+    @Test
+    void anIndexOfAnotherSizeTimeOrContentIsMadeAgain() throws IOException {
+        byte[] index = Files.readAllBytes(IndexFile.of(shard));
+        FileTime time = Files.getLastModifiedTime(shard);
+        byte[] bytes = Files.readAllBytes(shard);
+        try (Arena arena = Arena.ofShared()) {
+            Files.setLastModifiedTime(shard, FileTime.from(time.to(TimeUnit.SECONDS) + 2, TimeUnit.SECONDS));
+            assertNull(read(shard, arena));
+            Files.setLastModifiedTime(shard, time);
+            assertNotNull(read(shard, arena));
+            bytes[600] ^= 1;
+            Files.write(shard, bytes);
+            Files.setLastModifiedTime(shard, time);
+            assertNull(read(shard, arena));
+            Files.write(shard, new byte[512], java.nio.file.StandardOpenOption.APPEND);
+            Files.setLastModifiedTime(shard, time);
+            assertNull(read(shard, arena));
+        }
+        try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+            assertEquals(SAMPLES, store.size());
+        }
+        assertNotEquals(-1, java.util.Arrays.mismatch(index, Files.readAllBytes(IndexFile.of(shard))));
+        try (Arena arena = Arena.ofShared()) {
+            assertNotNull(read(shard, arena));
+        }
+    }
+
+    @Test
+    void nothingIsWrittenWhereThatIsSwitchedOff() throws IOException {
+        Files.delete(IndexFile.of(shard));
+        for (IndexUse use : List.of(IndexUse.READ_ONLY, IndexUse.MEMORY)) {
+            try (WebDatasetStore store = WebDatasetStore.open(List.of(shard), use)) {
+                assertContent(store);
+            }
+        }
+        assertFalse(Files.exists(IndexFile.of(shard)));
+        WebDatasetStore.open(shard).close();
+        assertTrue(Files.exists(IndexFile.of(shard)));
+        try (var files = Files.list(folder)) {
+            // The shard, its index and its checksums.
+            assertEquals(3, files.count());
+        }
+    }
+
+    /** Whoever writes beside the shard may write anything: what is read stays within the shard. */
+    @Tag("slow")
+    @Test
+    void aDamagedIndexIsNotUsedAndAForgedOneStaysWithinTheShard() throws IOException {
+        Path file = IndexFile.of(shard);
+        byte[] index = Files.readAllBytes(file);
+        SplittableRandom random = new SplittableRandom(SEED);
+        int used = 0;
+        for (int i = 0; i < 160; i++) {
+            byte[] bytes = index.clone();
+            int at = i % 2 == 0 ? 48 + random.nextInt(60) : random.nextInt(bytes.length);
+            bytes[at] = (byte) random.nextInt();
+            if (random.nextInt(4) == 0) {
+                bytes = java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length * 2));
+            }
+            boolean forged = random.nextBoolean() && bytes.length >= 96;
+            if (forged) {
+                CRC32C crc = new CRC32C();
+                crc.update(bytes, 0, 88);
+                crc.update(bytes, 92, bytes.length - 92);
+                MemorySegment.ofArray(bytes).set(ValueLayout.JAVA_INT_UNALIGNED, 88, (int) crc.getValue());
+            }
+            Files.write(file, bytes);
+            try (WebDatasetStore store = WebDatasetStore.open(List.of(shard), IndexUse.READ_ONLY)) {
+                if (!forged) {
+                    assertEquals(SAMPLES, store.size(), "seed " + SEED + ", " + i);
+                }
+                used += store.size() == SAMPLES ? 1 : 0;
+                Span span = new Span();
+                for (long record = 0; record < store.size(); record += 97) {
+                    for (int c = 0; c < store.columns().size(); c++) {
+                        if (store.isPresent(record, c)) {
+                            store.locate(record, c, span);
+                            span.segment().asSlice(span.byteOffset(), span.byteSize());
+                        }
+                    }
+                    try {
+                        store.key(record);
+                    } catch (UncheckedIOException e) {
+                        assertTrue(forged, e.getMessage());
+                    }
+                }
+            }
+        }
+        assertTrue(used > 100, used + " of 160 opened whole");
+    }
+
+    @Test
+    void aCompressedShardIsDecodedToBeIndexedAndNotAgainToBeOpened() throws IOException {
+        Path packed = folder.resolve("packed.tar.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+            out.write(Files.readAllBytes(shard));
+        }
+        try (WebDatasetStore store = WebDatasetStore.open(packed)) {
+            assertContent(store);
+            assertTrue(store.isConverted(0));
+        }
+        assertTrue(Files.exists(IndexFile.of(packed)));
+        // With its index, a shard whose middle is damaged opens; it is found out when it is decoded.
+        byte[] bytes = Files.readAllBytes(packed);
+        FileTime time = Files.getLastModifiedTime(packed);
+        int damaged = damagedPlace(bytes.length);
+        bytes[damaged] ^= 0x10;
+        Files.write(packed, bytes);
+        Files.setLastModifiedTime(packed, time);
+        try (WebDatasetStore store = WebDatasetStore.open(packed)) {
+            assertEquals(SAMPLES, store.size());
+            for (int i = 0; i < 2; i++) {
+                String message = org.junit.jupiter.api.Assertions.assertThrows(UncheckedIOException.class,
+                        () -> store.locate(17, 0, new Span())).getMessage();
+                assertTrue(message.contains("packed.tar.gz"), message);
+            }
+        }
+    }
+
+    /** A byte that is in none of the blocks by which a shard is known again. */
+    private static int damagedPlace(int size) {
+        long step = (size - 4096) / 15;
+        return (int) ((step * 7 & -4096) + 4096 + (step - 4096) / 2);
+    }
+
+    @Test
+    void locatingAllocatesNothingOnTheHeap() throws IOException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        Path other = writeShard("other.tar", 100, 10);
+        try (WebDatasetStore store = WebDatasetStore.open(List.of(shard, other), IndexUse.SIDECAR)) {
+            Span span = new Span();
+            long least = Long.MAX_VALUE;
+            for (int window = 0; window < 1_000 && least > 0; window++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                for (long i = 0; i < 20_000; i++) {
+                    long record = i * 7919 % store.size();
+                    store.locate(record, 0, span);
+                    store.isPresent(record, 1);
+                }
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+            assertEquals(0, least, "bytes");
+        }
+    }
+}
