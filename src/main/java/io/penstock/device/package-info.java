@@ -19,7 +19,8 @@
  * }
  * }
  *
- * <p>The two implementations are not exported: {@code device.host} runs everywhere, {@code device.cuda} over CUDA's
- * runtime library, which it finds and loads when a CUDA device is first asked for.
+ * <p>The devices themselves are not exported: each is a {@link io.penstock.device.DeviceProvider}. {@code device.host}
+ * runs everywhere, {@code device.cuda} over CUDA's runtime library, which it finds and loads when a CUDA device is first
+ * asked for.
  */
 package io.penstock.device;

@@ -84,9 +84,10 @@ public final class CudaLaunchChecks {
 
     static void argumentsThatAreWrongAreRefused() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
-            Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 1, new long[4]));
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, new long[5]));
+            Kernel kernel = CastTransform.KERNEL;
+            assertThrows(IllegalArgumentException.class,
+                    () -> stream.launch(kernel, 1, kernel.newArguments().asSlice(8)));
+            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, kernel.newArguments()));
             assertEquals(0, CudaSimulator.calls("cudaLibraryLoadData"));
         }
     }
@@ -135,23 +136,23 @@ public final class CudaLaunchChecks {
     private static void failing(String call, int status, String name, String advice) {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
             device.makeCurrent();
-            Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
+            Kernel kernel = CastTransform.KERNEL;
             CudaSimulator.fail(call, status);
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals(call, e.call());
             assertEquals(status, e.status());
             assertTrue(e.getMessage().startsWith("cuda:0: " + call + ": " + name + " (" + status + "): ")
                     && e.getMessage().contains(advice), e.getMessage());
             CudaSimulator.fail("", 0);
-            stream.launch(kernel, 1, new long[5]);
+            stream.launch(kernel, 1, kernel.newArguments());
             stream.synchronize();
         }
     }
 
     static void aKernelThatTheFatbinLacksIsNamed() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
-            Kernel kernel = new Kernel("penstock_nothing", 5, words -> { });
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            Kernel kernel = new Kernel("penstock_nothing", CastTransform.KERNEL.layout(), _ -> { });
+            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals("cudaLibraryGetKernel", e.call());
             assertTrue(e.getMessage().contains("no kernel penstock_nothing in the fatbin")
                     && e.getMessage().contains("another version"), e.getMessage());
@@ -162,7 +163,7 @@ public final class CudaLaunchChecks {
     static void launch() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
             device.makeCurrent();
-            stream.launch(new Kernel("penstock_cast", 5, words -> { }), 1, new long[5]);
+            stream.launch(CastTransform.KERNEL, 1, CastTransform.KERNEL.newArguments());
             System.out.println("launched");
         } catch (DeviceException e) {
             System.out.println(e.call() + " " + e.status() + " " + e.getMessage());

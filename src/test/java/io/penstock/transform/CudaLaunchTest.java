@@ -32,8 +32,7 @@ class CudaLaunchTest {
 
     @BeforeAll
     static void compile() throws IOException, InterruptedException {
-        kernels = NativeLab.compile(Path.of("target/native/simulated/kernels.so").toAbsolutePath(),
-                NativeLab.SOURCES.resolve("kernels.cu"));
+        kernels = NativeLab.compile(Path.of("target/native/simulated"));
         runtime = CudaSimulator.build(Path.of("target/native/simulated").toAbsolutePath());
     }
 
