@@ -115,37 +115,45 @@ public final class CausalLmTransform {
     private static void run(MemorySegment w) {
         DType tokenType = TokenRows.TOKEN_TYPE.dtype(w);
         DType outType = OUT_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
         long length = TokenRows.LENGTH.get(w);
-        for (long row = 0; row < TokenRows.BATCH.get(w); row++) {
-            long tokens = TokenRows.TOKENS.get(w) + row * TokenRows.STRIDE.get(w) * tokenType.byteSize();
+        long inputIds = INPUT_IDS.get(w);
+        long labels = LABELS.get(w);
+        for (long row = 0; row < batch; row++) {
+            long source = TokenRows.row(w, row);
             long target = row * length * outType.byteSize();
-            if (INPUT_IDS.get(w) != 0) {
-                RawMemory.convert(tokenType, tokens, outType, INPUT_IDS.get(w) + target, length);
+            if (inputIds != 0) {
+                RawMemory.convert(tokenType, source, outType, inputIds + target, length);
             }
-            if (LABELS.get(w) != 0) {
-                RawMemory.convert(tokenType, tokens + tokenType.byteSize(), outType, LABELS.get(w) + target, length);
-                ignoreOtherDocuments(w, row, outType, LABELS.get(w) + target);
+            if (labels != 0) {
+                RawMemory.convert(tokenType, source + tokenType.byteSize(), outType, labels + target, length);
+                ignoreOtherDocuments(w, row, source, labels + target);
             }
         }
     }
 
-    private static void ignoreOtherDocuments(MemorySegment w, long row, DType outType, long labels) {
+    private static void ignoreOtherDocuments(MemorySegment w, long row, long source, long labels) {
+        DType tokenType = TokenRows.TOKEN_TYPE.dtype(w);
+        DType outType = OUT_TYPE.dtype(w);
         long length = TokenRows.LENGTH.get(w);
-        if (TokenRows.haveSeparator(w)) {
-            for (long t = 0; t < length; t++) {
-                if (TokenRows.begins(w, row, t + 1)) {
-                    RawMemory.setInteger(outType, labels, t, IGNORE_INDEX.get(w));
-                }
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long ignoreIndex = IGNORE_INDEX.get(w);
+        for (long t = 0; t < length && mode != TokenRows.NONE; t++) {
+            if (TokenRows.begins(tokenType, source, mode, separator, t + 1)) {
+                RawMemory.setInteger(outType, labels, t, ignoreIndex);
             }
         }
-        if (CU_SEQLENS.get(w) != 0) {
+        long bounds = CU_SEQLENS.get(w);
+        if (bounds != 0) {
+            long count = CU_COUNT.get(w);
             long first = row * length;
-            for (long k = CuSeqlens.notAbove(CU_SEQLENS.get(w), CU_COUNT.get(w), first); k < CU_COUNT.get(w); k++) {
-                long start = CuSeqlens.at(CU_SEQLENS.get(w), k) - first;
+            for (long k = CuSeqlens.notAbove(bounds, count, first); k < count; k++) {
+                long start = CuSeqlens.at(bounds, k) - first;
                 if (start >= length) {
                     break;
                 }
-                RawMemory.setInteger(outType, labels, start - 1, IGNORE_INDEX.get(w));
+                RawMemory.setInteger(outType, labels, start - 1, ignoreIndex);
             }
         }
     }

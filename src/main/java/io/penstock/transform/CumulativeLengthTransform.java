@@ -63,15 +63,18 @@ public final class CumulativeLengthTransform {
 
     private static void run(MemorySegment w) {
         DType lengthType = LENGTH_TYPE.dtype(w);
+        long lengths = LENGTHS.get(w);
+        long count = COUNT.get(w);
+        long cuSeqlens = CU_SEQLENS.get(w);
         long sum = 0;
         int longest = 0;
-        for (long k = 0; k < COUNT.get(w); k++) {
-            CuSeqlens.set(CU_SEQLENS.get(w), k, sum);
-            long length = Math.max(0, RawMemory.integer(lengthType, LENGTHS.get(w), k));
+        for (long k = 0; k < count; k++) {
+            CuSeqlens.set(cuSeqlens, k, sum);
+            long length = Math.max(0, RawMemory.integer(lengthType, lengths, k));
             sum += length;
             longest = Math.max(longest, (int) length);
         }
-        CuSeqlens.set(CU_SEQLENS.get(w), COUNT.get(w), sum);
+        CuSeqlens.set(cuSeqlens, count, sum);
         if (LONGEST.get(w) != 0) {
             RawMemory.setInt(LONGEST.get(w), longest);
         }

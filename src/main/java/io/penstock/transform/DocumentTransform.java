@@ -116,49 +116,64 @@ public final class DocumentTransform {
     }
 
     private static void findDocuments(MemorySegment w) {
+        DType type = TokenRows.TOKEN_TYPE.dtype(w);
         DType outType = OUT_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
         long length = TokenRows.LENGTH.get(w);
-        for (long row = 0; row < TokenRows.BATCH.get(w); row++) {
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long positionIds = POSITION_IDS.get(w);
+        long documentIds = DOCUMENT_IDS.get(w);
+        long rowDocuments = ROW_DOCUMENTS.get(w);
+        for (long row = 0; row < batch; row++) {
+            long tokens = TokenRows.row(w, row);
             long start = 0;
             long document = 0;
             long longest = 0;
             for (long t = 0; t < length; t++) {
-                if (TokenRows.begins(w, row, t)) {
+                if (TokenRows.begins(type, tokens, mode, separator, t)) {
                     longest = Math.max(longest, t - start);
                     start = t;
                     document++;
                 }
-                if (POSITION_IDS.get(w) != 0) {
-                    RawMemory.setInteger(outType, POSITION_IDS.get(w), row * length + t, t - start);
+                if (positionIds != 0) {
+                    RawMemory.setInteger(outType, positionIds, row * length + t, t - start);
                 }
-                if (DOCUMENT_IDS.get(w) != 0) {
-                    RawMemory.setInteger(outType, DOCUMENT_IDS.get(w), row * length + t, document);
+                if (documentIds != 0) {
+                    RawMemory.setInteger(outType, documentIds, row * length + t, document);
                 }
             }
-            if (ROW_DOCUMENTS.get(w) != 0) {
-                CuSeqlens.set(ROW_DOCUMENTS.get(w), 2 * row, document + 1);
-                CuSeqlens.set(ROW_DOCUMENTS.get(w), 2 * row + 1, Math.max(longest, length - start));
+            if (rowDocuments != 0) {
+                CuSeqlens.set(rowDocuments, 2 * row, document + 1);
+                CuSeqlens.set(rowDocuments, 2 * row + 1, Math.max(longest, length - start));
             }
         }
     }
 
     private static void listStarts(MemorySegment w) {
+        DType type = TokenRows.TOKEN_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
         long length = TokenRows.LENGTH.get(w);
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long cuSeqlens = CU_SEQLENS.get(w);
+        long capacity = CAPACITY.get(w);
         long document = 0;
         int longest = 0;
-        for (long row = 0; row < TokenRows.BATCH.get(w); row++) {
+        for (long row = 0; row < batch; row++) {
+            long tokens = TokenRows.row(w, row);
             for (long t = 0; t < length; t++) {
-                if (t == 0 || TokenRows.begins(w, row, t)) {
-                    if (document < CAPACITY.get(w)) {
-                        CuSeqlens.set(CU_SEQLENS.get(w), document, row * length + t);
+                if (t == 0 || TokenRows.begins(type, tokens, mode, separator, t)) {
+                    if (document < capacity) {
+                        CuSeqlens.set(cuSeqlens, document, row * length + t);
                     }
                     document++;
                 }
             }
             longest = Math.max(longest, CuSeqlens.at(COUNTED.get(w), 2 * row + 1));
         }
-        for (long k = Math.min(document, CAPACITY.get(w)); k <= CAPACITY.get(w); k++) {
-            CuSeqlens.set(CU_SEQLENS.get(w), k, TokenRows.BATCH.get(w) * length);
+        for (long k = Math.min(document, capacity); k <= capacity; k++) {
+            CuSeqlens.set(cuSeqlens, k, batch * length);
         }
         if (TOTALS.get(w) != 0) {
             CuSeqlens.set(TOTALS.get(w), 0, document);

@@ -74,22 +74,27 @@ public final class PackedPositionTransform {
 
     private static void run(MemorySegment w) {
         DType outType = OUT_TYPE.dtype(w);
+        long length = LENGTH.get(w);
+        long bounds = CU_SEQLENS.get(w);
+        long count = CU_COUNT.get(w);
+        long positionIds = POSITION_IDS.get(w);
+        long documentIds = DOCUMENT_IDS.get(w);
         for (long row = 0; row < BATCH.get(w); row++) {
-            long first = row * LENGTH.get(w);
-            long bound = CuSeqlens.notAbove(CU_SEQLENS.get(w), CU_COUNT.get(w), first);
+            long first = row * length;
+            long bound = CuSeqlens.notAbove(bounds, count, first);
             long start = first;
             long document = 0;
-            for (long i = first; i < first + LENGTH.get(w); i++) {
-                while (bound < CU_COUNT.get(w) && CuSeqlens.at(CU_SEQLENS.get(w), bound) <= i) {
+            for (long i = first; i < first + length; i++) {
+                while (bound < count && CuSeqlens.at(bounds, bound) <= i) {
                     start = i;
                     document++;
                     bound++;
                 }
-                if (POSITION_IDS.get(w) != 0) {
-                    RawMemory.setInteger(outType, POSITION_IDS.get(w), i, i - start);
+                if (positionIds != 0) {
+                    RawMemory.setInteger(outType, positionIds, i, i - start);
                 }
-                if (DOCUMENT_IDS.get(w) != 0) {
-                    RawMemory.setInteger(outType, DOCUMENT_IDS.get(w), i, document);
+                if (documentIds != 0) {
+                    RawMemory.setInteger(outType, documentIds, i, document);
                 }
             }
         }

@@ -79,14 +79,16 @@ public final class PadRowsTransform {
     private static void run(MemorySegment w) {
         DType offsetType = OFFSET_TYPE.dtype(w);
         int elementBytes = (int) ELEMENT_BYTES.get(w);
+        long length = LENGTH.get(w);
+        long padding = PADDING.get(w);
         for (long row = 0; row < ROWS.get(w); row++) {
             long first = RawMemory.integer(offsetType, OFFSETS.get(w), row);
             long end = RawMemory.integer(offsetType, OFFSETS.get(w), row + 1);
-            long taken = Math.clamp(end - first, 0, LENGTH.get(w));
-            long target = TARGET.get(w) + row * LENGTH.get(w) * elementBytes;
+            long taken = Math.clamp(end - first, 0, length);
+            long target = TARGET.get(w) + row * length * elementBytes;
             RawMemory.copy(VALUES.get(w) + first * elementBytes, target, taken * elementBytes);
-            for (long t = taken; t < LENGTH.get(w); t++) {
-                RawMemory.setBits(elementBytes, target, t, PADDING.get(w));
+            for (long t = taken; t < length; t++) {
+                RawMemory.setBits(elementBytes, target, t, padding);
             }
         }
     }

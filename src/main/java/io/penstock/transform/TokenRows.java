@@ -18,7 +18,7 @@ final class TokenRows {
     static final Word SEPARATOR = Word.of(LAYOUT, "separator");
     static final Word SEPARATOR_MODE = Word.of(LAYOUT, "separator_mode");
 
-    private static final int NONE = 0;
+    static final int NONE = 0;
     private static final int END = 1;
     private static final int START = 2;
 
@@ -51,20 +51,14 @@ final class TokenRows {
         BATCH.set(arguments, batch);
     }
 
-    static boolean haveSeparator(MemorySegment arguments) {
-        return SEPARATOR_MODE.get(arguments) != NONE;
+    /** The address of a row's first token. */
+    static long row(MemorySegment arguments, long row) {
+        return TOKENS.get(arguments) + row * STRIDE.get(arguments) * TOKEN_TYPE.dtype(arguments).byteSize();
     }
 
     /** Whether a document begins at a token of a row, other than by being the row's first one. */
-    static boolean begins(MemorySegment arguments, long row, long t) {
-        if (SEPARATOR_MODE.get(arguments) == NONE || t == 0) {
-            return false;
-        }
-        long decisive = SEPARATOR_MODE.get(arguments) == END ? t - 1 : t;
-        return token(arguments, row, decisive) == SEPARATOR.get(arguments);
-    }
-
-    static long token(MemorySegment arguments, long row, long t) {
-        return RawMemory.integer(TOKEN_TYPE.dtype(arguments), TOKENS.get(arguments), row * STRIDE.get(arguments) + t);
+    static boolean begins(DType type, long rowAddress, long mode, long separator, long t) {
+        return mode != NONE && t != 0
+                && RawMemory.integer(type, rowAddress, mode == END ? t - 1 : t) == separator;
     }
 }

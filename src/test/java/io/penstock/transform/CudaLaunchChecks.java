@@ -9,13 +9,17 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.Kernel;
+import io.penstock.device.OpenStage;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
 import java.lang.management.ManagementFactory;
 
 /** What runs over the simulated CUDA runtime, in a JVM of its own: each method is a check, named as the argument. */
@@ -114,6 +118,45 @@ public final class CudaLaunchChecks {
             copies.copyToDevice(lengths, 0, pinned, 0, 8);
             assertEquals(1, CudaSimulator.violations(), CudaSimulator.violationText());
             transform.enqueue(train, lengths.address(), 2, 8, mask.address());
+            assertEquals(2, CudaSimulator.violations(), CudaSimulator.violationText());
+            copies.synchronize();
+            train.synchronize();
+        }
+        CudaSimulator.reset();
+    }
+
+    /** What a loader's order must hold: the stage behind the copy, the reader behind the stage, and the next stage. */
+    static void aStagesOutputIsWrittenInOrderOrItIsAViolation() {
+        SlabLayout fields = SlabLayout.of(new TensorSpec("tokens", DType.U16, 1, 9));
+        try (Device device = Device.cuda(0); DeviceStream copies = device.openStream("copies");
+                DeviceStream train = device.openStream("train"); PinnedBuffer pinned = device.allocatePinned(18);
+                DeviceBuffer tokens = device.allocate(18); DeviceBuffer ids = device.allocate(64);
+                DeviceEvent ready = device.openEvent(EventWait.BLOCK); DeviceEvent used = device.openEvent(EventWait.SPIN);
+                OpenStage stage = TokenStage.of(DType.I64).outputs(TokenStage.Output.INPUT_IDS).open(device, fields)) {
+            device.makeCurrent();
+            var inputs = new DeviceFields(fields);
+            var outputs = new DeviceFields(stage.outputs());
+            inputs.setAddress(0, tokens.address());
+            outputs.setAddress(0, ids.address());
+            Runnable batch = () -> {
+                copies.copyToDevice(tokens, 0, pinned, 0, 18);
+                inputs.begin(1);
+                outputs.begin(1);
+                stage.enqueue(copies, inputs, outputs);
+                copies.record(ready);
+            };
+            Runnable step = () -> CudaSimulator.launchReader(train.handle(), ids.address(), 64, 10);
+            for (int i = 0; i < 3; i++) {
+                copies.waitFor(used);
+                batch.run();
+                train.waitFor(ready);
+                step.run();
+                train.record(used);
+            }
+            assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+            batch.run();                                    // over what the last step reads
+            assertEquals(1, CudaSimulator.violations(), CudaSimulator.violationText());
+            step.run();                                     // before the stage has written
             assertEquals(2, CudaSimulator.violations(), CudaSimulator.violationText());
             copies.synchronize();
             train.synchronize();

@@ -32,7 +32,7 @@ class CudaLaunchTest {
 
     @BeforeAll
     static void compile() throws IOException, InterruptedException {
-        kernels = NativeLab.compile(Path.of("target/native/simulated"));
+        kernels = CudaSimulator.buildKernels(Path.of("target/native/simulated"));
         runtime = CudaSimulator.build(Path.of("target/native/simulated").toAbsolutePath());
     }
 
@@ -40,7 +40,8 @@ class CudaLaunchTest {
     @ValueSource(strings = {
         "kernelsGiveWhatTheDefinitionsSay", "launchesOnAForeignStream", "launchingAllocatesNothing",
         "argumentsThatAreWrongAreRefused", "batchesOfALoaderAreWidenedBehindTheirCopies",
-        "aKernelThatDoesNotWaitForTheCopyIsAViolation", "aCallThatFailsIsNamedWithWhatToDo",
+        "aKernelThatDoesNotWaitForTheCopyIsAViolation", "aStagesOutputIsWrittenInOrderOrItIsAViolation",
+        "aCallThatFailsIsNamedWithWhatToDo",
         "aKernelThatTheFatbinLacksIsNamed"
     })
     void holds(String check) throws Exception {

@@ -31,6 +31,12 @@ public final class CudaSimulator {
         return NativeLibrary.compileC(folder.resolve(CudaLibrary.SONAME), SOURCES, options);
     }
 
+    /** Compiles the kernels that it runs on its streams' threads, for the variable {@code SIM_CUDA_KERNELS}. */
+    public static Path buildKernels(Path folder) throws IOException, InterruptedException {
+        return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("outputs.cpp"),
+                "-Isrc/main/native");
+    }
+
     // What follows works once CUDA is loaded.
 
     private static long slowness = 1;
