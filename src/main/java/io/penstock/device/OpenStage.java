@@ -2,7 +2,7 @@ package io.penstock.device;
 
 import io.penstock.memory.SlabLayout;
 
-/** A {@link DeviceStage} that is ready for the batches of one loader. That page has the contract. */
+/** A {@link DeviceStage} that is ready for the batches of one loader. {@link DeviceStage} has the contract. */
 public interface OpenStage extends AutoCloseable {
     /**
      * The outputs, each with its greatest shape. The same at every call.
@@ -19,8 +19,7 @@ public interface OpenStage extends AutoCloseable {
      * @param stream where; behind what is enqueued there the batch is ready
      * @param inputs the fields as {@link DeviceStage#open} was told of them, in the same order; not kept, not changed
      * @param outputs the {@link #outputs}, in the same order, with their greatest shapes; not kept
-     * @throws RuntimeException if it fails. The batch is not given: the loader ends with this error, told to the trainer
-     *     with the number of the batch, waits until the stream has run what was enqueued, and closes the stage
+     * @throws RuntimeException if it fails; the loader ends with this error
      */
     void enqueue(DeviceStream stream, DeviceFields inputs, DeviceFields outputs);
 

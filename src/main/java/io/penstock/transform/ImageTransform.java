@@ -175,7 +175,8 @@ public final class ImageTransform {
      * @return h · w · C elements
      */
     public long targetImageBytes() {
-        return CROP_HEIGHT.get(arguments) * CROP_WIDTH.get(arguments) * CHANNELS.get(arguments) * targetType().byteSize();
+        return CROP_HEIGHT.get(arguments) * CROP_WIDTH.get(arguments) * CHANNELS.get(arguments)
+                * targetType().byteSize();
     }
 
     /**

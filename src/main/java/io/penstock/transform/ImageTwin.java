@@ -221,7 +221,7 @@ final class ImageTwin {
         }
     }
 
-    /** Normalises the pixels that are held, and returns the bytes that they are in the target. */
+    /** Normalizes the pixels that are held, and returns the bytes that they are in the target. */
     private long normalize(int held, int channel, long target) {
         int count = targetLast ? held * channels : held;
         int elementBytes = targetType.byteSize();

@@ -99,6 +99,11 @@ public final class TokenStage implements DeviceStage {
         return new Windows(fields);
     }
 
+    @Override
+    public String toString() {
+        return "tokens to " + ids + " " + outputs + (separator == null ? "" : ", " + separator);
+    }
+
     /** The stage for windows of one dtype and length. */
     private final class Windows implements OpenStage {
         private final int tokens;

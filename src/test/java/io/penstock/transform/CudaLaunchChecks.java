@@ -131,7 +131,8 @@ public final class CudaLaunchChecks {
         try (Device device = Device.cuda(0); DeviceStream copies = device.openStream("copies");
                 DeviceStream train = device.openStream("train"); PinnedBuffer pinned = device.allocatePinned(18);
                 DeviceBuffer tokens = device.allocate(18); DeviceBuffer ids = device.allocate(64);
-                DeviceEvent ready = device.openEvent(EventWait.BLOCK); DeviceEvent used = device.openEvent(EventWait.SPIN);
+                DeviceEvent ready = device.openEvent(EventWait.BLOCK);
+                DeviceEvent used = device.openEvent(EventWait.SPIN);
                 OpenStage stage = TokenStage.of(DType.I64).outputs(TokenStage.Output.INPUT_IDS).open(device, fields)) {
             device.makeCurrent();
             var inputs = new DeviceFields(fields);
@@ -181,7 +182,8 @@ public final class CudaLaunchChecks {
             device.makeCurrent();
             Kernel kernel = CastTransform.KERNEL;
             CudaSimulator.fail(call, status);
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
+            DeviceException e = assertThrows(
+                    DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals(call, e.call());
             assertEquals(status, e.status());
             assertTrue(e.getMessage().startsWith("cuda:0: " + call + ": " + name + " (" + status + "): ")
@@ -195,7 +197,8 @@ public final class CudaLaunchChecks {
     static void aKernelThatTheFatbinLacksIsNamed() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
             Kernel kernel = new Kernel("penstock_nothing", CastTransform.KERNEL.layout(), _ -> { });
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
+            DeviceException e = assertThrows(
+                    DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals("cudaLibraryGetKernel", e.call());
             assertTrue(e.getMessage().contains("no kernel penstock_nothing in the fatbin")
                     && e.getMessage().contains("another version"), e.getMessage());

@@ -62,8 +62,8 @@ final class StageExperiments {
         var work = new StageWork(stage, batch, new TensorSpec("other", DType.U8, most),
                 new TensorSpec("tokens", type, most, length + 1))
                 .shape("tokens", batch, length + 1).shape("other", batch);
-        var experiment = new Experiment("stage of tokens " + type + " " + ids + " " + batch + " of " + most + "x" + length
-                + " " + outputs, work).input("tokens", tokens).input("other", Cells.inputs(DType.U8, most));
+        var experiment = new Experiment("stage of tokens " + type + " " + ids + " " + batch + " of " + most + "x"
+                + length + " " + outputs, work).input("tokens", tokens).input("other", Cells.inputs(DType.U8, most));
         for (Output output : outputs) {
             String name = output.name().toLowerCase(Locale.ROOT);
             work.expect(name, batch, length);

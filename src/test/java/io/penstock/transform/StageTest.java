@@ -179,7 +179,8 @@ class StageTest {
 
     @Test
     void fieldsHaveTheirGreatestShapesAgainWithEveryBatch() {
-        var fields = new DeviceFields(SlabLayout.of(new TensorSpec("a", DType.U8, 4, 5), new TensorSpec("b", DType.U8)));
+        var fields = new DeviceFields(
+                SlabLayout.of(new TensorSpec("a", DType.U8, 4, 5), new TensorSpec("b", DType.U8)));
         fields.begin(3);
         fields.setDim(0, 0, 3);
         fields.setDim(0, 1, 0);

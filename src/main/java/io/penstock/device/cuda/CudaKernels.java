@@ -105,7 +105,8 @@ final class CudaKernels {
         if (handle == null) {
             handle = find(kernel.name());
         }
-        device.check(launcher.launch(handle, blocks, arguments, kernel.layout().byteSize(), stream), "cudaLaunchKernel");
+        device.check(
+                launcher.launch(handle, blocks, arguments, kernel.layout().byteSize(), stream), "cudaLaunchKernel");
     }
 
     private Long find(String name) {

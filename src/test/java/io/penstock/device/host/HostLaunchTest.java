@@ -141,7 +141,8 @@ class HostLaunchTest {
             assertThrows(IllegalStateException.class, () -> stream.launch(kernel, 1, arguments(2)));
         }
         assertThrows(IllegalArgumentException.class, () -> new Kernel("none", words(0), _ -> { }));
-        assertThrows(IllegalArgumentException.class, () -> new Kernel("many", words(Kernel.MAX_ARGUMENT_BYTES / Long.BYTES + 1), _ -> { }));
+        int most = Kernel.MAX_ARGUMENT_BYTES / Long.BYTES;
+        assertThrows(IllegalArgumentException.class, () -> new Kernel("many", words(most + 1), _ -> { }));
     }
 
     @Test
