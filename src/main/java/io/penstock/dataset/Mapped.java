@@ -84,8 +84,8 @@ public final class Mapped implements Dataset {
         long number = KeyedRandom.step(step);
         FieldSource input = base.source(index);
         if (input.draws(number)) {
-            throw new IllegalArgumentException("'" + field + "' is made by a map with the step '" + step
-                    + "', expected another step: both would draw the same random numbers");
+            throw new IllegalArgumentException("'" + field + "' is made by another step '" + step
+                    + "', expected another name: both would draw the same random numbers");
         }
         return new Mapped(base, index, out, Objects.requireNonNull(name, "name"), step,
                 new FieldSource.Mapped(input, base.fields().get(index), map, number));

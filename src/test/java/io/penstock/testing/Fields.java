@@ -1,7 +1,6 @@
 package io.penstock.testing;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
 import io.penstock.io.Span;
 
 /** Where the bytes of a dataset's fields are, without a reader. */
@@ -12,7 +11,7 @@ public final class Fields {
 
     /** Points at a value whose bytes lie together. */
     public static void locate(Dataset dataset, long sample, int field, Span into) {
-        ((FieldSource.Stored) dataset.source(field)).place().locate(sample, into);
+        locatePart(dataset, sample, field, 0, into);
     }
 
     /** The runs of bytes that a value is made from. */
