@@ -52,5 +52,24 @@ module io.penstock {
     exports io.penstock.transform;
     exports io.penstock.tune;
 
+    uses io.penstock.store.StoreProvider;
+    provides io.penstock.store.StoreProvider with
+            io.penstock.format.megatron.MegatronProvider,
+            io.penstock.format.llmc.LlmcProvider,
+            io.penstock.format.npy.NpyProvider,
+            io.penstock.format.npz.NpzProvider,
+            io.penstock.format.safetensors.SafetensorsProvider,
+            io.penstock.format.hdf5.Hdf5Provider,
+            io.penstock.format.arrow.ArrowProvider,
+            io.penstock.format.parquet.ParquetProvider,
+            io.penstock.format.lmdb.LmdbProvider,
+            io.penstock.format.mds.MdsProvider,
+            io.penstock.format.webdataset.WebDatasetProvider,
+            io.penstock.format.image.ImageProvider,
+            io.penstock.format.datatrove.DatatroveProvider,
+            io.penstock.format.nanogpt.NanogptProvider,
+            io.penstock.format.files.FilesProvider,
+            io.penstock.format.raw.RawProvider;
+
     opens io.penstock.cli to info.picocli;
 }

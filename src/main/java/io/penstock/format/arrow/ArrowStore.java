@@ -101,26 +101,6 @@ public final class ArrowStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether a file is Arrow's.
-     *
-     * @param head its first bytes
-     * @return true if they are the magic of the file format, or the message of a schema
-     */
-    public static boolean isArrow(byte[] head) {
-        return ArrowFile.isArrow(head);
-    }
-
-    /**
-     * Whether a folder is a dataset that Hugging Face's {@code save_to_disk} wrote.
-     *
-     * @param folder the folder
-     * @return true if the files are there that list its parts
-     */
-    public static boolean isDataset(Path folder) {
-        return ArrowFiles.isDataset(folder);
-    }
-
     @Override
     public long size() {
         return size;

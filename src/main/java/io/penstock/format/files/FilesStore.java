@@ -125,19 +125,6 @@ public final class FilesStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether something in a folder is not hidden.
-     *
-     * @param folder the folder
-     * @return whether there is anything to read
-     * @throws IOException if it cannot be read
-     */
-    public static boolean hasEntries(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
-            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
-        }
-    }
-
     @Override
     public long size() {
         return list.size();

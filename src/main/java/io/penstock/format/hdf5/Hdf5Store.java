@@ -82,16 +82,6 @@ public final class Hdf5Store implements TensorStore {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
     }
 
-    /**
-     * Whether a file is a HDF5 file, as far as its head says: it may start with a user block of any size.
-     *
-     * @param head its first bytes
-     * @return true if the format's signature is at byte 0 or 512
-     */
-    public static boolean isHdf5(byte[] head) {
-        return Superblock.isAt(head, 0) || Superblock.isAt(head, 512);
-    }
-
     @Override
     public List<TensorSpec> tensors() {
         return specs;

@@ -105,26 +105,6 @@ public final class ImageStore implements TensorStore, StoreInfo.Source {
         return Mapping.open(path, file -> new ImageStore(file, maxPixels));
     }
 
-    /**
-     * Whether a file is an image that is read.
-     *
-     * @param head its first bytes
-     * @return true if they are the magic of JPEG or PNG
-     */
-    public static boolean isImage(byte[] head) {
-        return ImageFormat.of(MemorySegment.ofArray(head), head.length) != null;
-    }
-
-    /**
-     * Whether a file has an image's name.
-     *
-     * @param name its name
-     * @return true if it ends as those of JPEG or PNG do
-     */
-    public static boolean isImageName(String name) {
-        return name.toLowerCase(Locale.ROOT).matches("(?s).*\\.(jpg|jpeg|jpe|jfif|png)");
-    }
-
     @Override
     public List<TensorSpec> tensors() {
         return List.of(spec);

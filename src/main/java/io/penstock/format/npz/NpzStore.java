@@ -4,7 +4,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
-import io.penstock.format.npy.NpyArray;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -15,7 +15,6 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
@@ -207,7 +206,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         if (digest) {
             return TensorStore.super.inspect(true, progress);
         }
-        return new Inspection(file.path(), StoreFormat.NPZ.toString(), List.of(file.path()), details(), parts.stream()
+        return new Inspection(file.path(), "npz", List.of(file.path()), details(), parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),
                         LongStream.of(part.spec.shape()).boxed().toList(), part.array.storedOrder(),
                         part.array.dataBytes(), null, null))
@@ -222,7 +221,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             arrays.add(new StoredArray(part.spec.name(), part.array.storedDtype(), part.array.storedOrder(),
                     tensor(i)));
         }
-        return new StoreInfo(StoreFormat.NPZ.toString(), List.of(file.path()), details(), arrays);
+        return new StoreInfo("npz", List.of(file.path()), details(), arrays);
     }
 
     private Map<String, Object> details() {

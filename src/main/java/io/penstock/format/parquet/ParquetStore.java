@@ -92,16 +92,6 @@ public final class ParquetStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether a file is a Parquet file.
-     *
-     * @param head its first bytes
-     * @return true if they are the format's magic, or that of an encrypted one
-     */
-    public static boolean isParquet(byte[] head) {
-        return FileMetadata.isMagic(head);
-    }
-
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
         if (!found.equals(columns)) {

@@ -1,14 +1,12 @@
 package io.penstock.format.raw;
 
-import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.format.OneTensorStore;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
@@ -17,23 +15,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * One tensor in a file that says nothing of it: row-major, little-endian elements, of a dtype and a shape that are
  * told, as a view of the mapping.
  */
-public final class RawStore implements TensorStore, StoreInfo.Source {
+public final class RawStore {
 
-    private final MappedFile file;
-    private final TensorSpec spec;
-    private final long headerBytes;
-    private volatile String fingerprint;
-
-    private RawStore(MappedFile file, TensorSpec spec, long headerBytes) {
-        this.file = file;
-        this.spec = spec;
-        this.headerBytes = headerBytes;
+    private RawStore() {
     }
 
     /**
@@ -48,7 +37,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
      * @throws IOException if there is no such file, or it cannot be read
      * @throws IllegalArgumentException if the dtype is null, or there is no such shape
      */
-    public static RawStore open(Path path, DType dtype, List<Long> shape) throws IOException {
+    public static TensorStore open(Path path, DType dtype, List<Long> shape) throws IOException {
         return open(path, dtype, shape, 0);
     }
 
@@ -66,7 +55,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
      * @throws IllegalArgumentException if the dtype is null, there is no such shape, or the header is of fewer than no
      *     bytes
      */
-    public static RawStore open(Path path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
+    public static TensorStore open(Path path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
         if (dtype == null) {
             throw new IllegalArgumentException("raw data need a dtype: nothing in the file says it");
         }
@@ -80,7 +69,13 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
             throw new IllegalArgumentException("shape " + Arrays.toString(told) + ", of which any number of rows has no"
                     + " bytes");
         }
-        return Mapping.open(path, file -> new RawStore(file, sized(file, spec, headerBytes), headerBytes));
+        return Mapping.open(path, file -> store(file, sized(file, spec, headerBytes), headerBytes));
+    }
+
+    private static TensorStore store(MappedFile file, TensorSpec spec, long headerBytes) {
+        Tensor tensor = Tensor.of(file.segment().asSlice(headerBytes, spec.byteSize()), spec.dtype(), spec.shape());
+        StoreInfo info = new StoreInfo("raw", List.of(file.path()), Map.of(), List.of(new StoredArray("", tensor)));
+        return new OneTensorStore(file, headerBytes, null, info, ":header=" + headerBytes);
     }
 
     private static TensorSpec sized(MappedFile file, TensorSpec told, long headerBytes)
@@ -102,59 +97,5 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
                     told.byteSize() + ", as " + told.dtype() + Arrays.toString(told.shape()).replace(" ", "") + " has");
         }
         return told;
-    }
-
-    @Override
-    public List<TensorSpec> tensors() {
-        return List.of(spec);
-    }
-
-    @Override
-    public Tensor tensor(int index) {
-        Objects.checkIndex(index, 1);
-        return Tensor.of(file.segment().asSlice(headerBytes, spec.byteSize()), spec.dtype(), spec.shape());
-    }
-
-    @Override
-    public void locate(int index, long firstRow, long rows, Span into) {
-        Objects.checkIndex(index, 1);
-        long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
-        if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
-                    + " of them, are not within the tensor's 0 to " + rowCount);
-        }
-        long rowBytes = spec.rowBytes();
-        into.set(file, headerBytes + firstRow * rowBytes, rows * rowBytes);
-    }
-
-    @Override
-    public boolean isConverted(int index) {
-        Objects.checkIndex(index, 1);
-        return false;
-    }
-
-    @Override
-    public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "raw:" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ":header="
-                    + headerBytes + ":sha256=" + new Fingerprint().add(file).hex();
-        }
-        return fingerprint;
-    }
-
-    @Override
-    public StoreInfo info() {
-        return new StoreInfo(StoreFormat.RAW.toString(), List.of(file.path()), Map.of(),
-                List.of(new StoredArray("", tensor(0))));
-    }
-
-    @Override
-    public void close() {
-        file.close();
-    }
-
-    @Override
-    public String toString() {
-        return file.path() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
     }
 }

@@ -163,13 +163,8 @@ public final class ShardList {
         return hasShardName(file) && Files.isRegularFile(file);
     }
 
-    /**
-     * Whether a path ends as tars do, or names several by braces or {@code ::}.
-     *
-     * @param path the path; it may be no file's
-     * @return whether its name is that of shards
-     */
-    public static boolean isShardOrPattern(Path path) {
+    /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
+    static boolean isShardOrPattern(Path path) {
         return hasShardName(path) || !Files.exists(path)
                 && Arrays.stream(path.toString().split("::")).anyMatch(part -> hasShardName(part)
                 && (part.indexOf('{') >= 0 || path.toString().contains("::")));

@@ -11,7 +11,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RawStoreTest {
 
-    private static final OpenOptions U16 = OpenOptions.as(StoreFormat.RAW).withDType(DType.U16);
+    private static final OpenOptions U16 = OpenOptions.DEFAULT.withFormat("raw").withDType(DType.U16);
 
     @TempDir
     private Path folder;
@@ -91,7 +90,7 @@ class RawStoreTest {
             assertThrows(IllegalArgumentException.class, () -> Store.open(path, U16.withShape(each)),
                     () -> Arrays.toString(each.toArray()));
         }
-        assertThrows(IllegalArgumentException.class, () -> Store.open(path, OpenOptions.as(StoreFormat.RAW)));
+        assertThrows(IllegalArgumentException.class, () -> Store.open(path, OpenOptions.DEFAULT.withFormat("raw")));
     }
 
     @Test
