@@ -8,13 +8,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The formats that stores are read in: one {@link StoreProvider} each.
@@ -25,43 +24,58 @@ import java.util.stream.Stream;
  */
 public final class StoreFormats {
 
-    private static final Comparator<StoreProvider> ORDER =
-            Comparator.comparingInt(StoreProvider::order).thenComparing(StoreProvider::name);
-
     private StoreFormats() {
-    }
-
-    /** One of a provider's answers. */
-    @FunctionalInterface
-    private interface Question {
-        boolean ask(StoreProvider provider, Candidate candidate) throws IOException;
     }
 
     /**
      * All providers that there are.
      *
      * @return the providers, in the order in which they are asked
-     * @throws ServiceConfigurationError if a provider cannot be loaded, or two have the same name; names them
+     * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
      */
     public static List<StoreProvider> all() {
-        ClassLoader own = StoreFormats.class.getClassLoader();
-        ClassLoader context = Thread.currentThread().getContextClassLoader();
-        Stream<ServiceLoader.Provider<StoreProvider>> found = ServiceLoader.load(StoreProvider.class, own).stream();
-        if (context != own && seesThisCopy(context)) {
-            found = Stream.concat(found, ServiceLoader.load(StoreProvider.class, context).stream());
-        }
-        Set<Class<?>> types = new HashSet<>();
-        List<StoreProvider> all = found.filter(provider -> types.add(provider.type())).map(ServiceLoader.Provider::get)
-                .sorted(ORDER).toList();
+        List<StoreProvider> all = load();
         for (StoreProvider one : all) {
             for (StoreProvider other : all) {
                 if (one != other && one.name().equals(other.name())) {
-                    throw new ServiceConfigurationError("two providers of the format '" + one.name() + "': "
-                            + one.getClass().getName() + " and " + other.getClass().getName() + ", expected one");
+                    throw new StoreProviderException("two providers of the format '" + one.name() + "': "
+                            + one.getClass().getName() + " and " + other.getClass().getName() + ", expected one", null);
                 }
             }
         }
         return all;
+    }
+
+    private static List<StoreProvider> load() {
+        ClassLoader own = StoreFormats.class.getClassLoader();
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        List<StoreProvider> found = new ArrayList<>();
+        try {
+            addAll(found, own);
+            if (context != own && seesThisCopy(context)) {
+                addAll(found, context);
+            }
+        } catch (ServiceConfigurationError e) {
+            throw new StoreProviderException(e.getMessage(), e);
+        }
+        found.sort(StoreFormats::compare);
+        return List.copyOf(found);
+    }
+
+    private static void addAll(List<StoreProvider> found, ClassLoader loader) {
+        Set<Class<?>> known = new HashSet<>();
+        for (StoreProvider provider : found) {
+            known.add(provider.getClass());
+        }
+        for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
+            if (known.add(provider.getClass())) {
+                found.add(provider);
+            }
+        }
+    }
+
+    private static int compare(StoreProvider a, StoreProvider b) {
+        return a.order() == b.order() ? a.name().compareTo(b.name()) : Integer.compare(a.order(), b.order());
     }
 
     private static boolean seesThisCopy(ClassLoader loader) {
@@ -81,8 +95,12 @@ public final class StoreFormats {
      */
     public static StoreProvider named(String name) {
         List<StoreProvider> all = all();
-        return all.stream().filter(provider -> provider.name().equals(name)).findAny().orElseThrow(() ->
-                new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all)));
+        for (StoreProvider provider : all) {
+            if (provider.name().equals(name)) {
+                return provider;
+            }
+        }
+        throw new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all));
     }
 
     /**
@@ -93,7 +111,7 @@ public final class StoreFormats {
      * @return the provider; the store may still turn out malformed
      * @throws IOException if there is no such file, or it cannot be read
      * @throws MalformedStoreException if neither content nor name is that of a store
-     * @throws IllegalStateException if a provider fails; names it
+     * @throws StoreProviderException if a provider fails; names it
      */
     public static StoreProvider recognize(Path path) throws IOException {
         Candidate candidate = Candidate.of(path);
@@ -101,9 +119,9 @@ public final class StoreFormats {
             RegularFile.require(path);
         }
         List<StoreProvider> all = all();
-        for (Question question : List.<Question>of(StoreProvider::matchesContent, StoreProvider::matchesName)) {
+        for (boolean byContent : new boolean[] {true, false}) {
             for (StoreProvider provider : all) {
-                if (isYes(question, provider, candidate)) {
+                if (matches(provider, candidate, byContent)) {
                     return provider;
                 }
             }
@@ -124,8 +142,8 @@ public final class StoreFormats {
         Store store = format.open(path, options);
         if (format.isTokens() != store instanceof TokenStore) {
             store.close();
-            throw new IllegalStateException(path + ": " + described(format) + " opens " + store + ", expected "
-                    + (format.isTokens() ? "a" : "no") + " store of tokens");
+            throw new StoreProviderException(path + ": " + described(format) + " opens " + store + ", expected "
+                    + (format.isTokens() ? "a" : "no") + " store of tokens", null);
         }
         if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
             store.close();
@@ -134,13 +152,14 @@ public final class StoreFormats {
         return store;
     }
 
-    private static boolean isYes(Question question, StoreProvider provider, Candidate candidate) throws IOException {
+    private static boolean matches(StoreProvider provider, Candidate candidate, boolean byContent)
+            throws IOException {
         try {
-            return question.ask(provider, candidate);
+            return byContent ? provider.matchesContent(candidate) : provider.matchesName(candidate);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         } catch (RuntimeException | LinkageError e) {
-            throw new IllegalStateException(candidate.path() + ": " + described(provider)
+            throw new StoreProviderException(candidate.path() + ": " + described(provider)
                     + " failed to say whether it is one: " + e, e);
         }
     }
