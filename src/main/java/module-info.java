@@ -29,15 +29,11 @@ module io.penstock {
     exports io.penstock.diagnose.micrometer;
     exports io.penstock.diagnose.trace;
     exports io.penstock.dlpack;
-    exports io.penstock.format.arrow;
     exports io.penstock.format.files;
-    exports io.penstock.format.hdf5;
-    exports io.penstock.format.image;
     exports io.penstock.format.lmdb;
     exports io.penstock.format.mds;
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
-    exports io.penstock.format.parquet;
     exports io.penstock.format.raw;
     exports io.penstock.format.safetensors;
     exports io.penstock.format.webdataset;

@@ -10,10 +10,6 @@ import java.nio.file.Path;
 /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
 public final class ArrowProvider implements StoreProvider {
 
-    /** For the service loader. */
-    public ArrowProvider() {
-    }
-
     @Override
     public String name() {
         return "arrow";

@@ -11,10 +11,6 @@ import java.nio.file.Path;
 /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
 public final class DatatroveProvider implements StoreProvider {
 
-    /** For the service loader. */
-    public DatatroveProvider() {
-    }
-
     @Override
     public String name() {
         return DatatroveFiles.FORMAT;

@@ -10,10 +10,6 @@ import java.nio.file.Path;
 /** HDF5, with or without a user block before it. */
 public final class Hdf5Provider implements StoreProvider {
 
-    /** For the service loader. */
-    public Hdf5Provider() {
-    }
-
     @Override
     public String name() {
         return "hdf5";

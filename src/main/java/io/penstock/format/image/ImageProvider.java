@@ -1,6 +1,7 @@
 package io.penstock.format.image;
 
 import io.penstock.image.ImageFormat;
+import io.penstock.image.ImageReader;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -12,10 +13,6 @@ import java.util.Locale;
 
 /** One image, JPEG or PNG. */
 public final class ImageProvider implements StoreProvider {
-
-    /** For the service loader. */
-    public ImageProvider() {
-    }
 
     @Override
     public String name() {
@@ -40,6 +37,6 @@ public final class ImageProvider implements StoreProvider {
 
     @Override
     public Store open(Path path, OpenOptions options) throws IOException {
-        return ImageStore.open(path);
+        return ImageStore.open(path, ImageReader.DEFAULT_MAX_PIXELS);
     }
 }

@@ -15,10 +15,6 @@ public final class LlmcProvider implements StoreProvider {
 
     private static final String NAME = "llmc";
 
-    /** For the service loader. */
-    public LlmcProvider() {
-    }
-
     @Override
     public String name() {
         return NAME;

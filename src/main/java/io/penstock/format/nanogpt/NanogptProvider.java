@@ -27,10 +27,6 @@ public final class NanogptProvider implements StoreProvider {
     private static final long FIRST_SHOWN = 16;
     private static final long LAST_SHOWN = 8;
 
-    /** For the service loader. */
-    public NanogptProvider() {
-    }
-
     @Override
     public String name() {
         return NAME;

@@ -10,10 +10,6 @@ import java.nio.file.Path;
 /** numpy's archive of arrays. */
 public final class NpzProvider implements StoreProvider {
 
-    /** For the service loader. */
-    public NpzProvider() {
-    }
-
     @Override
     public String name() {
         return "npz";

@@ -1,7 +1,6 @@
 package io.penstock.format.npz;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.numpy.NpyArray;
@@ -37,7 +36,7 @@ import java.util.stream.LongStream;
  *
  * <p>The CRC-32 of a stored member is checked when the store is opened, that of a deflated one when it is decoded.
  */
-public final class NpzStore implements TensorStore, StoreInfo.Source {
+final class NpzStore implements TensorStore, StoreInfo.Source {
 
     private static final String ENDING = ".npy";
 
@@ -76,17 +75,10 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
      * Opens and checks an archive: its directory, the header of each array, and the checksums of those that are stored
      * as they are.
      *
-     * @param path its file
      * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}, in all
      *     members that have such; null if there are none
-     * @param limit what the archive may decode to
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file is not a whole archive of arrays, or one has elements of no type that
-     *     is read
-     * @throws DecodeLimitException if its deflated arrays are larger than the limit
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
+    static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new NpzStore(file, told, limit));
     }
 

@@ -10,10 +10,6 @@ import java.nio.file.Path;
 /** Parquet: tables whose columns are encoded and compressed in row groups; one file, or a folder of them. */
 public final class ParquetProvider implements StoreProvider {
 
-    /** For the service loader. */
-    public ParquetProvider() {
-    }
-
     @Override
     public String name() {
         return "parquet";

@@ -153,16 +153,6 @@ public final class ShardList {
         return file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Whether a file is a shard by its name.
-     *
-     * @param file the file
-     * @return whether it is a regular file, not hidden, and its name ends as those of tars do
-     */
-    public static boolean isShard(Path file) {
-        return hasShardName(file) && Files.isRegularFile(file);
-    }
-
     /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
     static boolean isShardOrPattern(Path path) {
         return hasShardName(path) || !Files.exists(path)

@@ -60,17 +60,17 @@ class RawStoreTest {
 
     @Test
     void aHeaderIsSkippedAndElementsMayStandAtAnyAddress() throws IOException {
-        try (TensorStore store = RawStore.open(path, DType.I32, List.of(-1L), 4)) {
+        try (TensorStore store = RawProvider.open(path, DType.I32, List.of(-1L), 4)) {
             assertEquals(0x07060504, store.tensor(0).getLong(0));
             assertEquals(5, store.tensor(0).elementCount());
         }
-        try (TensorStore store = RawStore.open(path, DType.U16, List.of(5L, 2L), 4)) {
+        try (TensorStore store = RawProvider.open(path, DType.U16, List.of(5L, 2L), 4)) {
             assertEquals(0x0504, store.tensor(0).getLong(0));
         }
-        try (TensorStore store = RawStore.open(path, DType.U8, List.of(), 23)) {
+        try (TensorStore store = RawProvider.open(path, DType.U8, List.of(), 23)) {
             assertEquals(23, store.tensor(0).getLong(0));
         }
-        assertThrows(MalformedStoreException.class, () -> RawStore.open(path, DType.U8, null, 25));
+        assertThrows(MalformedStoreException.class, () -> RawProvider.open(path, DType.U8, null, 25));
     }
 
     @Test
