@@ -1,6 +1,6 @@
 package io.penstock.decode;
 
-import io.penstock.format.npy.NpyValue;
+import io.penstock.format.numpy.NpyValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
