@@ -58,7 +58,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         if (storedBytes > Integer.MAX_VALUE - 8) {
             throw new ImageException(storedBytes + " bytes", "less than 2 GiB");
         }
-        byte[] components = components(jpeg, header, stored, (int) storedBytes);
+        byte[] components = components(jpeg, header, (int) storedBytes);
         if (denominator == 1) {
             convert(jpeg.coding, components, (long) header.width * header.height, format, target, targetOffset);
             return;
@@ -70,7 +70,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     /** All components of all pixels, interleaved. */
-    private byte[] components(JpegHeader jpeg, ImageHeader header, MemorySegment stored, int storedBytes)
+    private byte[] components(JpegHeader jpeg, ImageHeader header, int storedBytes)
             throws ImageException {
         byte[] bytes = new byte[storedBytes];
         int length = jpeg.copyNeeded(bytes);

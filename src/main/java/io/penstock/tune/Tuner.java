@@ -1,6 +1,5 @@
 package io.penstock.tune;
 
-import io.penstock.io.ReadMode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

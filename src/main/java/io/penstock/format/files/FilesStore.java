@@ -70,7 +70,7 @@ public final class FilesStore implements RecordStore {
         int count = classes == null ? 0 : classes.size();
         this.runStarts = new long[count];
         this.runClasses = new int[count];
-        this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
+        this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
         if (classes != null) {
             columns.add(Column.numbers("class", DType.I64));
             long[][] runs = new long[count][];
