@@ -17,7 +17,7 @@ import java.util.Map;
  * A number, or a truth value, within a JSON text. Where it is, is said by the names on the way to it, with dots between
  * them; an array's elements are named by their index:
  *
- * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64)}</pre>
+ * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64);}</pre>
  *
  * <p>The whole text is parsed, on the heap.
  */

@@ -224,7 +224,8 @@ final class PngHeader {
         hasTransparent = true;
         for (int c = 0; c < bytes / 2; c++) {
             // Bits beyond the depth have no meaning.
-            transparent[c] = (u8(at + DATA_OFFSET + 2L * c) << 8 | u8(at + DATA_OFFSET + 2L * c + 1)) & (1 << depth) - 1;
+            long key = at + DATA_OFFSET + 2L * c;
+            transparent[c] = (u8(key) << 8 | u8(key + 1)) & (1 << depth) - 1;
         }
     }
 

@@ -19,8 +19,9 @@ import java.util.stream.Collectors;
  * sources. {@code docs/spec/mixtures.md} fixes all of it for ports.
  *
  * {@snippet :
- * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web, 1), 0.7),
- *         new Mixture.Source(Sampler.shuffled(books, 1), 0.2), new Mixture.Source(Sampler.shuffled(code, 1), 0.1))
+ * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web.size(), 1), 0.7),
+ *         new Mixture.Source(Sampler.shuffled(books.size(), 1), 0.2),
+ *         new Mixture.Source(Sampler.shuffled(code.size(), 1), 0.1))
  *         .then(600_000, 0.4, 0.3, 0.3);            // from draw 600,000 of each epoch on
  * }
  */

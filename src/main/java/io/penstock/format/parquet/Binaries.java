@@ -1,6 +1,5 @@
 package io.penstock.format.parquet;
 
-
 import io.penstock.codec.CodecException;
 import io.penstock.io.LittleEndian;
 import java.lang.foreign.MemorySegment;
