@@ -297,13 +297,14 @@ public final class Mixture implements Sampler {
         private final long wholeBlocks;
         private final long block;
         private final OrderCache blocks;
+        /** Not asked if there is none. */
         private final Order rest;
 
         DrawOrder(long draws, int period, long key) {
             block = Math.ceilDiv(MIN_BLOCK, period) * (long) period;
             wholeBlocks = draws / block * block;
             blocks = new OrderCache(Sampler.shuffled(block, key));
-            rest = wholeBlocks == draws ? null : new Permutation(draws - wholeBlocks, key, draws / block);
+            rest = new Permutation(Math.max(1, draws - wholeBlocks), key, draws / block);
         }
 
         long at(long draw) {
