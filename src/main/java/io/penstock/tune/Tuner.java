@@ -47,7 +47,7 @@ public final class Tuner {
     private long seed = 42;
     private LongConsumer progress = _ -> { };
 
-    private SplittableRandom random;
+    private SplittableRandom random = new SplittableRandom(seed);
     private long beginNanos;
     private long roundNanos;
     private long rounds;
