@@ -14,6 +14,7 @@ import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.event.IIOReadWarningListener;
 import javax.imageio.stream.MemoryCacheImageInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colours
@@ -25,7 +26,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     private final ImageReader reader;
     private final Scratch pixels = new Scratch();
-    private String warning;
+    private @Nullable String warning;
 
     JdkJpeg() {
         reader = jdkReader();
@@ -50,8 +51,9 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     @Override
-    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
-            int denominator, MemorySegment target, long targetOffset) throws ImageException {
+    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
+            @Nullable PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            throws ImageException {
         if (jpeg.arithmetic) {
             throw new ImageException("arithmetic coding", "Huffman coding (libturbojpeg reads both)");
         }
@@ -103,7 +105,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         return new ImageException("the JDK's decoder says '" + message + "'", "a whole and undamaged JPEG");
     }
 
-    private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, PixelFormat format,
+    private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, @Nullable PixelFormat format,
             MemorySegment target, long targetOffset) {
         switch (coding) {
             case CMYK -> Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);

@@ -57,6 +57,7 @@ final class PngHeader {
 
     private final CRC32 crc = new CRC32();
     private final byte[] block = new byte[1024];
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
     private long storedBytes;
 
