@@ -13,6 +13,7 @@ module io.penstock {
     requires static info.picocli;
     requires static jtokkit;
     requires static micrometer.core;
+    requires static org.jspecify;
 
     exports io.penstock.codec;
     exports io.penstock.collate;

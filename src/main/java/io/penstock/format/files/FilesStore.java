@@ -71,7 +71,7 @@ public final class FilesStore implements RecordStore {
         long[] starts = new long[count + 1];
         starts[count] = list.size();
         this.runClasses = new int[count];
-        this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
+        this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
         if (classes != null) {
             columns.add(Column.numbers("class", DType.I64));
             long[][] runs = new long[count][];
