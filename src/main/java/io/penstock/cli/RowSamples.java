@@ -40,7 +40,8 @@ final class RowSamples {
             if (tensor < 0) {
                 String why = store.unread().get(name);
                 throw options.wrong("--fields: found '" + name + "', " + (why == null ? ""
-                        : "which is not read: " + why + "; ") + path + " has " + store.tensors().stream().map(TensorSpec::name).toList());
+                        : "which is not read: " + why + "; ") + path + " has "
+                        + store.tensors().stream().map(TensorSpec::name).toList());
             }
             checkRows(store.tensors().get(tensor));
             String field = name.isEmpty() ? UNNAMED_FIELD : name;
