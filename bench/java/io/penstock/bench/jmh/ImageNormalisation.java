@@ -79,7 +79,7 @@ public class ImageNormalisation {
         store = BenchStores.images(side);
         TensorRows rows = TensorRows.of("image", store);
         collation = new CollationRing(rows, new Stack(), BATCH_IMAGES, 1, 1);
-        Rows stored = rows.rows(0);
+        Rows stored = rows.source(0).rows();
         images = stored.segment().address() + stored.offset(0);
         imageBytes = stored.rowBytes();
         device = Device.host();

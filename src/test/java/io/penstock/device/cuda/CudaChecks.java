@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.FieldSource;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -19,7 +20,6 @@ import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
-import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -511,13 +511,8 @@ public final class CudaChecks {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            into.set(squares, 8 * sample, 8);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return 1;
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> into.set(squares, 8 * sample, 8));
         }
 
         @Override
