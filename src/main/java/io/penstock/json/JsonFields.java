@@ -25,7 +25,7 @@ public final class JsonFields {
     private final String what;
     private final String path;
 
-    private JsonFields(@Nullable Object value, String what, String path) {
+    private JsonFields(Object value, String what, String path) {
         if (!(value instanceof Map<?, ?>)) {
             throw new JsonException(at(what, path), -1, Json.shown(value), "an object");
         }
@@ -114,7 +114,7 @@ public final class JsonFields {
 
     /** Takes a string that may be missing or null; null then. */
     public @Nullable String textIfThere(String key) {
-        @Nullable Object value = takeIfThere(key);
+        Object value = takeIfThere(key);
         return value == null ? null : cast(key, value, String.class, "a string");
     }
 
@@ -167,7 +167,7 @@ public final class JsonFields {
     /** Takes an array of strings. */
     public List<String> texts(String key) {
         List<String> texts = new ArrayList<>();
-        for (@Nullable Object item : array(key)) {
+        for (Object item : array(key)) {
             texts.add(cast(key + "[" + texts.size() + "]", item, String.class, "a string"));
         }
         return texts;
@@ -194,7 +194,7 @@ public final class JsonFields {
 
     /** Takes an object that may be missing or null; null then. */
     public @Nullable JsonFields objectIfThere(String key) {
-        @Nullable Object value = takeIfThere(key);
+        Object value = takeIfThere(key);
         return value == null ? null : new JsonFields(value, what, path(key));
     }
 
