@@ -10,6 +10,7 @@ import io.penstock.loader.DeviceSlot.State;
 import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
 import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -159,11 +160,7 @@ final class CopyDelivery implements Delivery {
 
     private synchronized Run join(Run before) {
         while (run == before && !halting) {
-            try {
-                wait();
-            } catch (InterruptedException _) {
-                // Nobody may interrupt this thread: halting is how it ends.
-            }
+            Uninterrupted.await(this);                  // halting is how this thread ends
         }
         reading = !halting;
         return halting ? null : run;
@@ -312,15 +309,9 @@ final class CopyDelivery implements Delivery {
     private synchronized void awaitStopped() {
         boolean interrupted = false;
         while (reading) {
-            try {
-                wait();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
+            interrupted |= Uninterrupted.await(this);
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.restore(interrupted);
     }
 
     /** The copy may be on its way still. */
@@ -485,7 +476,7 @@ final class CopyDelivery implements Delivery {
             notifyAll();
         }
         work.wake();
-        Threads.join(List.of(thread));
+        Uninterrupted.join(thread);
     }
 
     /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */

@@ -1,10 +1,10 @@
 package io.penstock.loader;
 
+import io.penstock.os.Uninterrupted;
 import java.time.Duration;
-import java.util.List;
 import java.util.stream.Stream;
 
-/** Waiting for threads of our own, which end by themselves: an interrupt of the caller waits until they have. */
+/** What a loader asks of threads. */
 final class Threads {
 
     private Threads() {
@@ -17,7 +17,7 @@ final class Threads {
             return;
         }
         var closing = new Closing();
-        join(List.of(Thread.ofPlatform().start(() -> closing.step(task))));
+        Uninterrupted.join(Thread.ofPlatform().start(() -> closing.step(task)));
         closing.end();
     }
 
@@ -32,21 +32,5 @@ final class Threads {
         return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
                 .findFirst().map(StackTraceElement::toString)
                 .orElse(frames.length == 0 ? "its end" : frames[0].toString());
-    }
-
-    static void join(List<Thread> threads) {
-        boolean interrupted = false;
-        for (Thread thread : threads) {
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException _) {
-                    interrupted = true;
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

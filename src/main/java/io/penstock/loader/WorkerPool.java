@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,11 +83,7 @@ final class WorkerPool implements AutoCloseable {
     /** Waits for a run other than the one before; null once the pool is closed. */
     private synchronized Run join(Member member, Run before) {
         while (run == before && !closed) {
-            try {
-                wait();
-            } catch (InterruptedException _) {
-                // Meant for the run before: closing is how a worker ends.
-            }
+            Uninterrupted.await(this);                  // an interrupt is meant for the run before
         }
         if (closed) {
             return null;
@@ -157,16 +154,10 @@ final class WorkerPool implements AutoCloseable {
         long begin = System.nanoTime();
         long left = Threads.nanos(patience);
         while (working > 0 && left > 0) {
-            try {
-                wait(Math.ceilDiv(left, 1_000_000));
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
+            interrupted |= Uninterrupted.await(this, Math.ceilDiv(left, 1_000_000));
             left = Threads.nanos(patience) - (System.nanoTime() - begin);
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.restore(interrupted);
         return working == 0;
     }
 
@@ -196,7 +187,7 @@ final class WorkerPool implements AutoCloseable {
                 }
             }
         }
-        Threads.join(ended.stream().map(member -> member.thread).toList());
+        Uninterrupted.join(ended.stream().map(member -> member.thread).toList());
         var closing = new Closing();
         ended.forEach(member -> closing.step(member.worker::close));
         closing.end();
