@@ -2,7 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.LoaderMemory;
-import io.penstock.loader.LoaderReport;
+import io.penstock.telemetry.LoaderReport;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -3,10 +3,10 @@ package io.penstock.cli;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInterruptedException;
-import io.penstock.loader.LoaderReport;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.LoaderState;
+import io.penstock.telemetry.LoaderReport;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 

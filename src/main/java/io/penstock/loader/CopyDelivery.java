@@ -7,10 +7,10 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
-import io.penstock.loader.events.CopyEvents;
 import io.penstock.memory.SlabLayout;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
+import io.penstock.telemetry.LoaderProbe;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -48,12 +48,9 @@ final class CopyDelivery implements Delivery {
     private final LeaseEnd leaseEnd;
     private final LeaseMode leaseMode;
     private final LoaderFailure failure;
-    /** Null if none are kept. */
-    private final Accounts accounts;
+    private final LoaderProbe probe;
     private final LongSupplier nanoTime;
-    private final CopyEvents events;
     private final ConsumerNotice notice = new ConsumerNotice();
-    private final Counter submitNanos = new Counter();
     private final Delivered delivered;
     private final Work work = new Work();
     private final Thread thread;
@@ -71,20 +68,19 @@ final class CopyDelivery implements Delivery {
     private long atSequence;
 
     CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, Accounts accounts, LongSupplier nanoTime,
+            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
             String name) {
         this.device = device;
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
-        this.accounts = accounts;
+        this.probe = probe;
         this.delivered = new Delivered(late);
         this.nanoTime = nanoTime;
         this.slots = new DeviceSlot[slotCount];
         this.order = new int[slotCount];
         this.hostEvents = new DeviceEvent[ring.size()];
-        this.events = opened.add(new CopyEvents(name, device.name(), ring.size()), CopyEvents::close);
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
             for (int i = 0; i < slotCount; i++) {
@@ -187,18 +183,9 @@ final class CopyDelivery implements Delivery {
     private void retire() {
         atSequence = oldestInFlight;
         while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
-            arrived(oldestInFlight);
+            probe.arrived(oldestInFlight);
             ring.release(oldestInFlight++);
             atSequence = oldestInFlight;
-        }
-    }
-
-    private void arrived(long sequence) {
-        if (accounts != null && accounts.keeps(sequence)) {
-            accounts.arrived(sequence, nanoTime.getAsLong());
-        }
-        if (accounts != null) {
-            events.arrived(sequence);
         }
     }
 
@@ -206,7 +193,7 @@ final class CopyDelivery implements Delivery {
         while (oldestInFlight < nextSequence) {
             atSequence = oldestInFlight;
             hostEvent(oldestInFlight).synchronize();
-            arrived(oldestInFlight);
+            probe.arrived(oldestInFlight);
             ring.release(oldestInFlight++);
         }
     }
@@ -233,10 +220,7 @@ final class CopyDelivery implements Delivery {
     private void deliver(HostSlot from, int index) {
         DeviceSlot to = slots[index];
         long begin = nanoTime.getAsLong();
-        from.turnCame(nextSequence);
-        if (accounts != null) {
-            events.submits(nextSequence);
-        }
+        probe.reached(nextSequence);
         atSequence = nextSequence;
         to.sequence = nextSequence;
         to.failure = from.failure;
@@ -250,16 +234,9 @@ final class CopyDelivery implements Delivery {
         }
         order[(int) (nextSequence % order.length)] = index;
         to.set(State.READY);
-        long end = nanoTime.getAsLong();
-        if (accounts != null && accounts.keeps(nextSequence)) {
-            accounts.submitted(nextSequence, begin, end);
-        }
-        if (accounts != null) {
-            events.submitted(nextSequence, from.slab.table().usedBytes(), end - begin);
-        }
+        probe.submitted(nextSequence, from.slab.table().usedBytes(), begin, nanoTime.getAsLong());
         nextSequence++;
         deliveredEnd = nextSequence;
-        submitNanos.add(end - begin);
         delivered.wake();
     }
 
@@ -333,7 +310,7 @@ final class CopyDelivery implements Delivery {
         }
         DeviceSlot slot = slots[order[(int) (sequence % order.length)]];
         if (slot.failure != null) {
-            BatchException cause = slot.failure;
+            RuntimeException cause = slot.failure;
             slot.set(State.FREE);
             work.wake();
             throw cause;
@@ -397,9 +374,7 @@ final class CopyDelivery implements Delivery {
     @Override
     public void release(Batch batch) {
         DeviceSlot slot = slotOf(batch);
-        if (accounts != null) {
-            accounts.givenBack(batch.sequence());
-        }
+        probe.closed(batch.sequence());
         try {
             for (int i = 0; i < batch.streamCount(); i++) {
                 batch.stream(i).record(slot.used[i]);
@@ -456,11 +431,6 @@ final class CopyDelivery implements Delivery {
     @Override
     public long deviceBytes() {
         return slots.length * slots[0].buffer.byteSize();
-    }
-
-    @Override
-    public long submitNanos() {
-        return submitNanos.get();
     }
 
     @Override

@@ -7,6 +7,10 @@ import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
+import io.penstock.telemetry.Accounts;
+import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.LoaderReport;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -54,12 +58,7 @@ public final class DataLoader implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DataLoader.class.getName());
 
-    /** No time that the clock says. */
-    private static final long NO_WAIT = Long.MIN_VALUE;
-
-    /** From this wait on, and for one batch in so many, the trainer's thread looks how full the slots are. */
-    private static final long LOOK_NANOS = 20_000;
-    private static final int LOOK_EVERY = 16;
+    private static final long NOT_MEASURED = BatchAccount.NOT_MEASURED;
 
     private final String name;
     private final LoaderParts parts;
@@ -72,8 +71,7 @@ public final class DataLoader implements AutoCloseable {
     /** Whether there are no worker threads. */
     private final boolean inline;
     private final LeaseMode leaseMode;
-    /** Null if none are kept. */
-    private final Accounts accounts;
+    private final LoaderProbe probe;
     private final LongSupplier nanoTime;
 
     Run run;
@@ -96,7 +94,7 @@ public final class DataLoader implements AutoCloseable {
         this.delivery = parts.delivery;
         this.failure = parts.failure;
         this.own = parts.own;
-        this.accounts = parts.accounts;
+        this.probe = parts.telemetry.probe();
         try {
             begin(batches, 0);
         } catch (Throwable t) {
@@ -121,6 +119,7 @@ public final class DataLoader implements AutoCloseable {
         run = new Run(batches, base, endEpoch, Long.MAX_VALUE - base - ring.size());
         nextBatch = 0;
         inlineFilled = false;
+        parts.makers.forEach(maker -> maker.begin(run));
         delivery.begin(run);
         parts.pool.begin(run);
     }
@@ -194,11 +193,9 @@ public final class DataLoader implements AutoCloseable {
         if (!hasNext()) {
             throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
         }
-        if (accounts != null && accounts.events.isWatched()) {
-            accounts.events.requests(run.base + nextBatch,
-                    nextBatch > 0 && run.epochOf(nextBatch) == run.epochOf(nextBatch - 1));
-        }
-        long begin = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NO_WAIT;
+        long sequence = run.base + nextBatch;
+        probe.requested(sequence, run);
+        long requestedAt = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NOT_MEASURED;
         parts.leases.begin();
         Batch batch = null;
         try {
@@ -210,36 +207,20 @@ public final class DataLoader implements AutoCloseable {
                 batch = new WatchedBatch(batch, name);
             }
             advance();
-            parts.totals.given(batch.count(), batch.replaced());
             return batch;
         } catch (BatchException passedOver) {
             advance();
             checkOpen();                                // whoever closes the loader ends what is being made
             throw passedOver;
         } finally {
-            boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
-            long end = begin == NO_WAIT && !accounted ? NO_WAIT : nanoTime.getAsLong();
-            if (accounts != null && accounts.events.isWatched()) {
-                accounts.events.taken(batch == null ? BatchAccount.NOT_MEASURED : batch.sequence());
-            }
+            long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();
             if (batch == null) {
                 parts.leases.ended(false);
-            } else if (accounts != null && !accounted) {
-                accounts.passed(batch.sequence(), end - begin);
-            } else if (accounted) {
-                account(batch.sequence(), begin == NO_WAIT ? end : begin, end);
-            }
-            if (begin != NO_WAIT) {
-                parts.totals.waited(end - begin);
+                probe.notTaken(takenAt == NOT_MEASURED ? NOT_MEASURED : takenAt - requestedAt);
+            } else {
+                probe.taken(sequence, requestedAt, takenAt, batch.count(), batch.replaced());
             }
         }
-    }
-
-    /** Looks at the slots, whose cache lines are the workers', only where there was time for it, or now and then. */
-    private void account(long sequence, long requested, long taken) {
-        boolean looks = taken - requested >= LOOK_NANOS || sequence % LOOK_EVERY == 0;
-        accounts.taken(sequence, requested, taken, looks ? ring.madeFrom(sequence) : (int) BatchAccount.NOT_MEASURED,
-                looks ? ring.empty() : (int) BatchAccount.NOT_MEASURED);
     }
 
     /**
@@ -434,7 +415,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return parts.totals.report();
+        return parts.telemetry.report();
     }
 
     /**
@@ -443,7 +424,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the accounts; empty if {@linkplain DataLoaderBuilder#accounts none} are kept
      */
     public Optional<Accounts> accounts() {
-        return Optional.ofNullable(accounts);
+        return parts.telemetry.accounts();
     }
 
     /**

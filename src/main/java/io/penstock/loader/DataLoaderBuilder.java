@@ -13,8 +13,10 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
@@ -25,7 +27,6 @@ import java.util.function.LongUnaryOperator;
  */
 public final class DataLoaderBuilder {
 
-    private static final LongSupplier MACHINE_TIME = System::nanoTime;
     /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
     static final int MOST_WORKERS = 1024;
     /** A slot each: what is so far ahead of the trainer is made no sooner by being further ahead. */
@@ -66,7 +67,7 @@ public final class DataLoaderBuilder {
     boolean accounts = true;
     Duration patience = Duration.ofSeconds(10);
     /** What accounts tell the time by. */
-    LongSupplier nanoTime = MACHINE_TIME;
+    LongSupplier nanoTime = Telemetry.MACHINE_TIME;
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
@@ -427,11 +428,6 @@ public final class DataLoaderBuilder {
         }
     }
 
-    /** Whether what the operating system says of a thread is by the same clock as the accounts. */
-    boolean isOnMachineTime() {
-        return nanoTime == MACHINE_TIME;
-    }
-
     BatchSampler batches() {
         BatchSampler all = (budget == null ? BatchSampler.of(sampler, batchSize, shard, dropLast)
                 : BatchSampler.of(sampler, budget, lengths, shard, dropLast)).withDataset(dataset.fingerprint());
@@ -456,10 +452,11 @@ public final class DataLoaderBuilder {
         return workers > 0 && !copied && budget == null && TrainerHelp.isAllowed(dataset, collator, sampler);
     }
 
-    /** What a worker reads ahead with; null if nothing is. */
-    BatchesAhead ahead(int largestBatch) {
+    /** What a worker reads ahead with, if anything. */
+    Optional<BatchesAhead> ahead(int largestBatch) {
         long bytes = readAheadBytes == -1 ? BatchesAhead.AUTOMATIC_BYTES : readAheadBytes;
-        return bytes == 0 ? null : new BatchesAhead(dataset, largestBatch, Math.max(1, workers), bytes);
+        return bytes == 0 ? Optional.empty()
+                : Optional.of(new BatchesAhead(dataset, largestBatch, Math.max(1, workers), bytes));
     }
 
     /**

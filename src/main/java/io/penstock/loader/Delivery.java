@@ -47,9 +47,6 @@ interface Delivery extends Lender, AutoCloseable {
     /** Device memory that this owns beside the ring, in bytes. */
     long deviceBytes();
 
-    /** Nanoseconds spent submitting copies. */
-    long submitNanos();
-
     /** Wakes and ends all waiting, after a failure. */
     void wake();
 

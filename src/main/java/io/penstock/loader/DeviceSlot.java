@@ -36,8 +36,8 @@ final class DeviceSlot {
     int usedCount;
     /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
     State afterLease;
-    /** Why the batch could not be made; null if it was. */
-    BatchException failure;
+    /** Why the batch could not be made, to be thrown at its turn; null if it was. */
+    RuntimeException failure;
     /** The sequence in the slot; a lease of an earlier one is stale. */
     long sequence = -1;
 

@@ -2,9 +2,9 @@ package io.penstock.loader;
 
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLDevice;
-import io.penstock.loader.events.OrderWait;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
+import io.penstock.os.CacheLine;
 import io.penstock.sampling.BatchPlan;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -34,10 +34,8 @@ final class HostSlot {
     final Slab slab;
     final BatchPlan plan;
     final BatchHolder holder;
-    /** Why the batch could not be made; null if it was. */
-    BatchException failure;
-    /** The time that the batch stands made behind one that is not; null if that never was of interest. */
-    OrderWait orderWait;
+    /** Why the batch could not be made, to be thrown at its turn; null if it was. */
+    RuntimeException failure;
 
     private final AtomicLongArray shared = new AtomicLongArray(CacheLine.SLOTS);
 
@@ -62,13 +60,6 @@ final class HostSlot {
 
     long fillNanos() {
         return shared.getPlain(FILL_NANOS);
-    }
-
-    /** Whoever reads the slot: the batch's turn has come. */
-    void turnCame(long sequence) {
-        if (orderWait != null) {
-            orderWait.end(sequence);
-        }
     }
 
     boolean isFreeFor(long sequence) {

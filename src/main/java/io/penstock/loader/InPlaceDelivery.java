@@ -2,6 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.telemetry.LoaderProbe;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -13,19 +14,18 @@ final class InPlaceDelivery implements Delivery {
     private final LeaseMode leaseMode;
     private final LoaderFailure failure;
     private final TrainerHelp help;
-    /** Null if none are kept. */
-    private final Accounts accounts;
+    private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final ReadySlot readySlot;
 
     InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, LeaseMode leaseMode, LoaderFailure failure,
-            TrainerHelp help, LateBatch late, Accounts accounts) {
+            TrainerHelp help, LateBatch late, LoaderProbe probe) {
         this.ring = ring;
         this.leaseEnd = leaseEnd;
         this.leaseMode = leaseMode;
         this.failure = failure;
         this.help = help;
-        this.accounts = accounts;
+        this.probe = probe;
         this.readySlot = new ReadySlot(late);
     }
 
@@ -84,9 +84,9 @@ final class InPlaceDelivery implements Delivery {
             failure.check();
         }
         help.learn(slot.fillNanos());
-        slot.turnCame(sequence);
+        probe.reached(sequence);
         if (slot.failure != null) {
-            BatchException cause = slot.failure;
+            RuntimeException cause = slot.failure;
             ring.release(sequence);
             throw cause;
         }
@@ -132,9 +132,7 @@ final class InPlaceDelivery implements Delivery {
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
     public void release(Batch batch) {
-        if (accounts != null) {
-            accounts.givenBack(batch.sequence());
-        }
+        probe.closed(batch.sequence());
         try {
             synchronizeStreams(batch, 0);
         } finally {
@@ -172,11 +170,6 @@ final class InPlaceDelivery implements Delivery {
 
     @Override
     public long deviceBytes() {
-        return 0;
-    }
-
-    @Override
-    public long submitNanos() {
         return 0;
     }
 

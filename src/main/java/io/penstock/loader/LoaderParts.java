@@ -2,14 +2,15 @@ package io.penstock.loader;
 
 import io.penstock.dataset.SampleReader;
 import io.penstock.device.Device;
-import io.penstock.loader.events.QueueProbe;
-import io.penstock.loader.events.TakeEvents;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.telemetry.LoaderIdentity;
+import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
@@ -20,12 +21,12 @@ final class LoaderParts {
     final Device device;
     final SlabLayout layout;
     final LoaderFailure failure = new LoaderFailure();
-    final LoaderTotals totals;
     final LeaseAccount leases;
     final BadSamples badSamples;
     final SlotRing ring;
-    /** Null if none are kept. */
-    final Accounts accounts;
+    final Telemetry telemetry;
+    /** One a thread that fills. */
+    final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if that thread never does. */
     final Worker own;
     final WorkerPool pool;
@@ -45,18 +46,17 @@ final class LoaderParts {
         this.leases = new LeaseAccount(settings.name, failure, opened::close);
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
-        this.totals = new LoaderTotals(verified, settings.workers == 0);
         this.badSamples = new BadSamples(settings.badSamples, settings.seed(), settings.dataset.size());
         try {
             boolean copies = settings.copies(device);
             boolean helps = settings.trainerHelps(copies);
             this.ring = openRing(batches, copies);
-            this.accounts = openAccounts(copies);
-            this.own = settings.workers == 0 || helps
-                    ? openWorker(settings.workers, totals.trainer(), helps, null) : null;
-            List<Worker> workers = openWorkers(helps);
+            this.telemetry = openTelemetry(copies);
+            this.own = settings.workers == 0 || helps ? openWorker(settings.workers, helps, null) : null;
+            var help = new TrainerHelp(ring, helps ? own : null);
+            List<Worker> workers = openWorkers(helps, help);
             var late = new LateBatch(settings.name, settings.patience);
-            this.delivery = openDelivery(batches, copies, helps, late);
+            this.delivery = openDelivery(batches, copies, help, late);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
@@ -80,43 +80,39 @@ final class LoaderParts {
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
-    private Accounts openAccounts(boolean copies) {
-        SlotRing slots = ring;
-        var queue = opened.add(new QueueProbe(settings.name, slots.size(), slots::filled, totals::report),
-                QueueProbe::close);
-        if (!settings.accounts) {
-            return null;
-        }
-        var kept = new Accounts(copies, settings.name, slots::filled, queue::open, settings.nanoTime);
-        opened.add(kept.events, TakeEvents::close);
-        return kept;
+    private Telemetry openTelemetry(boolean copies) {
+        var identity = new LoaderIdentity(settings.name, device.name(), settings.workers, copies);
+        VerifiedReads reads = verified;
+        LongSupplier verifiedBytes = reads == null ? () -> 0 : reads::verifiedBytes;
+        return opened.add(settings.accounts
+                ? Telemetry.accounting(identity, verifiedBytes, ring, settings.nanoTime)
+                : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
     }
 
-    private List<Worker> openWorkers(boolean helps) {
+    private List<Worker> openWorkers(boolean helps, TrainerHelp help) {
         List<Worker> workers = new ArrayList<>();
         for (int w = 0; w < settings.workers; w++) {
             boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-            workers.add(openWorker(w, totals.worker(), helps, isSpare
-                    ? new Standby(totals.trainer()::fillNanos, failure, settings.nanoTime) : null));
+            workers.add(openWorker(w, helps, isSpare
+                    ? new Standby(help::filledNanos, failure, settings.nanoTime) : null));
         }
         return workers;
     }
 
-    private Worker openWorker(int number, WorkerClocks clocks, boolean helps, Standby standby) {
+    private Worker openWorker(int number, boolean helps, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
-        return opened.add(new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.nanoTime,
-                settings.seed(), settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
-                accounts == null ? null : new WorkerAccount(accounts, settings.name, number, reader.clock(),
-                        settings.isOnMachineTime())), Worker::close);
+        var maker = new CollatingMaker(settings.collator, reader, badSamples, settings.seed(),
+                settings.ahead(ring.slot(0).plan.samples().length), telemetry.probe(), settings.nanoTime);
+        makers.add(maker);
+        return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime, helps,
+                standby), Worker::close);
     }
 
-    private Delivery openDelivery(BatchSampler batches, boolean copies, boolean helps, LateBatch late) {
+    private Delivery openDelivery(BatchSampler batches, boolean copies, TrainerHelp help, LateBatch late) {
         Delivery made = copies
                 ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                        settings.leaseMode, failure, late, accounts, settings.nanoTime, settings.name)
-                : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
-                        new TrainerHelp(ring, helps ? own : null), late, accounts);
-        totals.connect(made);
+                        settings.leaseMode, failure, late, telemetry.probe(), settings.nanoTime, settings.name)
+                : new InPlaceDelivery(ring, leases, settings.leaseMode, failure, help, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);
         return made;

@@ -1,6 +1,8 @@
 package io.penstock.loader;
 
+import io.penstock.os.CacheLine;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.telemetry.EpochBounds;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -8,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * A stretch of batches delivered one after another, from a start position until it ends or the loader is moved
  * elsewhere. Batch {@code n} of the run has the sequence number {@code base + n}.
  */
-final class Run {
+final class Run implements EpochBounds {
 
     final BatchSampler batches;
     final long base;
@@ -41,6 +43,12 @@ final class Run {
     /** The epoch of a batch; behind the last one, the first epoch of which the run has nothing. */
     long epochOf(long number) {
         return batches.epochOf(number, Math.max(endEpoch, batches.startState().epoch()));
+    }
+
+    @Override
+    public boolean isFirst(long sequence) {
+        long n = sequence - base;
+        return n == 0 || epochOf(n) != epochOf(n - 1);
     }
 
     /** The sequence that is claimed next, if the run has one; others may claim it meanwhile. */

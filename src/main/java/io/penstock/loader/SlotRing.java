@@ -3,12 +3,13 @@ package io.penstock.loader;
 import io.penstock.device.Device;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.memory.SlabLayout;
+import io.penstock.telemetry.SlotLevels;
 
 /**
  * The ring of host slots, and who is to be told when a slot changes hands: the reader when one is published, the
  * workers when one is released.
  */
-final class SlotRing implements AutoCloseable {
+final class SlotRing implements SlotLevels, AutoCloseable {
 
     private final HostSlot[] slots;
     private final Opened opened = new Opened();
@@ -35,7 +36,8 @@ final class SlotRing implements AutoCloseable {
         this.writers = writers;
     }
 
-    int size() {
+    @Override
+    public int size() {
         return slots.length;
     }
 
@@ -48,8 +50,8 @@ final class SlotRing implements AutoCloseable {
         return slots;
     }
 
-    /** How many batches stand made, a sequence and those behind it that are: copied, or to be copied or taken. */
-    int madeFrom(long sequence) {
+    @Override
+    public int madeFrom(long sequence) {
         int made = 0;
         for (long s = sequence; s < sequence + slots.length; s++) {
             made += slot(s).isMadeWith(s) ? 1 : 0;
@@ -57,8 +59,8 @@ final class SlotRing implements AutoCloseable {
         return made;
     }
 
-    /** How many slots hold no batch that is made. */
-    int empty() {
+    @Override
+    public int empty() {
         int empty = 0;
         for (HostSlot slot : slots) {
             empty += slot.isEmpty() ? 1 : 0;
@@ -66,9 +68,9 @@ final class SlotRing implements AutoCloseable {
         return empty;
     }
 
-    /** How many slots hold one. */
-    int filled() {
-        return slots.length - empty();
+    @Override
+    public boolean isMadeWith(long sequence) {
+        return slot(sequence).isMadeWith(sequence);
     }
 
     /** The worker's last step: the batch is whole. */

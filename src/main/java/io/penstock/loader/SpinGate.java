@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+import io.penstock.os.CacheLine;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 

@@ -12,6 +12,7 @@ import io.penstock.dataset.Documents;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.sampling.Sampler;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
@@ -31,6 +32,8 @@ final class TrainerHelp {
     private final SlotRing ring;
     /** Fills on the trainer's thread; null if that never helps. */
     private final Worker worker;
+    /** What the trainer's thread, which alone writes it, has spent on filling so far. */
+    private final AtomicLong filledNanos = new AtomicLong();
     /** What a batch takes to fill: the longest time of late, of which an eighth is forgotten with every batch. */
     private long expectedNanos = 4 * MOST_NANOS;
 
@@ -54,6 +57,11 @@ final class TrainerHelp {
         return ownCollator && ownDataset && sampler.getClass().getPackage() == Sampler.class.getPackage();
     }
 
+    /** What the trainer's thread has spent on filling so far, in nanoseconds. Asked by any thread. */
+    long filledNanos() {
+        return filledNanos.getOpaque();
+    }
+
     /** A batch was taken, and tells how long the ones to come will take. */
     void learn(long fillNanos) {
         expectedNanos = Math.max(fillNanos, expectedNanos - (expectedNanos >> 3));
@@ -70,7 +78,7 @@ final class TrainerHelp {
         }
         for (long next = run.nextToClaim(); ring.slot(next).isFreeFor(next); next = run.nextToClaim()) {
             if (run.claim(next)) {
-                worker.help(run, next);
+                filledNanos.setOpaque(filledNanos.getPlain() + worker.help(next));
                 return true;
             }
             if (!run.isOpenAt(next)) {

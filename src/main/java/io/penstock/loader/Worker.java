@@ -1,66 +1,59 @@
 package io.penstock.loader;
 
-import io.penstock.collate.Collator;
-import io.penstock.dataset.BadSampleException;
-import io.penstock.dataset.SampleReader;
-import io.penstock.loader.events.OrderWait;
+import io.penstock.telemetry.Filling;
+import io.penstock.telemetry.LoaderProbe;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Fills slots: waits until the slot of the next sequence is free, claims it, works out the plan, collates, publishes.
- * All that one worker needs is its own, so that workers share nothing but the ring.
+ * Fills slots: waits until the slot of the next sequence is free, claims it, has the batch made, publishes. All that
+ * one worker needs is its own, so that workers share nothing but the ring.
  */
-final class Worker {
+final class Worker implements AutoCloseable {
 
     /** No time that the clock says. */
     private static final long NOT_FILLED = Long.MIN_VALUE;
-    /** No sequence. */
-    private static final long NONE = -1;
+    private static final long NOTHING = Filling.NOTHING;
 
     private final SlotRing ring;
-    private final Collator collator;
-    private final SampleReader reader;
-    private final BadSamples badSamples;
+    private final BatchMaker maker;
     private final LoaderFailure failure;
-    private final WorkerClocks clocks;
+    private final LoaderProbe probe;
     private final LongSupplier nanoTime;
-    private final EpochRandom random;
-    /** Null if nothing is read ahead. */
-    private final BatchesAhead ahead;
     private final boolean claimsLate;
     /** The sequence that it is at. */
-    private final AtomicLong filling = new AtomicLong(NONE);
+    private final AtomicLong at = new AtomicLong(NOTHING);
     private final FreeSlot freeSlot = new FreeSlot();
+    /** What the probe is told of the batch at hand. */
+    private final Filling told;
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
     /** Where this worker stands back for the trainer's thread; null if it never does. */
     private final Standby standby;
-    /** Null if no accounts are kept. */
-    private final WorkerAccount account;
 
-    Worker(SlotRing ring, Collator collator, SampleReader reader, BadSamples badSamples, LoaderFailure failure,
-            WorkerClocks clocks, LongSupplier nanoTime, long seed, BatchesAhead ahead, boolean claimsLate,
-            Standby standby, WorkerAccount account) {
+    /**
+     * For one thread.
+     *
+     * @param number the thread's number
+     * @param maker makes its batches; closed with the worker
+     * @param claimsLate whether a batch is claimed only when its slot is free: beside a trainer's thread that helps
+     */
+    Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
+            LongSupplier nanoTime, boolean claimsLate, Standby standby) {
+        this.told = new Filling(number);
         this.ring = ring;
-        this.collator = collator;
-        this.reader = reader;
-        this.badSamples = badSamples;
+        this.maker = maker;
         this.failure = failure;
-        this.clocks = clocks;
+        this.probe = probe;
         this.nanoTime = nanoTime;
-        this.random = new EpochRandom(seed);
         this.claimsLate = claimsLate;
         this.standby = standby;
-        this.account = account;
-        reader.random(random);
-        this.ahead = ahead;
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
     private final class FreeSlot extends SpinGate {
         private Run run;
-        /** The sequence that this worker has claimed; {@link #NONE} for the one that nobody has. */
+        /** The sequence that this worker has claimed; {@link #NOTHING} for the one that nobody has. */
         private long claimed;
 
         FreeSlot() {
@@ -75,8 +68,8 @@ final class Worker {
 
         @Override
         boolean isOpen() {
-            long sequence = claimed == NONE ? run.nextToClaim() : claimed;
-            return ring.slot(sequence).isFreeFor(sequence) || claimed == NONE && !run.isOpenAt(sequence)
+            long sequence = claimed == NOTHING ? run.nextToClaim() : claimed;
+            return ring.slot(sequence).isFreeFor(sequence) || claimed == NOTHING && !run.isOpenAt(sequence)
                     || run.isCancelled() || failure.isOver();
         }
     }
@@ -88,12 +81,12 @@ final class Worker {
 
     /** Whether it is at a sequence now. May be called by any thread. */
     boolean fills(long sequence) {
-        return filling.getOpaque() == sequence;
+        return at.getOpaque() == sequence;
     }
 
     /** Ends what it is at with the sample that it is at, and lets it look again if it waits: its run is cancelled. */
     void wake() {
-        reader.stop();
+        maker.stop();
         freeSlot.wake();
         if (standby != null) {
             standby.wake();
@@ -102,7 +95,7 @@ final class Worker {
 
     /** Forgets that it was told to stop: another run begins. */
     void goOn() {
-        reader.goOn();
+        maker.goOn();
     }
 
     /** Works on a run until nothing is left of it. */
@@ -125,23 +118,27 @@ final class Worker {
     long fillNext(Run run, long begin) {
         waited = false;
         long sequence = claimsLate ? claimFree(run, begin) : claimAndWait(run, begin);
-        if (waited && account != null) {
-            account.events.hasSlot(sequence);
+        if (sequence != NOTHING) {
+            return fill(sequence, begin, waited ? nanoTime.getAsLong() : begin);
         }
-        return sequence == NONE ? NOT_FILLED : fill(run, sequence, begin, waited ? nanoTime.getAsLong() : begin);
+        if (waited) {
+            told.sequence = NOTHING;
+            probe.claimed(told);
+        }
+        return NOT_FILLED;
     }
 
     /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
     private long claimAndWait(Run run, long now) {
         long sequence = run.claim();
-        if (sequence == NONE) {
-            return NONE;
+        if (sequence == NOTHING) {
+            return NOTHING;
         }
-        readAhead(run, sequence, now);
+        maker.claimed(sequence, now);
         if (!ring.slot(sequence).isFreeFor(sequence)) {
             await(run, sequence);
         }
-        return ring.slot(sequence).isFreeFor(sequence) ? sequence : NONE;
+        return ring.slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;
     }
 
     /**
@@ -152,32 +149,28 @@ final class Worker {
     private long claimFree(Run run, long now) {
         for (long next = run.nextToClaim(); run.isOpenAt(next) && !failure.isOver(); next = run.nextToClaim()) {
             if (!ring.slot(next).isFreeFor(next)) {
-                await(run, NONE);
+                await(run, NOTHING);
             } else if (run.claim(next)) {
-                readAhead(run, next, now);
+                maker.claimed(next, now);
                 return next;
             }
         }
-        return NONE;
+        return NOTHING;
     }
 
-    private void readAhead(Run run, long sequence, long now) {
-        if (ahead != null) {
-            ahead.claimed(run, sequence - run.base, now);
-        }
-    }
-
-    /** Fills the slot of a sequence that this thread has claimed while it waits for another. */
-    void help(Run run, long sequence) {
+    /**
+     * Fills the slot of a sequence that this thread has claimed while it waits for another.
+     *
+     * @return what it took, in nanoseconds
+     */
+    long help(long sequence) {
         long now = nanoTime.getAsLong();
-        readAhead(run, sequence, now);
-        fill(run, sequence, now, now);
+        maker.claimed(sequence, now);
+        return fill(sequence, now, now) - now;
     }
 
     private void await(Run run, long claimed) {
-        if (account != null) {
-            account.events.waitsForSlot();
-        }
+        probe.awaitsSlot(told.worker);
         freeSlot.await(run, claimed);
         waited = true;
     }
@@ -190,57 +183,35 @@ final class Worker {
      * @param free when it was free: what the clock says
      * @return what the clock says at the end
      */
-    private long fill(Run run, long sequence, long begin, long free) {
+    private long fill(long sequence, long begin, long free) {
         HostSlot slot = ring.slot(sequence);
-        filling.setOpaque(sequence);
-        long planned = free;
+        at.setOpaque(sequence);
+        told.sequence = sequence;
+        told.claimedAt = begin;
+        told.slotAt = free;
+        told.plannedAt = free;
+        probe.claimed(told);
         if (slot.failure != null) {
             slot.failure = null;
         }
         try {
-            run.batches.plan(sequence - run.base, slot.plan);
-            planned = nanoTime.getAsLong();
-            if (account != null) {
-                account.begin(sequence);
-            }
-            collate(slot);
-        } catch (Throwable t) {
-            long batch = sequence - run.base;
-            slot.failure = new BatchException(batch, run.batches.epochOf(batch), reader.sample(),
-                    reader.explain(t));
+            maker.make(sequence, slot, told);
+        } catch (RuntimeException e) {
+            slot.failure = e;
         }
-        filling.setOpaque(NONE);
+        at.setOpaque(NOTHING);
         long end = nanoTime.getAsLong();
         slot.setFilled(slot.plan.count(), end - free);
-        clocks.filled(begin, free, planned, end, slot.slab.table().usedBytes());
-        if (account != null) {
-            account.made(run, sequence, slot, begin, free, planned, end);
-        }
-        if (sequence > run.base && account != null && OrderWait.isWatched()
-                && !ring.slot(sequence - 1).isMadeWith(sequence - 1)) {
-            slot.orderWait = OrderWait.begin(slot.orderWait, account.loader);
-        }
+        told.madeAt = end;
+        told.samples = slot.plan.count();
+        told.bytes = slot.slab.table().usedBytes();
+        probe.filled(told);
         ring.publish(sequence);
         return end;
     }
 
-    private void collate(HostSlot slot) {
-        random.epoch(slot.plan.epoch());
-        try {
-            collator.collate(reader, slot.plan, slot.slab);
-        } catch (BadSampleException bad) {
-            if (!badSamples.areReplaced() || reader.isStopped()) {
-                throw bad;
-            }
-            badSamples.repair(slot.plan, reader);
-            collator.collate(reader, slot.plan, slot.slab);
-        }
-    }
-
-    void close() {
-        if (account != null) {
-            account.close();
-        }
-        reader.close();
+    @Override
+    public void close() {
+        maker.close();
     }
 }
