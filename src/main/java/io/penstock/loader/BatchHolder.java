@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 /** What a slot has of the batch in it, wherever the slot is: what a lease shows. */
 final class BatchHolder {
 
+    /** The slot's number among its like. */
+    final int index;
     final BatchPlan plan;
     final SlabTable table;
     /** The slab's memory where the CPU can read it; null where it cannot. */
@@ -18,10 +20,10 @@ final class BatchHolder {
     /** The slab's device in DLPack's terms. */
     final DLDevice device;
     /** The lease that is out, if any: set when the batch is taken, cleared when its slot is given back. */
-    volatile Batch lent;
+    volatile Lease lent;
 
     /** What is lent for every batch in the slot, if leases are reused. */
-    private Batch reused;
+    private Lease reused;
     /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
     private final MemorySegment[] starts;
     private final long[] startOffsets;
@@ -30,7 +32,8 @@ final class BatchHolder {
     private final long[] tensorOffsets;
     private MemorySegment used;
 
-    BatchHolder(BatchPlan plan, SlabTable table, MemorySegment memory, long address, DLDevice device) {
+    BatchHolder(int index, BatchPlan plan, SlabTable table, MemorySegment memory, long address, DLDevice device) {
+        this.index = index;
         this.plan = plan;
         this.table = table;
         this.memory = memory;
@@ -43,15 +46,15 @@ final class BatchHolder {
     }
 
     /** Lends the batch that is in the slot to the calling thread. */
-    Batch lend(Lender lender, LeaseMode mode, long sequence, int count) {
-        Batch batch = reused;
-        if (batch == null) {
-            batch = new Batch(lender, this, mode);
-            reused = mode == LeaseMode.REUSED ? batch : null;
+    Lease lend(Lender lender, LeaseTerms terms, long sequence, int count) {
+        Lease lease = reused;
+        if (lease == null) {
+            lease = new Lease(lender, this, terms);
+            reused = terms.reused() ? lease : null;
         }
-        batch.begin(sequence, count);
-        lent = batch;
-        return batch;
+        lease.begin(sequence, count);
+        lent = lease;
+        return lease;
     }
 
     /** The memory from a field's start on. */
@@ -92,13 +95,13 @@ final class BatchHolder {
 
     /** Whether the batch is closed and DLPack consumers alone keep the slot. */
     boolean isKeptByConsumers() {
-        Batch batch = lent;
-        return batch != null && batch.isClosed();
+        Lease lease = lent;
+        return lease != null && lease.isClosed();
     }
 
     /** Whether the slot is out on a lease that only the calling thread can end: waiting for it would be for ever. */
     boolean isLentToCaller() {
-        Batch batch = lent;
-        return batch != null && batch.belongsToCaller();
+        Lease lease = lent;
+        return lease != null && lease.belongsToCaller();
     }
 }

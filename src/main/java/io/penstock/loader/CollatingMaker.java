@@ -20,7 +20,7 @@ final class CollatingMaker implements BatchMaker {
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
     /** Set while no thread makes anything, and handed over by the pool with the run. */
-    private Run run;
+    private PlannedRun run;
 
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, long seed,
             Optional<BatchesAhead> ahead, LoaderProbe probe, LongSupplier nanoTime) {
@@ -35,7 +35,7 @@ final class CollatingMaker implements BatchMaker {
     }
 
     /** What it makes from now on are batches of a run. Called before the pool is told to begin with it. */
-    void begin(Run next) {
+    void begin(PlannedRun next) {
         run = next;
     }
 

@@ -1,98 +1,55 @@
 package io.penstock.loader;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.DeviceSlot.State;
 import io.penstock.memory.SlabLayout;
-import io.penstock.os.ThreadStart;
-import io.penstock.os.Uninterrupted;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Copies each host slot to a device slot, one copy a batch, on a stream that one thread owns, while earlier batches are
- * computed on.
+ * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
+ * that it owns, while earlier batches are computed on. The trainer's side of the transfer:
  *
  * <pre>
- *   submit   h = next filled host slot in order;  d = the device slot that was released first, or a free one
- *            for e in d.used: waitEvent(copyStream, e)
- *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream);  record(d.E_ready, copyStream)
- *   retire   when h.E_host is complete, h is free for a worker
- *   take     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
+ *   lend     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
  *   release  record one E_used a stream that used d;  d is released
  * </pre>
  *
- * <p>The thread makes every CUDA call of the transfer but those that belong to the trainer's own streams. It waits by
- * parking, never in a callback. A device error ends the loader: it is kept in {@link LoaderFailure} with the batch's
- * number.
+ * <p>A device error ends the loader: it is kept in {@link LoaderFailure} with the batch's number.
  */
 final class CopyDelivery implements Delivery {
 
-    /** How long the thread sleeps, at most, while a copy is in flight and there is nothing to submit. */
-    private static final long POLL_NANOS = 20_000;
-
     private final Device device;
-    private final SlotRing ring;
-    private final DeviceSlot[] slots;
-    /** The device slot of each sequence that is delivered and not yet taken, by sequence modulo their number. */
-    private final int[] order;
+    private final DeviceSlots slots;
     private final DeviceStream copyStream;
-    private final DeviceEvent[] hostEvents;
+    private final CopyThread copier;
     private final Opened opened = new Opened();
-    private final LeaseEnd leaseEnd;
-    private final LeaseMode leaseMode;
+    private final Leases leases;
+    private final LeaseTerms terms;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
-    private final LongSupplier nanoTime;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Delivered delivered;
-    private final Work work = new Work();
-    private final Thread thread;
 
-    /** Sequences that were delivered: all below it. Written by the copy thread. */
-    private volatile long deliveredEnd;
-    private volatile boolean halting;
-    /** Guarded by the monitor: the run to read the ring for, and whether the thread is reading. */
-    private Run run;
-    private boolean reading;
-    /** Of the copy thread, or of whoever holds the monitor while it does not read. */
-    private long nextSequence;
-    private long oldestInFlight;
-    /** What an error of the copy thread is told with. */
-    private long atSequence;
-
-    CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, LeaseEnd leaseEnd,
-            LeaseMode leaseMode, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
+    CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Leases leases,
+            LeaseTerms terms, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
             String name) {
         this.device = device;
-        this.ring = ring;
-        this.leaseEnd = leaseEnd;
-        this.leaseMode = leaseMode;
+        this.leases = leases;
+        this.terms = terms;
         this.failure = failure;
         this.probe = probe;
-        this.delivered = new Delivered(late);
-        this.nanoTime = nanoTime;
-        this.slots = new DeviceSlot[slotCount];
-        this.order = new int[slotCount];
-        this.hostEvents = new DeviceEvent[ring.size()];
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
-            for (int i = 0; i < slotCount; i++) {
-                slots[i] = new DeviceSlot(device, layout, batchSize, opened);
-            }
-            for (int i = 0; i < hostEvents.length; i++) {
-                hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
-            }
-            this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
-                    .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
-                    .unstarted(this::serve);
-            ThreadStart.start(thread, "copies to the device");
+            this.slots = opened.add(new DeviceSlots(device, layout, batchSize, slotCount), DeviceSlots::close);
+            this.delivered = new Delivered(slots, failure, late);
+            this.copier = new CopyThread(device, ring, slots, copyStream, delivered, failure, probe, nanoTime, name,
+                    opened);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -100,12 +57,16 @@ final class CopyDelivery implements Delivery {
     }
 
     /** Open when the next batch is delivered, or never will be. */
-    private final class Delivered extends SpinGate {
+    private static final class Delivered extends SpinGate {
+        private final DeviceSlots slots;
+        private final LoaderFailure failure;
         private final LateBatch late;
         private long sequence;
 
-        Delivered(LateBatch late) {
+        Delivered(DeviceSlots slots, LoaderFailure failure, LateBatch late) {
             super(TRAINER_AWAKE_NANOS, late.patienceNanos);
+            this.slots = slots;
+            this.failure = failure;
             this.late = late;
         }
 
@@ -116,204 +77,47 @@ final class CopyDelivery implements Delivery {
 
         @Override
         boolean isOpen() {
-            return deliveredEnd > sequence || failure.isOver();
+            return slots.isDelivered(sequence) || failure.isOver();
         }
     }
-
-    /** Open when there is something to submit, or the thread is to stop. */
-    private final class Work extends SpinGate {
-        private Run run;
-
-        Work() {
-            super(WORKER_AWAKE_NANOS);
-        }
-
-        @Override
-        boolean isOpen() {
-            return run.isCancelled() || failure.isOver()
-                    || ring.slot(nextSequence).isReadyWith(nextSequence) && nextFree() >= 0;
-        }
-    }
-
-    // ---- the copy thread
-
-    private void serve() {
-        device.makeCurrent();
-        for (Run next = join(null); next != null; next = join(next)) {
-            work.run = next;
-            try {
-                while (!next.isCancelled() && !failure.isOver()) {
-                    step();
-                }
-                retireAll();
-            } catch (RuntimeException | Error error) {
-                fail("copying", atSequence - next.base, error);
-            } finally {
-                leave();
-            }
-        }
-    }
-
-    private synchronized Run join(Run before) {
-        while (run == before && !halting) {
-            Uninterrupted.await(this);                  // halting is how this thread ends
-        }
-        reading = !halting;
-        return halting ? null : run;
-    }
-
-    private synchronized void leave() {
-        reading = false;
-        notifyAll();
-    }
-
-    private void step() {
-        retire();
-        int free = ring.slot(nextSequence).isReadyWith(nextSequence) ? nextFree() : -1;
-        if (free >= 0) {
-            deliver(ring.slot(nextSequence), free);
-        } else if (oldestInFlight < nextSequence) {
-            work.awaitNanos(POLL_NANOS);
-        } else {
-            work.await(false);
-        }
-    }
-
-    /** Gives back the host slots whose copies are done, in order. */
-    private void retire() {
-        atSequence = oldestInFlight;
-        while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
-            probe.arrived(oldestInFlight);
-            ring.release(oldestInFlight++);
-            atSequence = oldestInFlight;
-        }
-    }
-
-    private void retireAll() {
-        while (oldestInFlight < nextSequence) {
-            atSequence = oldestInFlight;
-            hostEvent(oldestInFlight).synchronize();
-            probe.arrived(oldestInFlight);
-            ring.release(oldestInFlight++);
-        }
-    }
-
-    private DeviceEvent hostEvent(long sequence) {
-        return hostEvents[(int) (sequence % hostEvents.length)];
-    }
-
-    /** The slot to copy into: a free one, or the one that was released longest ago; -1 if all are in use. */
-    private int nextFree() {
-        int best = -1;
-        for (int i = 0; i < slots.length; i++) {
-            State state = slots[i].state();
-            if (state == State.FREE) {
-                return i;
-            }
-            if (state == State.RELEASED && (best < 0 || slots[i].sequence < slots[best].sequence)) {
-                best = i;
-            }
-        }
-        return best;
-    }
-
-    private void deliver(HostSlot from, int index) {
-        DeviceSlot to = slots[index];
-        long begin = nanoTime.getAsLong();
-        probe.reached(nextSequence);
-        atSequence = nextSequence;
-        to.sequence = nextSequence;
-        to.failure = from.failure;
-        to.holder.plan.copyFrom(from.plan);
-        to.holder.table.copyFrom(from.slab.table());
-        try {
-            submit(from, to);
-        } catch (RuntimeException | Error error) {
-            to.set(State.POISONED);
-            throw error;
-        }
-        order[(int) (nextSequence % order.length)] = index;
-        to.set(State.READY);
-        probe.submitted(nextSequence, from.slab.table().usedBytes(), begin, nanoTime.getAsLong());
-        nextSequence++;
-        deliveredEnd = nextSequence;
-        delivered.wake();
-    }
-
-    private void submit(HostSlot from, DeviceSlot to) {
-        for (int i = 0; i < to.usedCount; i++) {
-            copyStream.waitFor(to.used[i]);
-        }
-        to.usedCount = 0;
-        if (from.failure == null) {
-            copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.table().usedBytes());
-        }
-        copyStream.record(hostEvent(nextSequence));
-        copyStream.record(to.ready);
-    }
-
-    /** Ends the loader: nobody waits for a slot any more, on whatever side. */
-    private void fail(String doing, long batch, Throwable cause) {
-        failure.set(new IllegalStateException(doing + (batch < 0 ? " a batch: " : " batch " + batch + ": ")
-                + (cause.getMessage() == null ? cause : cause.getMessage()), cause));
-        wake();
-        ring.wakeWriters();
-    }
-
-    // ---- the trainer's thread
 
     @Override
-    public synchronized void begin(Run next) {
-        nextSequence = next.base;
-        oldestInFlight = next.base;
-        deliveredEnd = next.base;
-        run = next;
-        notifyAll();
+    public void begin(Run next) {
+        copier.begin(next);
     }
 
     @Override
     public long stop(long nextToTake) {
-        work.wake();
-        awaitStopped();
-        for (long s = nextToTake; s < deliveredEnd; s++) {
-            DeviceSlot dropped = slots[order[(int) (s % order.length)]];
-            // The copy stream runs in order: the next copy into the slot comes behind the one that is dropped.
-            dropped.set(State.FREE);
-        }
-        return nextSequence;
-    }
-
-    private synchronized void awaitStopped() {
-        boolean interrupted = false;
-        while (reading) {
-            interrupted |= Uninterrupted.await(this);
-        }
-        Uninterrupted.restore(interrupted);
+        long next = copier.stop();
+        slots.dropFrom(nextToTake);
+        return next;
     }
 
     /** The copy may be on its way still. */
     @Override
-    public boolean isReady(Run run, long n) {
+    public boolean isReady(long sequence) {
         return false;
     }
 
     @Override
-    public Batch take(Run run, long n, DeviceStream stream) {
-        long sequence = run.base + n;
+    public boolean await(Run run, long n) {
         checkCanTake(run, n);
-        delivered.sequence = sequence;
-        if (!delivered.await(true)) {
-            throw new LoaderInterruptedException(n);
-        }
-        if (deliveredEnd <= sequence) {
+        delivered.sequence = run.base + n;
+        return delivered.await(true);
+    }
+
+    @Override
+    public Lease lend(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        if (!slots.isDelivered(sequence)) {
             failure.check();
         }
-        DeviceSlot slot = slots[order[(int) (sequence % order.length)]];
+        DeviceSlot slot = slots.at(sequence);
         if (slot.failure != null) {
             RuntimeException cause = slot.failure;
             slot.set(State.FREE);
-            work.wake();
-            throw cause;
+            copier.gate().wake();
+            throw new NotMadeException(cause);
         }
         try {
             if (stream == null) {
@@ -322,21 +126,21 @@ final class CopyDelivery implements Delivery {
                 stream.waitFor(slot.ready);
             }
         } catch (DeviceException e) {
-            fail("waiting for", n, e);
+            copier.fail("waiting for", n, e);
             failure.check();
         }
         slot.set(State.LENT);
-        Batch batch = slot.holder.lend(this, leaseMode, sequence, slot.holder.plan.count());
+        Lease lease = slot.holder.lend(this, terms, sequence, slot.holder.plan.count());
         if (stream != null) {
-            batch.addStream(stream);
+            lease.addStream(stream);
         }
-        return batch;
+        return lease;
     }
 
     @Override
     public void checkCanTake(Run run, long n) {
         boolean kept = false;
-        for (DeviceSlot slot : slots) {
+        for (DeviceSlot slot : slots.all()) {
             if (slot.holder.isKeptByConsumers()) {
                 kept = true;
             } else if (slot.state() != State.POISONED && !slot.holder.isLentToCaller()) {
@@ -348,112 +152,95 @@ final class CopyDelivery implements Delivery {
             return;
         }
         throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
-                + slots.length + " batches it took: close batches, or open the loader with more device slots, or with"
+                + slots.all().length + " batches it took: close batches, or open the loader with more device slots, or with"
                 + " shared leases if other threads close batches");
     }
 
     @Override
-    public void makeWait(Batch batch, DeviceStream stream) {
-        stream.waitFor(slotOf(batch).ready);
+    public void makeWait(Lease lease, DeviceStream stream) {
+        stream.waitFor(slots.of(lease).ready);
     }
 
     @Override
-    public void makeConsumerWait(Batch batch, long stream) {
+    public void makeConsumerWait(Lease lease, long stream) {
         if (device.hostAccessible()) {
-            slotOf(batch).ready.synchronize();
+            slots.of(lease).ready.synchronize();
         } else {
-            batch.usedOn(device.stream(stream));
+            lease.usedOn(device.stream(stream));
         }
     }
 
     @Override
-    public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
-        stream.copyToHost(target, 0, slotOf(batch).buffer, 0, batch.byteSize());
+    public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
+        stream.copyToHost(target, 0, slots.of(lease).buffer, 0, lease.open().table.usedBytes());
     }
 
     @Override
-    public void release(Batch batch) {
-        DeviceSlot slot = slotOf(batch);
-        probe.closed(batch.sequence());
+    public void release(Lease lease) {
+        DeviceSlot slot = slots.of(lease);
+        probe.closed(lease.sequence());
         try {
-            for (int i = 0; i < batch.streamCount(); i++) {
-                batch.stream(i).record(slot.used[i]);
+            for (int i = 0; i < lease.streamCount(); i++) {
+                lease.stream(i).record(slot.used[i]);
             }
         } catch (RuntimeException | Error e) {
             if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()) {
                 throw e;
             }
-            fail("closing", slot.holder.plan.number(), e);
+            copier.fail("closing", slot.holder.plan.number(), e);
             failure.setTold();
-            letGo(batch, slot, 0, State.POISONED);
+            letGo(lease, slot, 0, State.POISONED);
             throw e;
         }
-        letGo(batch, slot, batch.streamCount(), State.RELEASED);
+        letGo(lease, slot, lease.streamCount(), State.RELEASED);
     }
 
-    private static void letGo(Batch batch, DeviceSlot slot, int usedCount, State state) {
+    private static void letGo(Lease lease, DeviceSlot slot, int usedCount, State state) {
         slot.usedCount = usedCount;
         slot.afterLease = state;
-        batch.released();
+        lease.released();
     }
 
     @Override
-    public void giveBack(Batch batch, boolean inDeleter) {
-        DeviceSlot slot = slotOf(batch);
+    public void giveBack(Lease lease, boolean inDeleter) {
+        DeviceSlot slot = slots.of(lease);
         slot.holder.lent = null;
         slot.set(slot.afterLease);
-        work.wake();
-        leaseEnd.ended(inDeleter);
-    }
-
-    private DeviceSlot slotOf(Batch batch) {
-        for (DeviceSlot slot : slots) {
-            if (slot.holder == batch.holder()) {
-                if (slot.sequence != batch.sequence() || slot.state() != State.LENT) {
-                    throw new IllegalStateException("a stale lease: the slot has moved on");
-                }
-                return slot;
-            }
-        }
-        throw new IllegalStateException("a lease of another loader");
+        copier.gate().wake();
+        leases.ended(inDeleter);
     }
 
     @Override
     public List<BatchHolder> holders() {
-        return Stream.of(slots).map(slot -> slot.holder).toList();
+        return Stream.of(slots.all()).map(slot -> slot.holder).toList();
     }
 
     @Override
     public SpinGate ringReader() {
-        return work;
+        return copier.gate();
     }
 
     @Override
     public long deviceBytes() {
-        return slots.length * slots[0].buffer.byteSize();
+        return slots.byteSize();
     }
 
     @Override
     public void wake() {
         delivered.wake();
-        work.wake();
+        copier.gate().wake();
     }
 
     @Override
     public void halt() {
-        synchronized (this) {
-            halting = true;
-            notifyAll();
-        }
-        work.wake();
-        Uninterrupted.join(thread);
+        copier.halt();
     }
 
     /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */
     @Override
     public void close() {
         var closing = new Closing().step(copyStream::synchronize);
-        for (DeviceSlot slot : slots) {
+        for (DeviceSlot slot : slots.all()) {
             for (int i = 0; i < slot.usedCount; i++) {
                 closing.step(slot.used[i]::synchronize);
             }

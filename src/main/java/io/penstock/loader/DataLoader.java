@@ -8,8 +8,6 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.Accounts;
-import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.LoaderProbe;
 import io.penstock.telemetry.LoaderReport;
 import java.util.Iterator;
 import java.util.List;
@@ -18,7 +16,6 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -58,45 +55,25 @@ public final class DataLoader implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DataLoader.class.getName());
 
-    private static final long NOT_MEASURED = BatchAccount.NOT_MEASURED;
-
     private final String name;
     private final LoaderParts parts;
-    private final long endEpoch;
-    final SlotRing ring;
-    private final Delivery delivery;
-    private final LoaderFailure failure;
-    /** Fills on the trainer's thread; null if that thread never does. */
-    private final Worker own;
-    /** Whether there are no worker threads. */
-    private final boolean inline;
+    private final Course course;
     private final LeaseMode leaseMode;
-    private final LoaderProbe probe;
-    private final LongSupplier nanoTime;
-
-    Run run;
-    /** The number, in the run, of the batch that comes next. */
-    private long nextBatch;
-    private boolean inlineFilled;
+    /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
+    private final Batch[] reused;
     private final Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     DataLoader(DataLoaderBuilder settings) {
-        BatchSampler batches = settings.batches();
+        BatchSampler batches = LoaderParts.plan(settings);
         this.parts = new LoaderParts(settings, batches);
         this.name = settings.name;
-        this.nanoTime = settings.nanoTime;
-        this.endEpoch = Math.min(settings.endEpoch, settings.sampler.epochs());
-        this.inline = settings.workers == 0;
         this.leaseMode = settings.leaseMode;
-        this.ring = parts.ring;
-        this.delivery = parts.delivery;
-        this.failure = parts.failure;
-        this.own = parts.own;
-        this.probe = parts.telemetry.probe();
+        this.reused = new Batch[parts.delivery.holders().size()];
         try {
-            begin(batches, 0);
+            course = new Course(parts, batches, Math.min(settings.endEpoch, settings.sampler.epochs()),
+                    settings.nanoTime);
         } catch (Throwable t) {
             parts.closeAfter(t);
             throw t;
@@ -115,15 +92,6 @@ public final class DataLoader implements AutoCloseable {
         return new DataLoaderBuilder(dataset);
     }
 
-    private void begin(BatchSampler batches, long base) {
-        run = new Run(batches, base, endEpoch, Long.MAX_VALUE - base - ring.size());
-        nextBatch = 0;
-        inlineFilled = false;
-        parts.makers.forEach(maker -> maker.begin(run));
-        delivery.begin(run);
-        parts.pool.begin(run);
-    }
-
     // ---- taking batches
 
     /**
@@ -132,7 +100,7 @@ public final class DataLoader implements AutoCloseable {
      * @return true if {@link #next()} gives a batch
      */
     public boolean hasNext() {
-        return run.has(nextBatch);
+        return course.hasNext();
     }
 
     /**
@@ -175,69 +143,28 @@ public final class DataLoader implements AutoCloseable {
      * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
      */
     public Replay replay() {
-        return new Replay(next(), leaseMode);
+        return new Replay(next(), leaseMode, name);
     }
 
     private Batch take(DeviceStream stream) {
         trainer.enter();
         try {
-            return takeNext(stream);
+            return batch(course.take(stream));
         } finally {
             trainer.leave();
         }
     }
 
-    private Batch takeNext(DeviceStream stream) {
-        checkOpen();
-        failure.check();
-        if (!hasNext()) {
-            throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
+    /** While leaks are looked for, each batch is a new one: what the loader refers to cannot be seen to be dropped. */
+    private Batch batch(Lease lease) {
+        if (!lease.isReused() || Leak.isLookedFor()) {
+            return new Batch(lease, name);
         }
-        long sequence = run.base + nextBatch;
-        probe.requested(sequence, run);
-        long requestedAt = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NOT_MEASURED;
-        parts.leases.begin();
-        Batch batch = null;
-        try {
-            if (inline) {
-                fillInline();
-            }
-            batch = delivery.take(run, nextBatch, stream);
-            if (Leak.isLookedFor()) {
-                batch = new WatchedBatch(batch, name);
-            }
-            advance();
-            return batch;
-        } catch (BatchException passedOver) {
-            advance();
-            checkOpen();                                // whoever closes the loader ends what is being made
-            throw passedOver;
-        } finally {
-            long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();
-            if (batch == null) {
-                parts.leases.ended(false);
-                probe.notTaken(takenAt == NOT_MEASURED ? NOT_MEASURED : takenAt - requestedAt);
-            } else {
-                probe.taken(sequence, requestedAt, takenAt, batch.count(), batch.replaced());
-            }
+        int slot = lease.holder().index;
+        if (reused[slot] == null) {
+            reused[slot] = new Batch(lease, name);
         }
-    }
-
-    /**
-     * Once a batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only when the
-     * loader is being closed, which the delivery then says.
-     */
-    private void fillInline() {
-        if (!inlineFilled) {
-            delivery.checkCanTake(run, nextBatch);
-            own.fillNext(run, nanoTime.getAsLong());
-            inlineFilled = true;
-        }
-    }
-
-    private void advance() {
-        nextBatch++;
-        inlineFilled = false;
+        return reused[slot];
     }
 
     /**
@@ -250,7 +177,7 @@ public final class DataLoader implements AutoCloseable {
     public Iterable<Batch> epoch() {
         trainer.enter();
         try {
-            return restOf(currentEpoch());
+            return restOf(course.epoch());
         } finally {
             trainer.leave();
         }
@@ -258,17 +185,17 @@ public final class DataLoader implements AutoCloseable {
 
     private Iterable<Batch> restOf(long epoch) {
         return () -> {
-            Run started = run;
+            Run started = course.run();
             return new BatchIterator(this, () -> isIn(epoch, started));
         };
     }
 
     /** Ends where the epoch does, or where the loader was moved elsewhere meanwhile. */
     private boolean isIn(long epoch, Run started) {
-        if (run != started) {
+        if (course.run() != started) {
             throw new IllegalStateException("the loader was moved during this iteration");
         }
-        return run.has(nextBatch) && run.epochOf(nextBatch) <= epoch;
+        return course.hasNext() && course.epoch() <= epoch;
     }
 
     /**
@@ -282,7 +209,7 @@ public final class DataLoader implements AutoCloseable {
         try {
             LoaderState here = state();
             if (here.epoch() != epoch || here.position() != 0) {
-                moveTo(run.batches.startingAt(epoch, 0));
+                course.moveTo(course.run().batches.startingAt(epoch, 0));
             }
             return restOf(epoch);
         } finally {
@@ -308,7 +235,7 @@ public final class DataLoader implements AutoCloseable {
      * @return from 0; behind the last batch, the first epoch that is not given
      */
     public long currentEpoch() {
-        return run.epochOf(nextBatch);
+        return course.epoch();
     }
 
     /**
@@ -318,7 +245,8 @@ public final class DataLoader implements AutoCloseable {
      * @return the same for every rank
      */
     public long batchesPerEpoch() {
-        return run.batches.batchesInEpoch(run.batches.startState().epoch() + 1);
+        BatchSampler batches = course.run().batches;
+        return batches.batchesInEpoch(batches.startState().epoch() + 1);
     }
 
     /**
@@ -328,7 +256,7 @@ public final class DataLoader implements AutoCloseable {
      * @return a few numbers, whatever the dataset's size
      */
     public LoaderState state() {
-        return nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+        return course.state();
     }
 
     /**
@@ -357,27 +285,10 @@ public final class DataLoader implements AutoCloseable {
     private void move(UnaryOperator<BatchSampler> to) {
         trainer.enter();
         try {
-            moveTo(to.apply(run.batches));
+            course.moveTo(to.apply(course.run().batches));
         } finally {
             trainer.leave();
         }
-    }
-
-    private void moveTo(BatchSampler batches) {
-        checkOpen();
-        failure.check();
-        try {
-            parts.pool.stop();
-        } catch (IllegalStateException stuck) {
-            failure.set(stuck);
-            delivery.wake();
-            ring.wakeWriters();
-        }
-        failure.check();
-        long base = delivery.stop(run.base + nextBatch);
-        failure.check();
-        ring.unpublishFrom(base);
-        begin(batches, base);
     }
 
     // ---- what the loader is
@@ -446,13 +357,16 @@ public final class DataLoader implements AutoCloseable {
         return parts.badSamples.met();
     }
 
-    // ---- the end
-
-    private void checkOpen() {
-        if (closed.get()) {
-            throw new IllegalStateException("the loader is closed");
-        }
+    /** For tests that look at what the trainer cannot. */
+    SlotRing ring() {
+        return parts.ring;
     }
+
+    Run run() {
+        return course.run();
+    }
+
+    // ---- the end
 
     /**
      * Stops the workers, each at the end of the sample it is at, waits for the copies in flight, and frees all memory.
@@ -473,16 +387,6 @@ public final class DataLoader implements AutoCloseable {
             return;
         }
         leak.closed();
-        failure.setClosed();
-        if (own != null) {
-            own.wake();
-        }
-        delivery.wake();
-        ring.wakeWriters();
-        var closing = new Closing().step(parts.pool::close).step(delivery::halt);
-        parts.leases.close(closing, delivery.holders());
-        if (failure.isUntold()) {
-            failure.check();
-        }
+        parts.close();
     }
 }

@@ -3,7 +3,7 @@ package io.penstock.loader;
 import io.penstock.device.DeviceStream;
 import java.util.List;
 
-/** How filled slots reach the trainer, whose thread calls {@link #take}. */
+/** How filled slots reach the trainer, whose thread calls {@link #await} and {@link #lend}. */
 interface Delivery extends Lender, AutoCloseable {
 
     /** A run starts; the ring holds nothing of an earlier one. */
@@ -17,22 +17,29 @@ interface Delivery extends Lender, AutoCloseable {
      */
     long stop(long nextToTake);
 
-    /** Whether {@link #take} will return without waiting: false if that cannot be told. */
-    boolean isReady(Run run, long n);
+    /** Whether {@link #await} will return without waiting: false if that cannot be told. */
+    boolean isReady(long sequence);
 
     /**
-     * Waits for a batch of the run and lends it.
+     * Waits until a batch of the run can be lent, or the loader is over.
+     *
+     * @return false if the thread was interrupted; nothing is taken
+     * @throws IllegalStateException if the wait could never end because the calling thread holds the leases that it
+     *     would wait for
+     */
+    boolean await(Run run, long n);
+
+    /**
+     * Lends a batch that was waited for.
      *
      * @param stream the stream that will use the batch, which is made to wait for it; null to wait here
-     * @throws BatchException if the batch could not be made; it is passed over
-     * @throws LoaderInterruptedException if the thread is interrupted; nothing is taken
-     * @throws IllegalStateException if the loader has failed, or if the wait could never end because the calling thread
-     *     holds the leases that it would wait for
+     * @throws NotMadeException if the batch could not be made; it is passed over
+     * @throws IllegalStateException if the loader has failed
      */
-    Batch take(Run run, long n, DeviceStream stream);
+    Lease lend(Run run, long n, DeviceStream stream);
 
     /**
-     * Fails if {@link #take} could never return because the calling thread holds the leases that it would wait for.
+     * Fails if {@link #await} could never return because the calling thread holds the leases that it would wait for.
      *
      * @throws IllegalStateException if so
      */

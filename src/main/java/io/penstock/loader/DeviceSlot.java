@@ -32,7 +32,7 @@ final class DeviceSlot {
     /** Complete when the batch's bytes are there. Blocking: a trainer without a stream waits for it on its thread. */
     final DeviceEvent ready;
     /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
-    final DeviceEvent[] used = new DeviceEvent[Batch.MAX_STREAMS];
+    final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
     int usedCount;
     /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
     State afterLease;
@@ -44,13 +44,13 @@ final class DeviceSlot {
     private volatile State state = State.FREE;
 
     /** Allocates the slot; what it holds is closed with the rest of what was opened. */
-    DeviceSlot(Device device, SlabLayout layout, int batchSize, Opened opened) {
+    DeviceSlot(Device device, SlabLayout layout, int batchSize, int index, Opened opened) {
         buffer = opened.add(device.allocate(Math.max(1, layout.capacityBytes())), DeviceBuffer::close);
         ready = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         for (int i = 0; i < used.length; i++) {
             used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
         }
-        holder = new BatchHolder(new BatchPlan(batchSize), new SlabTable(layout),
+        holder = new BatchHolder(index, new BatchPlan(batchSize), new SlabTable(layout),
                 device.hostAccessible() ? buffer.segment() : null, buffer.address(),
                 device.hostAccessible() ? DLDevice.CPU : DLDevice.cuda(device.ordinal()));
     }

@@ -39,13 +39,13 @@ final class HostSlot {
 
     private final AtomicLongArray shared = new AtomicLongArray(CacheLine.SLOTS);
 
-    HostSlot(PinnedBuffer buffer, SlabLayout layout, int batchSize, long firstSequence) {
+    HostSlot(PinnedBuffer buffer, SlabLayout layout, int batchSize, int index) {
         this.buffer = buffer;
         this.slab = new Slab(layout, buffer.segment());
         this.plan = new BatchPlan(batchSize);
-        this.holder = new BatchHolder(plan, slab.table(), buffer.segment(), buffer.segment().address(),
+        this.holder = new BatchHolder(index, plan, slab.table(), buffer.segment(), buffer.segment().address(),
                 DLDevice.CPU);
-        setFreeFor(firstSequence);
+        setFreeFor(index);
     }
 
     /** Whoever filled the slot: the batch's samples, and what it took to plan and to collate them. */

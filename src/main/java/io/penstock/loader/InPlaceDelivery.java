@@ -10,19 +10,19 @@ import java.util.stream.Stream;
 final class InPlaceDelivery implements Delivery {
 
     private final SlotRing ring;
-    private final LeaseEnd leaseEnd;
-    private final LeaseMode leaseMode;
+    private final Leases leases;
+    private final LeaseTerms terms;
     private final LoaderFailure failure;
-    private final TrainerHelp help;
+    private final Meanwhile help;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final ReadySlot readySlot;
 
-    InPlaceDelivery(SlotRing ring, LeaseEnd leaseEnd, LeaseMode leaseMode, LoaderFailure failure,
-            TrainerHelp help, LateBatch late, LoaderProbe probe) {
+    InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure,
+            Meanwhile help, LateBatch late, LoaderProbe probe) {
         this.ring = ring;
-        this.leaseEnd = leaseEnd;
-        this.leaseMode = leaseMode;
+        this.leases = leases;
+        this.terms = terms;
         this.failure = failure;
         this.help = help;
         this.probe = probe;
@@ -62,24 +62,26 @@ final class InPlaceDelivery implements Delivery {
     }
 
     @Override
-    public boolean isReady(Run run, long n) {
-        return ring.slot(run.base + n).isReadyWith(run.base + n);
+    public boolean isReady(long sequence) {
+        return ring.slot(sequence).isReadyWith(sequence);
     }
 
     @Override
-    public Batch take(Run run, long n, DeviceStream stream) {
-        long sequence = run.base + n;
-        HostSlot slot = ring.slot(sequence);
+    public boolean await(Run run, long n) {
         checkCanTake(run, n);
-        readySlot.slot = slot;
-        readySlot.sequence = sequence;
+        readySlot.sequence = run.base + n;
+        readySlot.slot = ring.slot(readySlot.sequence);
         boolean helps = true;
         while (helps && !readySlot.isOpen()) {
             helps = help.fillOne(run);
         }
-        if (!helps && !readySlot.await(true)) {
-            throw new LoaderInterruptedException(n);
-        }
+        return helps || readySlot.await(true);
+    }
+
+    @Override
+    public Lease lend(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        HostSlot slot = ring.slot(sequence);
         if (!slot.isReadyWith(sequence)) {
             failure.check();
         }
@@ -88,13 +90,13 @@ final class InPlaceDelivery implements Delivery {
         if (slot.failure != null) {
             RuntimeException cause = slot.failure;
             ring.release(sequence);
-            throw cause;
+            throw new NotMadeException(cause);
         }
-        Batch batch = slot.holder.lend(this, leaseMode, sequence, slot.count());
+        Lease lease = slot.holder.lend(this, terms, sequence, slot.count());
         if (stream != null) {
-            batch.addStream(stream);
+            lease.addStream(stream);
         }
-        return batch;
+        return lease;
     }
 
     @Override
@@ -112,48 +114,48 @@ final class InPlaceDelivery implements Delivery {
 
     /** The bytes are there. */
     @Override
-    public void makeWait(Batch batch, DeviceStream stream) {
+    public void makeWait(Lease lease, DeviceStream stream) {
         // Nothing to wait for.
     }
 
     /** The bytes are there, and no stream of a consumer's is known here. */
     @Override
-    public void makeConsumerWait(Batch batch, long stream) {
+    public void makeConsumerWait(Lease lease, long stream) {
         // Nothing to wait for.
     }
 
     /** Host memory to host memory: done at once, when the stream has come so far. */
     @Override
-    public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
+    public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
         stream.synchronize();
-        target.segment().copyFrom(batch.holder().memory.asSlice(0, batch.byteSize()));
+        target.segment().copyFrom(lease.holder().memory.asSlice(0, lease.open().table.usedBytes()));
     }
 
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
     @Override
-    public void release(Batch batch) {
-        probe.closed(batch.sequence());
+    public void release(Lease lease) {
+        probe.closed(lease.sequence());
         try {
-            synchronizeStreams(batch, 0);
+            synchronizeStreams(lease, 0);
         } finally {
-            batch.released();
+            lease.released();
         }
     }
 
     @Override
-    public void giveBack(Batch batch, boolean inDeleter) {
-        batch.holder().lent = null;
-        ring.release(batch.sequence());
-        leaseEnd.ended(inDeleter);
+    public void giveBack(Lease lease, boolean inDeleter) {
+        lease.holder().lent = null;
+        ring.release(lease.sequence());
+        leases.ended(inDeleter);
     }
 
     /** All of them, also when one has failed. */
-    private static void synchronizeStreams(Batch batch, int from) {
-        if (from < batch.streamCount()) {
+    private static void synchronizeStreams(Lease lease, int from) {
+        if (from < lease.streamCount()) {
             try {
-                batch.stream(from).synchronize();
+                lease.stream(from).synchronize();
             } finally {
-                synchronizeStreams(batch, from + 1);
+                synchronizeStreams(lease, from + 1);
             }
         }
     }

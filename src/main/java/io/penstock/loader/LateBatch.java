@@ -1,6 +1,8 @@
 package io.penstock.loader;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongFunction;
 
 /**
  * Names the worker that the trainer waits for, and where it is, when that takes long: code of users may be slow, or
@@ -13,24 +15,25 @@ final class LateBatch {
     private final String name;
     /** How long the trainer waits before something is said. */
     final long patienceNanos;
-    private WorkerPool pool;
+    private LongFunction<Optional<String>> makers;
 
     LateBatch(String name, Duration patience) {
         this.name = name;
         this.patienceNanos = Threads.nanos(patience);
     }
 
-    /** Who makes the batches. Called once, before the trainer takes one. */
-    void connect(WorkerPool workers) {
-        pool = workers;
+    /**
+     * Who makes the batches. Called once, before the trainer takes one.
+     *
+     * @param makers describes, for people, the thread that makes a sequence, if one does
+     */
+    void connect(LongFunction<Optional<String>> makers) {
+        this.makers = makers;
     }
 
     /** Called once a wait that is longer than that. */
     void tell(long sequence) {
-        String worker = pool.describe(sequence);
-        if (worker != null) {
-            LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited {1} ms for a batch that is made by {2}"
-                    + " and waits on", name, patienceNanos / 1_000_000, worker);
-        }
+        makers.apply(sequence).ifPresent(worker -> LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited"
+                + " {1} ms for a batch that is made by {2} and waits on", name, patienceNanos / 1_000_000, worker));
     }
 }

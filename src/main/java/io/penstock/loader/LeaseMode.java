@@ -28,5 +28,9 @@ public enum LeaseMode {
      * {@code close} ends. So this is for trainers that let go of everything at the end of a step, as
      * try-with-resources does. Reading after the loader is closed throws; memory is safe in any case.
      */
-    REUSED
+    REUSED;
+
+    LeaseTerms terms() {
+        return new LeaseTerms(this == SHARED, this == REUSED);
+    }
 }

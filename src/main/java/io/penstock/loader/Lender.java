@@ -11,10 +11,10 @@ interface Lender {
      *
      * @throws IllegalArgumentException if the stream is another device's
      */
-    void makeWait(Batch batch, DeviceStream stream);
+    void makeWait(Lease lease, DeviceStream stream);
 
     /** Enqueues a copy of a lent batch's slab. */
-    void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target);
+    void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target);
 
     /**
      * Makes a consumer of DLPack tensors find the batch's bytes: its stream is made to wait for them, and counts as one
@@ -22,17 +22,17 @@ interface Lender {
      *
      * @param stream the consumer's, by DLPack's convention: 1 the legacy default stream, 2 the thread's, or a handle
      */
-    void makeConsumerWait(Batch batch, long stream);
+    void makeConsumerWait(Lease lease, long stream);
 
     /**
      * Orders the reuse of a lent batch's slot behind the streams that the batch was used on, and lets go of the batch
-     * with {@link Batch#released}. Called once a batch.
+     * with {@link Lease#released}. Called once a batch.
      *
      * @throws IllegalStateException if the calling thread is none that can; the batch stays lent
      * @throws RuntimeException if the slot's reuse cannot be ordered: the batch is let go of, and the loader has
      *     failed
      */
-    void release(Batch batch);
+    void release(Lease lease);
 
     /**
      * Takes a released batch's slot back, when nothing holds it any more. Never blocks, calls no device and throws
@@ -40,5 +40,5 @@ interface Lender {
      *
      * @param inDeleter whether it is
      */
-    void giveBack(Batch batch, boolean inDeleter);
+    void giveBack(Lease lease, boolean inDeleter);
 }

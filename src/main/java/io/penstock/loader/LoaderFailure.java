@@ -50,6 +50,13 @@ final class LoaderFailure {
         return error != null && !thrown;
     }
 
+    /** Says that the loader is closed, if it is. */
+    void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the loader is closed");
+        }
+    }
+
     /** Throws the error, if there is one, or says that the loader is closed, if it is. */
     void check() {
         RuntimeException cause = error;
@@ -57,8 +64,6 @@ final class LoaderFailure {
             thrown = true;
             throw new IllegalStateException("the loader has failed: " + cause.getMessage(), cause);
         }
-        if (closed) {
-            throw new IllegalStateException("the loader is closed");
-        }
+        checkOpen();
     }
 }

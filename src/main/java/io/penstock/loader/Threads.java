@@ -25,12 +25,4 @@ final class Threads {
     static long nanos(Duration time) {
         return time.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : time.toNanos();
     }
-
-    /** Where a thread is: the innermost call that is not the JDK's. */
-    static String place(Thread thread) {
-        StackTraceElement[] frames = thread.getStackTrace();
-        return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
-                .findFirst().map(StackTraceElement::toString)
-                .orElse(frames.length == 0 ? "its end" : frames[0].toString());
-    }
 }

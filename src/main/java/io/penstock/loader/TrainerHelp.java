@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
  * workers. Whatever it fills is a sequence that it has claimed like any worker, and whose slot is free: it never waits
  * for a slot, nor for itself.
  */
-final class TrainerHelp {
+final class TrainerHelp implements Meanwhile {
 
     /** The longest that a batch may take to fill. */
     static final long MOST_NANOS = SpinGate.TRAINER_AWAKE_NANOS;
@@ -62,17 +62,13 @@ final class TrainerHelp {
         return filledNanos.getOpaque();
     }
 
-    /** A batch was taken, and tells how long the ones to come will take. */
-    void learn(long fillNanos) {
+    @Override
+    public void learn(long fillNanos) {
         expectedNanos = Math.max(fillNanos, expectedNanos - (expectedNanos >> 3));
     }
 
-    /**
-     * Fills the next slot that nobody has claimed, if it is free.
-     *
-     * @return whether a slot was filled; if not, there is nothing to do but wait
-     */
-    boolean fillOne(Run run) {
+    @Override
+    public boolean fillOne(Run run) {
         if (worker == null || expectedNanos > MOST_NANOS) {
             return false;
         }

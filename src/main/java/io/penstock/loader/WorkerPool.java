@@ -5,6 +5,7 @@ import io.penstock.os.Uninterrupted;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -23,7 +24,7 @@ final class WorkerPool implements AutoCloseable {
 
     private final String name;
     private final Duration patience;
-    private final LeaseAccount leases;
+    private final Leases leases;
     private final List<Member> members = new ArrayList<>();
     private Run run;
     private int working;
@@ -49,7 +50,7 @@ final class WorkerPool implements AutoCloseable {
      * @param onDeath told of an error that ends a thread outside of any batch
      * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      */
-    WorkerPool(String name, List<Worker> workers, Duration patience, LeaseAccount leases,
+    WorkerPool(String name, List<Worker> workers, Duration patience, Leases leases,
             Consumer<Throwable> onDeath) {
         this.name = name;
         this.patience = patience;
@@ -145,7 +146,15 @@ final class WorkerPool implements AutoCloseable {
     }
 
     private static String describe(Member member) {
-        return member.thread.getName() + ", which is at " + Threads.place(member.thread) + ",";
+        return member.thread.getName() + ", which is at " + place(member.thread) + ",";
+    }
+
+    /** Where a thread is: the innermost call that is not the JDK's. */
+    private static String place(Thread thread) {
+        StackTraceElement[] frames = thread.getStackTrace();
+        return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
+                .findFirst().map(StackTraceElement::toString)
+                .orElse(frames.length == 0 ? "its end" : frames[0].toString());
     }
 
     /** Waits until no worker works; false if that takes too long. An interrupt of the caller waits too. */
@@ -161,10 +170,10 @@ final class WorkerPool implements AutoCloseable {
         return working == 0;
     }
 
-    /** What the worker does that fills a sequence, for people; null if none does. */
-    synchronized String describe(long sequence) {
-        return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe).findFirst()
-                .orElse(null);
+    /** What the worker does that fills a sequence, for people. */
+    synchronized Optional<String> describe(long sequence) {
+        return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe)
+                .findFirst();
     }
 
     /** Interrupts the workers, ends the threads and waits for them, but for those that do not end: it abandons them. */

@@ -273,7 +273,7 @@ class TrainerHelpTest {
     /** A worker for which there is no processor lets the trainer's thread fill, and is back when that has stopped. */
     @Test
     void aWorkerStandsBackAsLongAsTheTrainerFillsInItsPlace() {
-        var run = new Run(loader().batches(), 0, Long.MAX_VALUE, Long.MAX_VALUE);
+        var run = new PlannedRun(LoaderParts.plan(loader()), 0, Long.MAX_VALUE, Long.MAX_VALUE);
         var looks = new AtomicLong();
         var standby = new Standby(() -> Math.min(looks.incrementAndGet(), 20) * MINUTE, new LoaderFailure(),
                 System::nanoTime);
@@ -290,7 +290,7 @@ class TrainerHelpTest {
 
     @Test
     void aWorkerThatStandsBackIsBackWhenItsRunIsCancelled() throws InterruptedException {
-        var run = new Run(loader().batches(), 0, Long.MAX_VALUE, Long.MAX_VALUE);
+        var run = new PlannedRun(LoaderParts.plan(loader()), 0, Long.MAX_VALUE, Long.MAX_VALUE);
         var looks = new AtomicLong();
         var standby = new Standby(() -> looks.incrementAndGet() * MINUTE, new LoaderFailure(),
                 System::nanoTime);

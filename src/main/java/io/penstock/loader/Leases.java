@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Counts the leases of a loader, and the workers that a closed loader has left to themselves, and frees what they stand
  * on after the last of them: at the loader's end, or later by whoever ends what outlives it.
  */
-final class LeaseAccount implements LeaseEnd {
+final class Leases {
 
-    private static final System.Logger LOG = System.getLogger(LeaseAccount.class.getName());
+    private static final System.Logger LOG = System.getLogger(Leases.class.getName());
     /** Added to the number of leases that are out when the loader is closed. */
     private static final int CLOSING = 1 << 30;
 
@@ -24,7 +24,7 @@ final class LeaseAccount implements LeaseEnd {
      *
      * @param freeing frees all that leases stand on
      */
-    LeaseAccount(String name, LoaderFailure failure, Runnable freeing) {
+    Leases(String name, LoaderFailure failure, Runnable freeing) {
         this.name = name;
         this.failure = failure;
         this.freeing = freeing;
@@ -40,8 +40,12 @@ final class LeaseAccount implements LeaseEnd {
         }
     }
 
-    @Override
-    public void ended(boolean inDeleter) {
+    /**
+     * One lease is over, and its slot free.
+     *
+     * @param inDeleter whether the caller is native code, in the deleter of a DLPack tensor: then this must not block
+     */
+    void ended(boolean inDeleter) {
         if (leases.decrementAndGet() == CLOSING) {
             if (inDeleter) {
                 Thread.ofPlatform().name(name + "-free").daemon(false).start(this::freeLate);
@@ -65,7 +69,7 @@ final class LeaseAccount implements LeaseEnd {
         end(closing);
     }
 
-    private void closeForgotten(Batch batch) {
+    private void closeForgotten(Lease batch) {
         if (batch == null) {
             return;
         }
