@@ -4,6 +4,8 @@ import io.penstock.collate.Collator;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.StageClock;
+import io.penstock.loader.slots.HostSlot;
+import io.penstock.loader.workers.BatchMaker;
 import io.penstock.telemetry.Filling;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.Optional;

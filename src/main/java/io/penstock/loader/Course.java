@@ -1,6 +1,10 @@
 package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
+import io.penstock.loader.slots.Delivery;
+import io.penstock.loader.slots.Lease;
+import io.penstock.loader.slots.LoaderFailure;
+import io.penstock.loader.slots.NotMadeException;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;

@@ -1,5 +1,7 @@
 package io.penstock.loader;
 
+import io.penstock.loader.slots.LeaseTerms;
+
 /**
  * What a {@link Batch} checks, and what that costs. In every mode a batch throws once it is closed; the modes differ in
  * what the tensors and segments that it gave do then, and in who may use it.

@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -25,7 +26,7 @@ final class PlannedRun extends Run {
     }
 
     @Override
-    boolean has(long number) {
+    public boolean has(long number) {
         return number < certainNumber || number < endNumber && batches.epochOf(number, endEpoch) < endEpoch;
     }
 

@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
+import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.dlpack.DLPackForm;
-import io.penstock.dlpack.NativePeer;
 import io.penstock.dlpack.NativePeer.Described;
+import io.penstock.dlpack.NativePeer;
+import io.penstock.loader.slots.Lease;
+import io.penstock.loader.slots.Run;
 import java.util.ArrayList;
 import java.util.List;
 

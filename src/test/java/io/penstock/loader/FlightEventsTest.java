@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.io.Span;
+import io.penstock.loader.slots.SpinGate;
 import io.penstock.memory.TensorSpec;
 import io.penstock.telemetry.BatchAccount;
 import java.io.IOException;

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.TokenWindows;
+import io.penstock.loader.slots.Run;
 import io.penstock.memory.Leak;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;

@@ -12,6 +12,8 @@ import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.device.host.HostDevice;
+import io.penstock.loader.slots.LateBatch;
+import io.penstock.loader.workers.WorkerPool;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.CapturedLog;
 import java.io.ByteArrayOutputStream;

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.host.HostDevice;
+import io.penstock.loader.slots.Run;
 import io.penstock.os.ThreadLimitException;
 
 /** Opens a loader where the OS has no thread for every worker. Run by {@link ThreadLimitTest}. */

@@ -13,6 +13,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.loader.slots.Run;
 import io.penstock.memory.DType;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
