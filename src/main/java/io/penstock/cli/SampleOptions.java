@@ -11,6 +11,7 @@ import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.RecordFields;
@@ -145,7 +146,7 @@ final class SampleOptions {
     private SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
         Store store = storeOptions.open(path);
         try {
-            String kind = storeOptions.format(path).toString();
+            String kind = storeOptions.format(path);
             return switch (store) {
                 case TokenStore tokens -> windows(path, kind, tokens);
                 case TensorStore tensors -> rows(path, kind, tensors);
@@ -168,7 +169,7 @@ final class SampleOptions {
         }
         if (pack != null) {
             Documents whole = Documents.of(store);
-            if (!whole.hasParts(0)) {
+            if (whole.source(0) instanceof FieldSource.Stored) {
                 return packed(path, kind, store::close, whole);
             }
             Cached together = Cached.of(whole, TokenWindows.TOKENS);

@@ -6,7 +6,6 @@ import io.penstock.device.DeviceStream;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
-import io.penstock.loader.slots.Threads;
 import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;

@@ -5,7 +5,6 @@ import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.io.ReadMode;
-import io.penstock.loader.slots.Threads;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;

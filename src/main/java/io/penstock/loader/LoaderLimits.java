@@ -1,7 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.device.host.HostInspection;
-import io.penstock.sampling.TokenBudget;
+import io.penstock.os.Machine;
 
 /** What settings of a loader may be at most, and with what others they do not go together. */
 final class LoaderLimits {
@@ -52,7 +51,7 @@ final class LoaderLimits {
         if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
             return;
         }
-        long machineBytes = HostInspection.host().memoryTotalBytes();
+        long machineBytes = Machine.totalMemoryBytes();
         if (slots > machineBytes / slabBytes) {
             throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, a batch each: found "
                     + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")

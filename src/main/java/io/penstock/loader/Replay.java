@@ -4,7 +4,6 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.Lender;
-import io.penstock.loader.slots.Threads;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**

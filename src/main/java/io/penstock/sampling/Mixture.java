@@ -1,7 +1,7 @@
 package io.penstock.sampling;
 
+import io.penstock.memory.PrefixSums;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -19,8 +19,9 @@ import java.util.stream.Collectors;
  * sources. {@code docs/spec/mixtures.md} fixes all of it for ports.
  *
  * {@snippet :
- * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web, 1), 0.7),
- *         new Mixture.Source(Sampler.shuffled(books, 1), 0.2), new Mixture.Source(Sampler.shuffled(code, 1), 0.1))
+ * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web.size(), 1), 0.7),
+ *         new Mixture.Source(Sampler.shuffled(books.size(), 1), 0.2),
+ *         new Mixture.Source(Sampler.shuffled(code.size(), 1), 0.1))
  *         .then(600_000, 0.4, 0.3, 0.3);            // from draw 600,000 of each epoch on
  * }
  */
@@ -63,7 +64,7 @@ public final class Mixture implements Sampler {
 
     private final OrderCache[] orders;
     /** Where each source's samples begin among all, and their number. */
-    private final long[] firstSamples;
+    private final PrefixSums firstSamples;
     /** What an epoch draws of each source. */
     private final long[] drawsPerEpoch;
 
@@ -74,10 +75,11 @@ public final class Mixture implements Sampler {
         this.shuffled = shuffled;
         this.seed = seed;
         this.orders = samplers.stream().map(OrderCache::new).toArray(OrderCache[]::new);
-        this.firstSamples = new long[samplers.size() + 1];
+        long[] starts = new long[samplers.size() + 1];
         for (int s = 0; s < samplers.size(); s++) {
-            firstSamples[s + 1] = Positions.checkSize(firstSamples[s] + samplers.get(s).datasetSize());
+            starts[s + 1] = Positions.checkSize(starts[s] + samplers.get(s).datasetSize());
         }
+        this.firstSamples = PrefixSums.of(starts);
         this.drawsPerEpoch = drawnBy(phases.getLast(), size);
     }
 
@@ -190,8 +192,7 @@ public final class Mixture implements Sampler {
      */
     public int sourceOf(long sample) {
         Positions.check(sample, datasetSize());
-        int found = Arrays.binarySearch(firstSamples, sample);
-        return found >= 0 ? found : -found - 2;
+        return firstSamples.runOf(sample);
     }
 
     @Override
@@ -201,7 +202,7 @@ public final class Mixture implements Sampler {
 
     @Override
     public long datasetSize() {
-        return firstSamples[samplers.size()];
+        return firstSamples.total();
     }
 
     @Override
@@ -286,7 +287,7 @@ public final class Mixture implements Sampler {
             long drawn = Math.addExact(Math.multiplyExact(epoch, drawsPerEpoch[source]),
                     phase.drawnBefore[source] + phase.proportions.rank(draw));
             long epochSize = samplers.get(source).size();
-            return firstSamples[source] + orders[source].of(drawn / epochSize).at(drawn % epochSize);
+            return firstSamples.start(source) + orders[source].of(drawn / epochSize).at(drawn % epochSize);
         }
     }
 
@@ -296,13 +297,14 @@ public final class Mixture implements Sampler {
         private final long wholeBlocks;
         private final long block;
         private final OrderCache blocks;
+        /** Not asked if there is none. */
         private final Order rest;
 
         DrawOrder(long draws, int period, long key) {
             block = Math.ceilDiv(MIN_BLOCK, period) * (long) period;
             wholeBlocks = draws / block * block;
             blocks = new OrderCache(Sampler.shuffled(block, key));
-            rest = wholeBlocks == draws ? null : new Permutation(draws - wholeBlocks, key, draws / block);
+            rest = new Permutation(Math.max(1, draws - wholeBlocks), key, draws / block);
         }
 
         long at(long draw) {

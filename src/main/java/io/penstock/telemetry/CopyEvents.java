@@ -2,7 +2,7 @@ package io.penstock.telemetry;
 
 import java.util.Arrays;
 
-/** What the copy thread tells the flight recorder. Of that thread; as many copies may be in flight as there are slots. */
+/** What the copy thread tells the flight recorder. Of that thread; each slot may have a copy in flight. */
 final class CopyEvents {
 
     private final String loader;

@@ -9,7 +9,6 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.Run;
 import io.penstock.os.Uninterrupted;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.penstock.loader;
 
-import static io.penstock.device.cuda.CudaSimulator.calls;
 import static io.penstock.device.cuda.CudaSimulator.holdCopies;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -15,7 +14,6 @@ import io.penstock.dlpack.DLPackForm;
 import io.penstock.dlpack.NativePeer.Described;
 import io.penstock.dlpack.NativePeer;
 import io.penstock.loader.slots.Lease;
-import io.penstock.loader.slots.Run;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,6 @@ package io.penstock.loader;
 
 import io.penstock.device.Device;
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.Run;
 import java.io.IOException;
 
 /** Programs that end while copies are in flight, each in its way. Run by {@link TransferSimulationTest}. */

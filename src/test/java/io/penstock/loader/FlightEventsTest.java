@@ -5,10 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Span;
+import io.penstock.dataset.FieldSource;
 import io.penstock.loader.slots.SpinGate;
 import io.penstock.memory.TensorSpec;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.testing.Fields;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,14 +60,11 @@ class FlightEventsTest {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            before.accept(sample);
-            rows.locate(sample, field, into);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return rows.maxLength(field);
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> {
+                before.accept(sample);
+                Fields.locate(rows, sample, field, into);
+            });
         }
 
         @Override

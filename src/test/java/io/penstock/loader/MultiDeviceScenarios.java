@@ -3,7 +3,6 @@ package io.penstock.loader;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.Run;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import java.util.ArrayList;

@@ -2,7 +2,6 @@ package io.penstock.loader;
 
 import io.penstock.device.Device;
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.CopyDelivery;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;

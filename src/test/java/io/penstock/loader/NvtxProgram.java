@@ -1,6 +1,5 @@
 package io.penstock.loader;
 
-import io.penstock.loader.slots.Run;
 
 /** Trains on a few batches that are copied. Run by {@link NvtxTest}. */
 public final class NvtxProgram {

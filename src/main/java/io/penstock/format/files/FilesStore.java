@@ -6,6 +6,7 @@ import io.penstock.io.RegularFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -27,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The files below a folder as records, one each, in the order of the bytes of their paths: the column {@code image} if
@@ -53,7 +53,7 @@ public final class FilesStore implements RecordStore {
     /** Sorted names; null if folders are no classes. */
     private final List<String> classes;
     /** Files of a class follow one another: where each class's begin, ascending, and which class that is. */
-    private final long[] runStarts;
+    private final PrefixSums runs;
     private final int[] runClasses;
     /** An {@code i64} for each class, which spans point at. */
     private final MemorySegment classNumbers;
@@ -68,9 +68,10 @@ public final class FilesStore implements RecordStore {
         columns.add(Column.bytes(images ? "image" : "file", encoding(list.endings(), images)));
         this.classes = list.filesAtTop() || list.topFolders().isEmpty() ? null : list.topFolders();
         int count = classes == null ? 0 : classes.size();
-        this.runStarts = new long[count];
+        long[] starts = new long[count + 1];
+        starts[count] = list.size();
         this.runClasses = new int[count];
-        this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
+        this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
         if (classes != null) {
             columns.add(Column.numbers("class", DType.I64));
             long[][] runs = new long[count][];
@@ -81,10 +82,11 @@ public final class FilesStore implements RecordStore {
             // Ordered by end too: a class without files begins where another one does, and ends there.
             Arrays.sort(runs, (a, b) -> a[0] != b[0] ? Long.compare(a[0], b[0]) : Long.compare(a[1], b[1]));
             for (int i = 0; i < count; i++) {
-                runStarts[i] = runs[i][0];
+                starts[i] = runs[i][0];
                 runClasses[i] = (int) runs[i][2];
             }
         }
+        this.runs = PrefixSums.of(starts);
     }
 
     /** One column has one encoding: that of all files, or of most images, for which decoders look at the bytes. */
@@ -125,19 +127,6 @@ public final class FilesStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether something in a folder is not hidden.
-     *
-     * @param folder the folder
-     * @return whether there is anything to read
-     * @throws IOException if it cannot be read
-     */
-    public static boolean hasEntries(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
-            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
-        }
-    }
-
     @Override
     public long size() {
         return list.size();
@@ -169,17 +158,7 @@ public final class FilesStore implements RecordStore {
     }
 
     private int classOf(long record) {
-        int low = 0;
-        int high = runStarts.length - 1;
-        while (low < high) {
-            int middle = low + high + 1 >>> 1;
-            if (runStarts[middle] <= record) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return runClasses[low];
+        return runClasses[runs.runOf(record)];
     }
 
     /** The file's path, relative to the folder. */

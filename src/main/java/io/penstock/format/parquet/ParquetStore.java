@@ -8,6 +8,7 @@ import io.penstock.format.JsonText;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -16,7 +17,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * for the first time; from then on a look-up is a read of the decoded copy. What is neither numbers nor bytes nor text
  * is given as JSON, put together of its column chunks.
  */
-public final class ParquetStore implements RecordStore {
+final class ParquetStore implements RecordStore {
 
     /** Rows that are stored together, and the file that has them. */
     private record Group(ParquetPart part, RowGroup rows) {
@@ -38,8 +38,7 @@ public final class ParquetStore implements RecordStore {
     private final List<Column> columns;
     /** The row groups that have rows. */
     private final Group[] groups;
-    /** The first row of each group, and the count of all rows behind the last. */
-    private final long[] starts;
+    private final PrefixSums starts;
     private final ColumnBlocks blocks;
     private final DecodedSpill copy;
     private volatile String fingerprint;
@@ -59,10 +58,7 @@ public final class ParquetStore implements RecordStore {
                     "less than 2^31 column chunks");
         }
         this.groups = found.toArray(Group[]::new);
-        this.starts = new long[groups.length + 1];
-        for (int g = 0; g < groups.length; g++) {
-            starts[g + 1] = starts[g] + groups[g].rows().rows();
-        }
+        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
         this.blocks = new ColumnBlocks(groups.length * columns.size(), this::decode);
         this.copy = new DecodedSpill(path);
     }
@@ -74,12 +70,8 @@ public final class ParquetStore implements RecordStore {
      * @param member which of several sets of files in a folder: {@code train} for {@code train-00000-of-00010.parquet}
      *     and those that follow; null if there is but one
      * @param limit what each file may decode to; a column beyond it is refused when it is read
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a file is no Parquet file, is encrypted, or has no column that can be read, if
-     *     the files differ in their columns, or if one of a set is missing
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
             for (Path file : ParquetFiles.of(path, member)) {
@@ -92,16 +84,6 @@ public final class ParquetStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether a file is a Parquet file.
-     *
-     * @param head its first bytes
-     * @return true if they are the format's magic, or that of an encrypted one
-     */
-    public static boolean isParquet(byte[] head) {
-        return FileMetadata.isMagic(head);
-    }
-
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
         if (!found.equals(columns)) {
@@ -112,7 +94,7 @@ public final class ParquetStore implements RecordStore {
 
     @Override
     public long size() {
-        return starts[groups.length];
+        return starts.total();
     }
 
     @Override
@@ -130,7 +112,7 @@ public final class ParquetStore implements RecordStore {
     public boolean isPresent(long record, int column) {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
-        return block(group, column).state(record - starts[group]) == ColumnBlock.PRESENT;
+        return block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
     @Override
@@ -138,7 +120,7 @@ public final class ParquetStore implements RecordStore {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
         ColumnBlock block = block(group, column);
-        long row = record - starts[group];
+        long row = record - starts.start(group);
         byte state = block.state(row);
         if (state != ColumnBlock.PRESENT) {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
@@ -154,8 +136,7 @@ public final class ParquetStore implements RecordStore {
         if (record < 0 || record >= size()) {
             throw new IndexOutOfBoundsException(path + ": row " + record + ", expected 0 to " + (size() - 1));
         }
-        int found = Arrays.binarySearch(starts, record);
-        return found >= 0 ? found : -found - 2;
+        return starts.runOf(record);
     }
 
     private ColumnBlock block(int group, int column) {

@@ -2,7 +2,6 @@ package io.penstock.loader.slots;
 
 import io.penstock.os.Uninterrupted;
 import java.time.Duration;
-import java.util.stream.Stream;
 
 /** What a loader asks of threads. */
 public final class Threads {

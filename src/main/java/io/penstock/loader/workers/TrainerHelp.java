@@ -55,7 +55,7 @@ public final class TrainerHelp implements Meanwhile {
         boolean ownDataset = switch (dataset) {
             case TokenWindows _, DocumentWindows _, Documents _ -> true;
             case TensorRows tensors -> IntStream.range(0, tensors.fields().size())
-                    .allMatch(field -> tensors.rows(field) != null);        // in one piece, not in chunks to decode
+                    .allMatch(field -> tensors.source(field).rows() != null);   // in one piece, not in chunks
             default -> false;
         };
         return ownCollator && ownDataset && sampler.getClass().getPackage() == Sampler.class.getPackage();
