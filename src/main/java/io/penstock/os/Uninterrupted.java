@@ -38,6 +38,7 @@ public final class Uninterrupted {
      * @param millis the time; 0 for ever
      * @return whether an interrupt ended the wait; it is then no longer set
      */
+    @SuppressWarnings("WaitNotInLoop") // the caller looks again, as after any other wait
     public static boolean await(Object monitor, long millis) {
         try {
             monitor.wait(millis);
