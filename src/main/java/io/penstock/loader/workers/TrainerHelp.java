@@ -55,7 +55,7 @@ public final class TrainerHelp implements Meanwhile {
         boolean ownDataset = switch (dataset) {
             case TokenWindows _, DocumentWindows _, Documents _ -> true;
             case TensorRows tensors -> IntStream.range(0, tensors.fields().size())
-                    .allMatch(field -> tensors.source(field).rows() != null);   // in one piece, not in chunks
+                    .allMatch(field -> tensors.source(field).rows() != null);        // not in chunks to decode
             default -> false;
         };
         return ownCollator && ownDataset && sampler.getClass().getPackage() == Sampler.class.getPackage();
