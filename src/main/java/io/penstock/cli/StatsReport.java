@@ -41,7 +41,7 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
 
     String text() {
         StringBuilder text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, "looked   at %s of %s: %s, %s in %s%n%n",
+        text.append(String.format(Locale.ROOT, "sampled  %s of %s: %s, %s in %s%n%n",
                 Quantity.of(seen.batches(), ""), Quantity.count(taken, "batch", "batches"),
                 Quantity.count(seen.samples(), "sample"), Quantity.count(cost.values(), "value"),
                 Quantity.millis(cost.nanos())));
@@ -67,7 +67,7 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
     }
 
     private static void append(StringBuilder text, String since, List<DataFinding> findings) {
-        text.append(findings.isEmpty() ? "Nothing has changed " : "CHANGED ").append(since)
+        text.append(findings.isEmpty() ? "No change " : "CHANGED ").append(since)
                 .append(findings.isEmpty() ? ".\n" : ":\n");
         findings.forEach(finding -> text.append("  ").append(finding).append('\n'));
     }
@@ -79,10 +79,10 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
             text.append(" from ").append(number(field.min())).append(" to ").append(number(field.max()));
         }
         if (field.kind() != FieldKind.IDS) {
-            text.append("; mean ").append(channels(field, field::mean)).append(", deviation ")
+            text.append("; mean ").append(channels(field, field::mean)).append(", standard deviation ")
                     .append(channels(field, field::deviation));
         } else if (field.values() > 0) {
-            text.append("; most often ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
+            text.append("; most frequent ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
                     + String.format(Locale.ROOT, " %.2g %%", 100 * share(field, bucket)))
                     .collect(Collectors.joining(", ")));
         }
@@ -90,10 +90,10 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
             text.append("; padding ").append(Quantity.percent(field.paddingShare()));
         }
         if (field.constantShare() > 0) {
-            text.append("; rows of one value ").append(Quantity.percent(field.constantShare()));
+            text.append("; constant rows ").append(Quantity.percent(field.constantShare()));
         }
         if (field.nonFinite() > 0) {
-            text.append("; ").append(Quantity.count(field.nonFinite(), "value")).append(" that are no numbers");
+            text.append("; ").append(Quantity.count(field.nonFinite(), "non-finite value"));
         }
         text.append('\n');
     }

@@ -150,7 +150,7 @@ class AnyStoreCommandTest {
             CommandRun drawn = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
                     "--draws", 30);
             assertEquals(ExitCode.WRONG_USAGE, drawn.exitCode(), drawn.out());
-            assertTrue(drawn.err().contains("--draws: found beside --order " + kind), drawn.err());
+            assertTrue(drawn.err().contains("--draws: found with --order " + kind), drawn.err());
         }
         for (String kind : List.of("weighted", "weighted-once", "balanced", "stratified")) {
             CommandRun unseeded = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
@@ -228,7 +228,7 @@ class AnyStoreCommandTest {
         assertTrue(CommandRun.of("state", "show", first).out().contains("position: 10"));
         CommandRun places = CommandRun.of("state", "diff", first, second);
         assertEquals(1, places.exitCode());
-        assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("One plan"), places.out());
+        assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("The same plan"), places.out());
         CommandRun plans = CommandRun.of("state", "diff", first, other, "--json");
         assertEquals(false, plans.json().get("one_plan"));
         assertEquals(0, CommandRun.of("state", "diff", first, first).exitCode());

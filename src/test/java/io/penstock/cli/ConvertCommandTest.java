@@ -109,9 +109,9 @@ class ConvertCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "megatron/u16_docs.idx | x.tar | 2 | of which webdataset cannot be made, but [megatron, npy, safetensors]",
-        "megatron/u16_docs.idx | x.xyz | 2 | of a format that is written; of src/test/resources/fixtures/",
-        "npy/le_f4_3d_F.npy | x.bin | 2 | of which megatron cannot be made, but [npy, safetensors]",
+        "megatron/u16_docs.idx | x.tar | 2 | cannot convert megatron to webdataset; supported targets: [megatron, npy,",
+        "megatron/u16_docs.idx | x.xyz | 2 | names no target format; add --to; supported targets for src/test/",
+        "npy/le_f4_3d_F.npy | x.bin | 2 | cannot convert npy to megatron; supported targets: [npy, safetensors]",
         "arrow/hf_dataset | x.npy | 3 | npy is made of one column, found [tokens: u16[129], label: i64[], ",
         "lmdb/basic | x.npy | 3 | no column is a field of numbers of one shape, as npy needs: found [key: u8[*]",
         "npy/reject_object_pickle.npy | x.safetensors | 3 | reject_object_pickle.npy: at byte ",
