@@ -59,7 +59,8 @@ final class SummaryFile {
     private static Summary read(Map<?, ?> members) {
         if (!(members.get("input_pipeline") instanceof Map<?, ?> pipeline)
                 || !(members.get("fingerprint") instanceof Map<?, ?>)) {
-            throw new IllegalArgumentException("no section input_pipeline: written by another tool?");
+            throw new IllegalArgumentException("found no section input_pipeline, expected one (was the file written by"
+                    + " another tool?)");
         }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("run", members.get("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
@@ -314,7 +315,7 @@ final class SummaryFile {
         metrics.put("peak_allocated_bytes", peak);
         metrics.put("peak_reserved_bytes", peak);
         return section(List.of(new Finding(summary.ranks().isEmpty() ? Verdict.NO_DATA : Verdict.BALANCED,
-                Severity.INFO, 0, "The memory of batches, allocated at open; that of the model is not seen here.",
+                Severity.INFO, 0, "The memory of batches, allocated at open; the model's memory is not visible here.",
                 "", List.of(), Map.of())), metrics, "memory", "bytes");
     }
 
@@ -345,13 +346,14 @@ final class SummaryFile {
     /** Several ranks' as one. */
     static Summary merge(List<Summary> summaries) {
         if (summaries.isEmpty()) {
-            throw new IllegalArgumentException("no summaries to merge");
+            throw new IllegalArgumentException("found no summaries to merge, expected at least one");
         }
         Map<Integer, RankSteps> ranks = new TreeMap<>();
         for (Summary summary : summaries) {
             for (RankSteps rank : summary.ranks()) {
                 if (ranks.put(rank.rank(), rank) != null) {
-                    throw new IllegalArgumentException("two summaries of rank " + rank.rank());
+                    throw new IllegalArgumentException("found two summaries of rank " + rank.rank()
+                            + ", expected one per rank");
                 }
             }
         }

@@ -156,7 +156,7 @@ class AnyStoreCommandTest {
             CommandRun unseeded = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
                     "--no-shuffle");
             assertEquals(ExitCode.WRONG_USAGE, unseeded.exitCode(), unseeded.out());
-            assertTrue(unseeded.err().contains("--no-shuffle: found beside --order " + kind), unseeded.err());
+            assertTrue(unseeded.err().contains("--no-shuffle: found with --order " + kind), unseeded.err());
         }
         for (List<String> both : List.of(List.of("--weights", "1"), List.of("--store-epochs", "1"),
                 List.of("--then", "5=1"))) {

@@ -91,15 +91,15 @@ class StatsCommandTest {
         assertEquals(0, stats(tokens, "--save", baseline).exitCode());
         CommandRun other = CommandRun.of("stats", tokens, "--format=nanogpt", "--window=64", "--baseline", baseline);
         assertEquals(3, other.exitCode());
-        assertEquals("penstock: " + baseline + ": data of another shape: found tokens: u16[65] as ids, expected tokens:"
-                + " u16[33] as ids (--allow-other-shape compares the common fields)\n", other.err());
+        assertEquals("penstock: " + baseline + ": the data has other fields: found tokens: u16[65] as ids, expected"
+                + " tokens: u16[33] as ids (--allow-other-shape compares the common fields)\n", other.err());
         CommandRun allowed = CommandRun.of("stats", tokens, "--format=nanogpt", "--window=64", "--baseline",
                 baseline, "--allow-other-shape", "--fail-on-drift");
         assertEquals(0, allowed.exitCode(), allowed.out() + allowed.err());
         Path bad = Files.writeString(folder.resolve("bad.json"), "{\"a\":1}");
         CommandRun refused = stats(tokens, "--baseline", bad);
         assertEquals(3, refused.exitCode());
-        assertTrue(refused.err().startsWith("penstock: " + bad + ": no data profile"), refused.err());
+        assertTrue(refused.err().startsWith("penstock: " + bad + ": not a data profile"), refused.err());
         assertEquals(3, stats(tokens, "--baseline", folder.resolve("none")).exitCode());
         assertEquals(2, stats(tokens, "--every", 0).exitCode());
         assertEquals(2, stats(tokens, "--save", folder.resolve("no/such/folder")).exitCode());

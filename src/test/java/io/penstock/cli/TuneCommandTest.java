@@ -143,7 +143,7 @@ class TuneCommandTest {
             assertEquals(true, run.json().get("cold"));
         } else {
             assertEquals(1, run.exitCode());
-            assertTrue(run.err().contains("% of its pages stay in memory when told to go"), run.err());
+            assertTrue(run.err().contains("% of its pages stayed in the page cache after dropping it"), run.err());
         }
     }
 

@@ -81,7 +81,7 @@ final class ProfileJson {
         try {
             Fields json = new Fields(Json.parse(text), "profile");
             if (!Long.valueOf(VERSION).equals(json.take(VERSION_KEY))) {
-                throw new IllegalArgumentException("no data profile of version " + VERSION);
+                throw new IllegalArgumentException("not a data profile of version " + VERSION);
             }
             long[] batches = json.counts("batches", R);
             long[] samples = json.counts("samples", R);
@@ -97,7 +97,7 @@ final class ProfileJson {
             FieldProfile.add(profile.replaced, replaced);
             return profile;
         } catch (JsonException e) {
-            throw new IllegalArgumentException("no data profile: " + e.getMessage(), e);
+            throw new IllegalArgumentException("not a data profile: " + e.getMessage(), e);
         }
     }
 
@@ -141,7 +141,8 @@ final class ProfileJson {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("no data profile: kind '" + text + "', expected ids, numbers or lengths");
+        throw new IllegalArgumentException("not a data profile: found kind '" + text
+                + "', expected ids, numbers or lengths");
     }
 
     private static void readHistogram(Fields json, FieldProfile field) {
@@ -170,14 +171,14 @@ final class ProfileJson {
 
         Object take(String key) {
             if (!members.containsKey(key)) {
-                throw new IllegalArgumentException("no data profile: " + what + " has no " + key);
+                throw new IllegalArgumentException("not a data profile: " + what + " has no " + key);
             }
             return members.remove(key);
         }
 
         void end() {
             if (!members.isEmpty()) {
-                throw new IllegalArgumentException("no data profile: " + what + " has unknown " + members.keySet());
+                throw new IllegalArgumentException("not a data profile: " + what + " has unknown " + members.keySet());
             }
         }
 
@@ -228,7 +229,7 @@ final class ProfileJson {
         }
 
         IllegalArgumentException wrong(String key, Object found, String expected) {
-            return new IllegalArgumentException("no data profile: " + what + ", " + key + ": found " + found
+            return new IllegalArgumentException("not a data profile: " + what + ", " + key + ": found " + found
                     + ", expected " + expected);
         }
     }
