@@ -163,7 +163,7 @@ class AnyStoreCommandTest {
             CommandRun two = CommandRun.of("batches", store, "--fields", "doc_id", "--order", "weighted=" + classes,
                     both.get(0), both.get(1));
             assertEquals(ExitCode.WRONG_USAGE, two.exitCode(), two.out());
-            assertTrue(two.err().contains("--order: found beside"), two.err());
+            assertTrue(two.err().contains("--order") && two.err().contains("expected one of them"), two.err());
         }
         assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--fields", "doc_id", "--store-epochs", "2",
                 "--draws", 7).exitCode());
