@@ -258,7 +258,8 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
         }
         boolean known = isUsedOnStreamWith(stream.handle());
         if (streamCount == MAX_STREAMS && !known) {
-            throw new IllegalStateException("batch " + number() + " is used on more than " + MAX_STREAMS + " streams");
+            throw new IllegalStateException("batch " + number() + " is used on too many streams, expected at most "
+                    + MAX_STREAMS);
         }
         lender.makeWait(this, stream);
         if (!known) {
@@ -342,7 +343,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
         SlabTable table = open().table;
         int field = table.layout().indexOf(name);
         if (stream == 0 || stream < NO_STREAM) {
-            throw new IllegalArgumentException("stream " + stream + " of a DLPack consumer, expected " + NO_STREAM
+            throw new IllegalArgumentException("DLPack consumer's stream: found " + stream + ", expected " + NO_STREAM
                     + " for none, 1 for the legacy default stream, 2 for the thread's, or a cudaStream_t");
         }
         checkThread();
@@ -460,8 +461,8 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
 
     private void checkThread() {
         if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
-            throw new WrongThreadException("the batch belongs to " + taker.getName() + ", this is "
-                    + Thread.currentThread().getName() + "; build the loader with shared leases to hand batches over");
+            throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
+                    + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
         }
     }
 

@@ -379,9 +379,9 @@ final class CopyDelivery implements Delivery {
             notice.give(n);
             return;
         }
-        throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
-                + slots.length + " batches it took: close batches, or open the loader with more device slots, or with"
-                + " shared leases if other threads close batches");
+        throw new IllegalStateException("batch " + n + " needs a device slot, but this thread has closed none of its "
+                + slots.length + " batches: close batches, use more device slots, or use"
+                + " LeaseMode.SHARED if other threads close batches");
     }
 
     @Override
@@ -444,12 +444,12 @@ final class CopyDelivery implements Delivery {
         for (DeviceSlot slot : slots) {
             if (slot.holder == batch.holder()) {
                 if (slot.sequence != batch.sequence() || slot.state() != State.LENT) {
-                    throw new IllegalStateException("a stale lease: the slot has moved on");
+                    throw new IllegalStateException("the lease is over: its slot holds another batch");
                 }
                 return slot;
             }
         }
-        throw new IllegalStateException("a lease of another loader");
+        throw new IllegalStateException("the lease is of another loader");
     }
 
     @Override

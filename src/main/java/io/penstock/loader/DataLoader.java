@@ -192,7 +192,7 @@ public final class DataLoader implements AutoCloseable {
         checkOpen();
         failure.check();
         if (!hasNext()) {
-            throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
+            throw new NoSuchElementException("no batch is left: the last epoch is " + (endEpoch - 1));
         }
         if (accounts != null && accounts.events.isWatched()) {
             accounts.events.requests(run.base + nextBatch,

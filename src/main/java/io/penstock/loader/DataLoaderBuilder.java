@@ -120,8 +120,8 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder sampler(Sampler sampler) {
         if (sampler.datasetSize() != dataset.size()) {
-            throw new IllegalArgumentException("the sampler orders " + sampler.datasetSize()
-                    + " samples, the dataset has " + dataset.size());
+            throw new IllegalArgumentException("sampler: found one for " + sampler.datasetSize()
+                    + " samples, expected " + dataset.size() + ", the size of the dataset");
         }
         this.sampler = sampler;
         return this;
@@ -409,15 +409,15 @@ public final class DataLoaderBuilder {
      */
     public DataLoader open() {
         check(workers >= 0 && workers <= MOST_WORKERS, "workers", workers, "0 to " + MOST_WORKERS
-                + ": each is a thread with memory of its own, and more than there are processors make nothing faster");
+                + " (each is a thread with its own memory; more workers than processors do not help)");
         check(prefetch == -1 || prefetch >= 1 && prefetch <= MOST_PREFETCH, "prefetch", prefetch, "1 to "
-                + MOST_PREFETCH + ": each batch ahead is a slot in memory");
+                + MOST_PREFETCH + " (each prefetched batch is a slot in memory)");
         check(deviceSlots >= 2 && deviceSlots <= MOST_DEVICE_SLOTS, "device slots", deviceSlots, "2 to "
-                + MOST_DEVICE_SLOTS + ": one that computes, one that arrives, and each is a batch of device memory");
+                + MOST_DEVICE_SLOTS + " (one to compute on, one to copy to; each is a batch of device memory)");
         check(budget == null || badSamples == BadSamplePolicy.FAIL, "bad samples with a token budget", badSamples,
-                "FAIL: another sample may not fit");
+                "FAIL (another sample may not fit)");
         check(transfer != TransferMode.IN_PLACE || device == null || device.hostAccessible(), "transfer", "in place",
-                "a device whose memory the CPU reads");
+                "copy, as the CPU cannot read this device's memory");
         return new DataLoader(this);
     }
 
@@ -475,10 +475,10 @@ public final class DataLoaderBuilder {
         }
         long machineBytes = HostInspection.host().memoryTotalBytes();
         if (slots > machineBytes / slabBytes) {
-            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, a batch each: found "
+            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, one batch each: found "
                     + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")
                     + ", expected at most the " + machineBytes
-                    + " bytes of memory that this machine has: a smaller batch, prefetch or number of workers");
+                    + " bytes of memory of this machine: use smaller batches, less prefetch or fewer workers");
         }
     }
 

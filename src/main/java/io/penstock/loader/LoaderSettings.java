@@ -144,7 +144,8 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      */
     public static LoaderSettings read(Path file) throws IOException {
         if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes, expected settings of at most "
+            throw new IllegalArgumentException(file + ": found " + Files.size(file)
+                    + " bytes, expected settings of at most "
                     + MAX_FILE_BYTES);
         }
         try {
@@ -198,6 +199,6 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
         prefetch.ifPresent(value -> parts.add("prefetch " + value));
         readMode.ifPresent(value -> parts.add("read " + value));
         deviceSlots.ifPresent(value -> parts.add("device slots " + value));
-        return parts.isEmpty() ? "as they are" : String.join(", ", parts);
+        return parts.isEmpty() ? "defaults" : String.join(", ", parts);
     }
 }

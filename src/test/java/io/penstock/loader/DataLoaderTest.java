@@ -370,7 +370,7 @@ class DataLoaderTest {
         Dataset wide = new ByteRows(2, 1 << 20);
         String message = assertRefused(" bytes of memory that this machine has: a smaller batch",
                 DataLoader.of(wide).batchSize(1_000_000).prefetch(60_000));
-        assertTrue(message.contains(" slots of 1048576000000 bytes, a batch each: found "), message);
+        assertTrue(message.contains(" slots of 1048576000000 bytes, one batch each: found "), message);
     }
 
     private static String assertRefused(String text, DataLoaderBuilder settings) {
