@@ -29,9 +29,8 @@ final class LateBatch {
     void tell(long sequence) {
         String worker = pool.describe(sequence);
         if (worker != null) {
-            LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited {1} ms for a batch that {2} builds; it"
-                    + " keeps"
-                    + " waiting", name, patienceNanos / 1_000_000, worker);
+            LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited {1} ms for a batch of {2}"
+                    + " and keeps waiting", name, patienceNanos / 1_000_000, worker);
         }
     }
 }

@@ -117,7 +117,7 @@ class LoaderCloseTest {
             map.awaitFreed();
             awaitNoThreads();
             assertNull(map.afterwards, "the slot was still there");
-            log.await("has ended after all");
+            log.await("has ended now");
         }
     }
 
@@ -172,8 +172,7 @@ class LoaderCloseTest {
                 }
             }, null));
             map.awaitEntered();
-            String line = log.await(name + ": the trainer has waited 1 ms for a batch that is made by " + name
-                    + "-worker-");
+            String line = log.await(name + ": the trainer has waited 1 ms for a batch of " + name + "-worker-");
             assertTrue(line.contains("now at io.penstock.loader.HeldMap."), line);
             map.release();
             training.get();
