@@ -52,5 +52,10 @@ module io.penstock {
     exports io.penstock.transform;
     exports io.penstock.tune;
 
+    uses io.penstock.device.DeviceProvider;
+
+    provides io.penstock.device.DeviceProvider with
+            io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;
+
     opens io.penstock.cli to info.picocli;
 }
