@@ -1,16 +1,14 @@
 package io.penstock.format.datatrove;
 
-import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
+import io.penstock.format.TokenRunStore;
 import io.penstock.io.Advice;
 import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
@@ -22,7 +20,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * A tokenized file of datatrove, read in place:
@@ -34,23 +31,16 @@ import java.util.Objects;
  *   X.ds.loss       u8[]             0 or 1 a token: whether it counts in the loss; may be missing
  * </pre>
  */
-public final class DatatroveStore implements TokenStore, StoreInfo.Source {
+final class DatatroveFiles {
+
+    static final String FORMAT = "datatrove";
 
     private static final String INDEX = ".index";
     private static final String METADATA = ".metadata";
     private static final String LOSS = ".loss";
     private static final int CHUNK_ENTRIES = 1 << 20;
 
-    private final MappedFile indexFile;
-    private final TokenRun tokens;
-    private final MappedFile lossFile;
-    private volatile String fingerprint;
-
-    private DatatroveStore(MappedFile indexFile, TokenRun tokens, MappedFile lossFile) {
-        tokens.file().checkTogetherWith(indexFile);
-        this.indexFile = indexFile;
-        this.tokens = tokens;
-        this.lossFile = lossFile;
+    private DatatroveFiles() {
     }
 
     /**
@@ -63,7 +53,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static DatatroveStore open(Path path, DType told) throws IOException {
+    static TokenStore open(Path path, DType told) throws IOException {
         Path dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
         return Mapping.open(dsPath, tokenFile -> {
             if (!Files.exists(indexOf(dsPath))) {
@@ -74,7 +64,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         });
     }
 
-    private static DatatroveStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
+    private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
         long tokenCount = checkedEnd(indexFile);
         DType dtype = dtypeOf(tokenFile, tokenCount, told);
         long expectedBytes = tokenCount * dtype.byteSize();
@@ -84,16 +74,18 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
                     + " tokens of " + dtype + " at which " + indexFile.path() + " ends");
         }
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
+        tokenFile.checkTogetherWith(indexFile);
         Path lossPath = companion(tokenFile.path(), LOSS);
         if (!Files.exists(lossPath)) {
-            return new DatatroveStore(indexFile, tokens, null);
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null));
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {
                 throw new MalformedStoreException(lossPath, Math.min(lossFile.byteSize(), tokenCount),
                         "a file of " + lossFile.byteSize() + " bytes", tokenCount + ", one a token");
             }
-            return new DatatroveStore(indexFile, tokens, lossFile);
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(lossFile),
+                    () -> info(tokens, indexFile, lossFile));
         });
     }
 
@@ -135,23 +127,13 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         return stored;
     }
 
-    /**
-     * Where the index of a store is.
-     *
-     * @param path the store's {@code .ds}
-     * @return the path of the {@code .ds.index}
-     */
-    public static Path indexOf(Path path) {
+    /** Where the index of a {@code .ds} is. */
+    static Path indexOf(Path path) {
         return companion(path, INDEX);
     }
 
-    /**
-     * Whether a path is that of a file beside a {@code .ds}.
-     *
-     * @param path a path
-     * @return true if it is named so and the {@code .ds} exists
-     */
-    public static boolean isCompanion(Path path) {
+    /** Whether a path is that of a file beside a {@code .ds} that exists. */
+    static boolean isCompanion(Path path) {
         String name = path.getFileName() == null ? "" : path.getFileName().toString();
         return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
                 && Files.isRegularFile(withoutLastEnding(path));
@@ -166,54 +148,11 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
     }
 
-    @Override
-    public DType dtype() {
-        return tokens.dtype();
-    }
-
-    @Override
-    public long tokenCount() {
-        return tokens.tokenCount();
-    }
-
-    @Override
-    public long documentCount() {
-        return indexFile.byteSize() / Long.BYTES;
-    }
-
-    @Override
-    public long documentStart(long document) {
-        Objects.checkIndex(document, documentCount() + 1);
-        if (document == 0) {
-            return 0;
-        }
-        try {
-            return indexFile.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
-        } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
-        }
-    }
-
-    @Override
-    public void locate(long firstToken, long tokenCount, Span into) {
-        tokens.locate(firstToken, tokenCount, into);
-    }
-
-    @Override
-    public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "datatrove:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount()
-                    + ":sha256=" + new Fingerprint().add(indexFile).add(tokens.file()).hex();
-        }
-        return fingerprint;
-    }
-
-    @Override
-    public StoreInfo info() {
+    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile) {
         Map<String, Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("documents", documentCount());
+        details.put("dtype", tokens.dtype().toString());
+        long documents = indexFile.byteSize() / Long.BYTES;
+        details.put("documents", documents);
         List<Path> files = new ArrayList<>(List.of(tokens.file().path(), indexFile.path()));
         Path metadata = companion(tokens.file().path(), METADATA);
         if (Files.exists(metadata)) {
@@ -221,25 +160,11 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         }
         List<StoredArray> arrays = new ArrayList<>();
         arrays.add(new StoredArray("tokens", tokens.tensor()));
-        arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documentCount())));
+        arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documents)));
         if (lossFile != null) {
             files.add(lossFile.path());
-            arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokenCount())));
+            arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokens.tokenCount())));
         }
-        return new StoreInfo(StoreFormat.DATATROVE.toString(), files, details, arrays);
-    }
-
-    @Override
-    public void close() {
-        if (lossFile != null) {
-            lossFile.close();
-        }
-        tokens.file().close();
-        indexFile.close();
-    }
-
-    @Override
-    public String toString() {
-        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return new StoreInfo(FORMAT, files, details, arrays);
     }
 }
