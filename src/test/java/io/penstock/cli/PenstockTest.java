@@ -50,7 +50,8 @@ class PenstockTest {
         String help = CommandRun.of(command, "--help").out();
         for (OptionSpec option : Penstock.commandLine(command).getSubcommands().get(command).getCommandSpec()
                 .options()) {
-            Pattern line = Pattern.compile("^ {2,6}(-\\w, +)?" + option.longestName() + "([ =].*)?$", Pattern.MULTILINE);
+            Pattern line = Pattern.compile("^ {2,6}(-\\w, +)?" + option.longestName() + "([ =].*)?$",
+                    Pattern.MULTILINE);
             assertEquals(1, line.matcher(help).results().count(), option.longestName());
         }
         assertTrue(help.indexOf("Input:") < help.indexOf("--format"), help);
