@@ -14,6 +14,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -172,7 +173,7 @@ final class PlanOptions {
             if (fields.size() != 1 || !fields.getFirst().isVariable()) {
                 throw wrong((lengthField != null ? "--length-field: found " + lengthField
                         : "--token-budget and --bucket-window: found "
-                        + Quantity.count(fields.size(), "variable-length field"))
+                        + NumberText.count(fields.size(), "variable-length field"))
                         + ", expected exactly one variable-length field of " + dataset.fields());
             }
             lengths = dataset instanceof Documents documents ? documents::length
@@ -253,8 +254,6 @@ final class PlanOptions {
         if (settings == null) {
             try {
                 settings = settingsFile == null ? LoaderSettings.NONE : LoaderSettings.read(settingsFile);
-            } catch (IllegalArgumentException notSettings) {
-                throw new BadInputException(notSettings.getMessage(), notSettings);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -295,8 +294,8 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? Quantity.count(batch, "sample") : budget()) + ", "
-                + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
+                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget()) + ", "
+                + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " per epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }
 

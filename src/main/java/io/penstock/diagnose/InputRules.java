@@ -5,6 +5,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -78,7 +79,7 @@ final class InputRules {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
             find(verdict, StepRules.severity(share), share,
-                    summary + ": " + StepRules.percent(share) + " of the step.", action, evidence);
+                    summary + ": " + NumberText.percent(share) + " of the step.", action, evidence);
         }
     }
 
@@ -215,7 +216,7 @@ final class InputRules {
         evidence.put("workers", settings.workers());
         evidence.put("cores", facts.recording.machine().cores());
         find(Verdict.CPU_OVERSUBSCRIBED, StepRules.severity(ofStep), ofStep,
-                "Workers are ready to run but have no core for " + StepRules.percent(share) + " of their time.",
+                "Workers are ready to run but have no core for " + NumberText.percent(share) + " of their time.",
                 "Use fewer workers, or move other work off these cores.", evidence);
     }
 
@@ -226,7 +227,7 @@ final class InputRules {
             evidence.put("share_of_step", share);
             evidence.put("pauses", facts.recording.pauses().size());
             find(Verdict.GC_STALL, share >= StepRules.CRIT_SHARE ? Severity.CRIT : Severity.WARN, share,
-                    "Garbage collection pauses the JVM for " + StepRules.percent(share) + " of the steps.",
+                    "Garbage collection pauses the JVM for " + NumberText.percent(share) + " of the steps.",
                     "Allocate less in the trainer, give the JVM a larger heap, or use -XX:+UseZGC.", evidence);
         }
     }
@@ -272,7 +273,7 @@ final class InputRules {
         evidence.put("every_steps", tail.every());
         find(Verdict.TAIL_STALL, tail.timeShare() >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO,
                 tail.timeShare(), tail.steps() + " steps longer than twice the median take "
-                        + StepRules.percent(tail.timeShare()) + " of the time.",
+                        + NumberText.percent(tail.timeShare()) + " of the time.",
                 "Check what these steps waited for, and whether they come at regular intervals.", evidence);
     }
 
