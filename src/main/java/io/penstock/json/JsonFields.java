@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fields of a JSON object, read one by one by their names. Each is taken out of the object when it is read.
@@ -19,7 +20,7 @@ import java.util.stream.IntStream;
  */
 public final class JsonFields {
 
-    private final Map<String, Object> fields;
+    private final Map<String, @Nullable Object> fields;
     private final List<String> known = new ArrayList<>();
     private final String what;
     private final String path;
@@ -57,8 +58,8 @@ public final class JsonFields {
         return parse(() -> Json.parse(text), what);
     }
 
-    private static JsonFields parse(Supplier<Object> parser, String what) {
-        Object value;
+    private static JsonFields parse(Supplier<@Nullable Object> parser, String what) {
+        @Nullable Object value;
         try {
             value = parser.get();
         } catch (JsonException e) {
@@ -85,7 +86,7 @@ public final class JsonFields {
      * @return its value
      * @throws JsonException if it is missing
      */
-    public Object take(String key) {
+    public @Nullable Object take(String key) {
         if (!has(key)) {
             throw wrong(key, "nothing", "a value");
         }
@@ -93,7 +94,7 @@ public final class JsonFields {
     }
 
     /** Takes a field that may be missing or null; null then. */
-    public Object takeIfThere(String key) {
+    public @Nullable Object takeIfThere(String key) {
         known.add(key);
         return fields.remove(key);
     }
@@ -112,7 +113,7 @@ public final class JsonFields {
     }
 
     /** Takes a string that may be missing or null; null then. */
-    public String textIfThere(String key) {
+    public @Nullable String textIfThere(String key) {
         Object value = takeIfThere(key);
         return value == null ? null : cast(key, value, String.class, "a string");
     }
@@ -143,20 +144,20 @@ public final class JsonFields {
 
     /** Takes an array of integers within bounds, both included. */
     public long[] wholes(String key, long least, long most) {
-        List<Object> items = array(key);
+        List<@Nullable Object> items = array(key);
         return IntStream.range(0, items.size()).mapToLong(i -> within(key + "[" + i + "]", items.get(i), least, most))
                 .toArray();
     }
 
     /** Takes an array of numbers. */
     public double[] reals(String key) {
-        List<Object> items = array(key);
+        List<@Nullable Object> items = array(key);
         return IntStream.range(0, items.size()).mapToDouble(i ->
                 finite(key + "[" + i + "]", items.get(i))).toArray();
     }
 
     /** The number that the value of a field is. */
-    public double finite(String key, Object value) {
+    public double finite(String key, @Nullable Object value) {
         if (value instanceof Number number && Double.isFinite(number.doubleValue())) {
             return number.doubleValue();
         }
@@ -182,7 +183,7 @@ public final class JsonFields {
     }
 
     /** Takes an array. */
-    public List<Object> array(String key) {
+    public List<@Nullable Object> array(String key) {
         return Json.array(take(key, List.class, "an array"));
     }
 
@@ -192,14 +193,14 @@ public final class JsonFields {
     }
 
     /** Takes an object that may be missing or null; null then. */
-    public JsonFields objectIfThere(String key) {
+    public @Nullable JsonFields objectIfThere(String key) {
         Object value = takeIfThere(key);
         return value == null ? null : new JsonFields(value, what, path(key));
     }
 
     /** Takes an array of objects. */
     public List<JsonFields> objects(String key) {
-        List<Object> items = array(key);
+        List<@Nullable Object> items = array(key);
         return IntStream.range(0, items.size())
                 .mapToObj(i -> new JsonFields(items.get(i), what, path(key + "[" + i + "]"))).toList();
     }
@@ -224,7 +225,7 @@ public final class JsonFields {
         return new JsonException(at(what, path(key)), -1, found, expected);
     }
 
-    private long within(String key, Object value, long least, long most) {
+    private long within(String key, @Nullable Object value, long least, long most) {
         if (value instanceof Long number && number >= least && number <= most) {
             return number;
         }
@@ -242,7 +243,7 @@ public final class JsonFields {
         return cast(key, fields.remove(key), type, expected);
     }
 
-    private <T> T cast(String key, Object value, Class<T> type, String expected) {
+    private <T> T cast(String key, @Nullable Object value, Class<T> type, String expected) {
         if (!type.isInstance(value)) {
             throw wrong(key, Json.shown(value), expected);
         }

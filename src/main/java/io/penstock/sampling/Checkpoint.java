@@ -15,10 +15,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A loader's state tied to the trainer's checkpoint: saved beside the checkpoint's files as {@value #FILE_NAME}, with

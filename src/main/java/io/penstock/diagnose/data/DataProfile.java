@@ -5,8 +5,6 @@ import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.JsonFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,7 +2,6 @@ package io.penstock.diagnose.data;
 
 import io.penstock.text.NumberText;
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
  * How far two histograms are apart, and whether that is more than the noise of two samples of one distribution.
