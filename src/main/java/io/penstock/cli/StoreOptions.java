@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -42,7 +43,7 @@ final class StoreOptions {
     /** The format that was told or is recognised. */
     StoreFormat format(Path path) throws IOException {
         try {
-            return format == null ? StoreFormat.recognize(path) : StoreFormat.of(format);
+            return format == null ? StoreFormat.recognize(Location.of(path)) : StoreFormat.of(format);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }

@@ -1,12 +1,10 @@
 package io.penstock.store;
 
-import io.penstock.io.RegularFile;
-import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.FileInfo;
+import io.penstock.io.Location;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
@@ -18,19 +16,20 @@ import java.util.List;
  * @param isFile whether it is a regular file
  * @param isFolder whether it is a folder
  */
-record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
+record Head(Location path, byte[] bytes, boolean isFile, boolean isFolder) {
 
     /** What any of the formats needs: the header of llm.c's files. */
     private static final int HEAD_BYTES = 1024;
 
-    static Head of(Path path) throws IOException {
-        CommittedFolder.Place place = () -> CommittedFolder.locate(path);
-        return new Head(path, head(place), CommittedFolder.isFile(place), Files.isDirectory(path));
+    static Head of(Location path) throws IOException {
+        FileInfo info = path.info();
+        boolean isFile = info.kind() == FileInfo.Kind.FILE;
+        return new Head(path, isFile ? read(path) : new byte[0], isFile, info.kind() == FileInfo.Kind.FOLDER);
     }
 
     /** The file's or folder's own name; empty for a root. */
     String name() {
-        return path.getFileName() == null ? "" : path.getFileName().toString();
+        return path.name();
     }
 
     boolean nameEndsWith(String... endings) {
@@ -55,32 +54,25 @@ record Head(Path path, byte[] bytes, boolean isFile, boolean isFolder) {
     }
 
     /** Whether it is a folder with such a file in it. */
-    boolean holds(String fileName) {
-        return isFolder && Files.isRegularFile(path.resolve(fileName));
+    boolean holds(String fileName) throws IOException {
+        return isFolder && path.resolve(fileName).isFile();
     }
 
     /** The files in the folder whose names end so, sorted by name; none if it is not a folder. */
-    List<Path> filesEnding(String ending) throws IOException {
-        return isFolder ? CommittedFolder.files(path, name -> name.endsWith(ending)).stream().sorted().toList()
-                : List.of();
+    List<Location> filesEnding(String ending) throws IOException {
+        return isFolder ? path.files(name -> name.endsWith(ending)) : List.of();
     }
 
     /** The first bytes of a file; none if there is no such file. */
-    static byte[] head(Path path) throws IOException {
-        return head(() -> path);
+    static byte[] head(Location file) throws IOException {
+        return file.isFile() ? read(file) : new byte[0];
     }
 
-    /** The first bytes of a file, where it is; none if there is no such file. */
-    static byte[] head(CommittedFolder.Place place) throws IOException {
-        byte[] bytes = CommittedFolder.openIfThere(place, Head::read);
-        return bytes == null ? new byte[0] : bytes;
-    }
-
-    private static byte[] read(Path path) throws IOException {
-        try (InputStream in = RegularFile.newInputStream(path)) {
+    private static byte[] read(Location file) throws IOException {
+        try (InputStream in = file.newInputStream()) {
             return in.readNBytes(HEAD_BYTES);
         } catch (AccessDeniedException _) {
-            throw new AccessDeniedException(path.toString(), null, "permission denied");
+            throw new AccessDeniedException(file.toString(), null, "permission denied");
         }
     }
 }

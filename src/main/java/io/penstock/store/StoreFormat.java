@@ -17,14 +17,11 @@ import io.penstock.format.raw.RawStore;
 import io.penstock.format.safetensors.SafetensorsStore;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.publish.CommittedFolder;
 import io.penstock.memory.DType;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -39,17 +36,17 @@ public enum StoreFormat {
         boolean matchesContent(Head head) throws IOException {
             return MegatronStore.isIndex(head.bytes())
                     || head.isFile() && MegatronStore.isIndex(
-                    Head.head(() -> MegatronStore.locatedIndexOf(head.path())));
+                    Head.head(MegatronStore.indexOf(head.path())));
         }
 
         @Override
-        boolean matchesName(Head head) {
-            return CommittedFolder.isFile(() -> MegatronStore.locatedIndexOf(head.path())) && !head.isFolder()
+        boolean matchesName(Head head) throws IOException {
+            return MegatronStore.indexOf(head.path()).isFile() && !head.isFolder()
                     && !head.nameEndsWith(".ds");
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return MegatronStore.open(path);
         }
     },
@@ -61,7 +58,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return LlmcStore.open(path);
         }
     },
@@ -78,7 +75,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return NpyStore.open(path, options.dtype());
         }
     },
@@ -95,7 +92,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return NpzStore.open(path, options.dtype(), options.decodeLimit());
         }
     },
@@ -114,7 +111,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return SafetensorsStore.open(path);
         }
     },
@@ -131,14 +128,14 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return Hdf5Store.open(path, options.member(), options.decodeLimit());
         }
     },
     /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
     ARROW(false) {
         @Override
-        boolean matchesContent(Head head) {
+        boolean matchesContent(Head head) throws IOException {
             return ArrowStore.isArrow(head.bytes()) || head.isFolder() && ArrowStore.isDataset(head.path());
         }
 
@@ -149,7 +146,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return ArrowStore.open(path, options.member(), options.decodeLimit());
         }
     },
@@ -166,7 +163,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return ParquetStore.open(path, options.member(), options.decodeLimit());
         }
     },
@@ -178,12 +175,12 @@ public enum StoreFormat {
         }
 
         @Override
-        boolean matchesName(Head head) {
+        boolean matchesName(Head head) throws IOException {
             return head.holds("data.mdb") || head.isFile() && head.nameEndsWith(".mdb", ".lmdb");
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return LmdbStore.open(path, options.member());
         }
     },
@@ -202,7 +199,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return MdsStore.open(path, null, options.decodeLimit());
         }
     },
@@ -220,7 +217,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return WebDatasetStore.open(path, options.decodeLimit());
         }
     },
@@ -237,20 +234,20 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return ImageStore.open(path);
         }
     },
     /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
     DATATROVE(true) {
         @Override
-        boolean matchesName(Head head) {
-            return head.isFile() && (Files.exists(DatatroveStore.indexOf(head.path())) || head.nameEndsWith(".ds")
+        boolean matchesName(Head head) throws IOException {
+            return head.isFile() && (DatatroveStore.indexOf(head.path()).exists() || head.nameEndsWith(".ds")
                     || DatatroveStore.isCompanion(head.path()));
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return DatatroveStore.open(path, options.dtype());
         }
     },
@@ -262,7 +259,7 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return NanogptStore.open(path, options.dtype() == null ? DType.U16 : options.dtype());
         }
     },
@@ -274,14 +271,14 @@ public enum StoreFormat {
         }
 
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return FilesStore.open(path);
         }
     },
     /** Rows of numbers without a header, of a dtype and a shape that are told; never recognised. */
     RAW(false) {
         @Override
-        Store open(Path path, OpenOptions options) throws IOException {
+        Store open(Location path, OpenOptions options) throws IOException {
             return RawStore.open(path, options.dtype(), options.shape());
         }
     };
@@ -308,7 +305,7 @@ public enum StoreFormat {
     }
 
     /** Opens a store of this format. */
-    abstract Store open(Path path, OpenOptions options) throws IOException;
+    abstract Store open(Location path, OpenOptions options) throws IOException;
 
     /**
      * The format that {@link #toString} names so.
@@ -331,14 +328,14 @@ public enum StoreFormat {
      * The format of a store by its content, and by its name where the content says nothing.
      *
      * @param path a file or a folder of the store, or the prefix of a Megatron store
-     * @return the format that {@link Store#open(Path)} reads it as; it may still turn out malformed
+     * @return the format that {@link Store#open(Location)} reads it as; it may still turn out malformed
      * @throws IOException if there is no such file, or it cannot be read
      * @throws MalformedStoreException if neither content nor name is that of a store
      */
-    public static StoreFormat recognize(Path path) throws IOException {
+    public static StoreFormat recognize(Location path) throws IOException {
         Head head = Head.of(path);
-        if (!head.isFile() && !head.isFolder() && Files.exists(path)) {
-            RegularFile.require(path);
+        if (!head.isFile() && !head.isFolder() && path.exists()) {
+            path.openChannel().close();
         }
         for (StoreFormat format : values()) {
             if (format.matchesContent(head)) {
@@ -350,7 +347,7 @@ public enum StoreFormat {
                 return format;
             }
         }
-        if (!Files.exists(path)) {
+        if (!path.exists()) {
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, head.isFile() ? "no format recognised"

@@ -1,14 +1,10 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +21,7 @@ import java.util.regex.Pattern;
  * @param paths the files, in the order of their rows
  * @param isFolder whether a folder was given
  */
-record ArrowFiles(List<Path> paths, boolean isFolder) {
+record ArrowFiles(List<Location> paths, boolean isFolder) {
 
     private static final String STATE = "state.json";
     private static final String SPLITS = "dataset_dict.json";
@@ -35,8 +31,8 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
     private static final long MAX_JSON_BYTES = 64 << 20;
 
     /** Whether a folder has what only a saved dataset has. */
-    static boolean isDataset(Path folder) {
-        return Files.isRegularFile(folder.resolve(SPLITS)) || Files.isRegularFile(folder.resolve(STATE));
+    static boolean isDataset(Location folder) throws IOException {
+        return folder.resolve(SPLITS).isFile() || folder.resolve(STATE).isFile();
     }
 
     /**
@@ -45,18 +41,18 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
      * @param path a file or a folder
      * @param member the split that is wanted of several; null if there is one
      */
-    static ArrowFiles of(Path path, String member) throws IOException {
-        if (!Files.isDirectory(path)) {
+    static ArrowFiles of(Location path, String member) throws IOException {
+        if (!path.isFolder()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": one file has no splits, '" + member + "' was told");
             }
             return new ArrowFiles(List.of(path), false);
         }
-        if (Files.isRegularFile(path.resolve(SPLITS))) {
-            Path split = path.resolve(choose(path, splits(path.resolve(SPLITS)), member));
+        if (path.resolve(SPLITS).isFile()) {
+            Location split = path.resolve(choose(path, splits(path.resolve(SPLITS)), member));
             return new ArrowFiles(saved(split), true);
         }
-        if (Files.isRegularFile(path.resolve(STATE))) {
+        if (path.resolve(STATE).isFile()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": a dataset without splits, '" + member + "' was told");
             }
@@ -65,7 +61,7 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return new ArrowFiles(named(path, member), true);
     }
 
-    private static String choose(Path path, List<String> splits, String member) throws IOException {
+    private static String choose(Location path, List<String> splits, String member) throws IOException {
         if (member == null ? splits.size() != 1 : !splits.contains(member)) {
             throw new MalformedStoreException(path, member == null ? "the splits " + splits : "no split '" + member
                     + "'", member == null ? "the one that is wanted to be told" : "one of " + splits);
@@ -73,15 +69,15 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return member == null ? splits.getFirst() : member;
     }
 
-    private static Map<String, Object> json(Path file) throws IOException {
-        if (!Files.isRegularFile(file)) {
+    private static Map<String, Object> json(Location file) throws IOException {
+        if (!file.isFile()) {
             throw new MalformedStoreException(file, "no such file", "what save_to_disk writes");
         }
-        if (Files.size(file) > MAX_JSON_BYTES) {
-            throw new MalformedStoreException(file, Files.size(file) + " bytes", "at most " + MAX_JSON_BYTES);
+        if (file.byteSize() > MAX_JSON_BYTES) {
+            throw new MalformedStoreException(file, file.byteSize() + " bytes", "at most " + MAX_JSON_BYTES);
         }
         try {
-            return Json.object(Json.parse(RegularFile.readAllBytes(file)));
+            return Json.object(Json.parse(file.readAllBytes()));
         } catch (JsonException e) {
             throw new MalformedStoreException(file, "no JSON that is known: " + e.getMessage(),
                     "what save_to_disk writes");
@@ -89,19 +85,14 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
     }
 
     /** The names in a list, each of which is a file or folder right here: no path leads anywhere else. */
-    private static List<String> names(Path file, Object list, String key) throws IOException {
+    private static List<String> names(Location file, Object list, String key) throws IOException {
         Set<String> names = new LinkedHashSet<>();
         if (list instanceof List<?> values) {
             for (Object value : values) {
                 Object name = value instanceof Map<?, ?> map ? map.get(key) : value;
-                if (!(name instanceof String text) || text.isEmpty() || text.equals(".") || text.equals("..")
-                        || text.indexOf('/') >= 0 || text.indexOf('\\') >= 0 || text.indexOf('\0') >= 0) {
+                if (!(name instanceof String text) || text.indexOf('/') >= 0
+                        || file.parent().inside(text).isEmpty()) {
                     throw new MalformedStoreException(file, "the name " + name, "that of a file in the same folder");
-                }
-                try {
-                    file.resolveSibling(text);
-                } catch (InvalidPathException _) {
-                    throw new MalformedStoreException(file, "the name " + text, "one that a file can have");
                 }
                 if (!names.add(text)) {
                     throw new MalformedStoreException(file, "the name " + text + " twice", "each file once");
@@ -114,12 +105,12 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return List.copyOf(names);
     }
 
-    private static List<String> splits(Path file) throws IOException {
+    private static List<String> splits(Location file) throws IOException {
         return names(file, json(file).get("splits"), "");
     }
 
-    private static List<Path> saved(Path folder) throws IOException {
-        Path state = folder.resolve(STATE);
+    private static List<Location> saved(Location folder) throws IOException {
+        Location state = folder.resolve(STATE);
         Map<String, Object> map = json(state);
         for (String indices : List.of("_indices_files", "_indices_data_files")) {
             if (map.get(indices) instanceof List<?> list && !list.isEmpty()) {
@@ -131,25 +122,23 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
     }
 
     /** The files of a folder without a list: those of one name, in the order of their shards. */
-    private static List<Path> named(Path folder, String member) throws IOException {
-        Map<String, TreeMap<String, Path>> groups = new TreeMap<>();
+    private static List<Location> named(Location folder, String member) throws IOException {
+        Map<String, TreeMap<String, Location>> groups = new TreeMap<>();
         Map<String, Integer> shards = new TreeMap<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder, "*" + ENDING)) {
-            for (Path file : stream) {
-                String name = file.getFileName().toString();
-                Matcher shard = SHARD.matcher(name);
-                String stem = shard.matches() ? shard.group(1) : name.substring(0, name.length() - ENDING.length());
-                if (shard.matches()) {
-                    shards.put(stem, Integer.parseInt(shard.group(3)));
-                }
-                groups.computeIfAbsent(stem, _ -> new TreeMap<>()).put(name, file);
+        for (Location file : folder.files(name -> name.endsWith(ENDING))) {
+            String name = file.name();
+            Matcher shard = SHARD.matcher(name);
+            String stem = shard.matches() ? shard.group(1) : name.substring(0, name.length() - ENDING.length());
+            if (shard.matches()) {
+                shards.put(stem, Integer.parseInt(shard.group(3)));
             }
+            groups.computeIfAbsent(stem, _ -> new TreeMap<>()).put(name, file);
         }
         if (groups.isEmpty()) {
             throw new MalformedStoreException(folder, "a folder without " + ENDING + " files", "at least one");
         }
         String chosen = choose(folder, List.copyOf(groups.keySet()), member);
-        List<Path> files = List.copyOf(groups.get(chosen).values());
+        List<Location> files = List.copyOf(groups.get(chosen).values());
         if (shards.containsKey(chosen) && shards.get(chosen) != files.size()) {
             throw new MalformedStoreException(folder, files.size() + " files of '" + chosen + "'",
                     shards.get(chosen) + ", as their names say");

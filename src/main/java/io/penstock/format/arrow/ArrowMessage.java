@@ -62,10 +62,10 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
             return null;
         }
         if (length < 0 || length > end - at) {
-            throw new MalformedStoreException(file.path(), at - Integer.BYTES, "a message with " + length
+            throw new MalformedStoreException(file.location(), at - Integer.BYTES, "a message with " + length
                     + " bytes of metadata", "at most the " + (end - at) + " that follow");
         }
-        FlatTable message = FlatTable.root(file.path(), all, at, length);
+        FlatTable message = FlatTable.root(file.location(), all, at, length);
         int version = message.i16(0, 0);
         if (version < V4 || version > V5) {
             throw message.malformed("metadata of version V" + (version + 1), "V4 or V5");
@@ -79,7 +79,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
         }
         long bodyStart = at + length;
         if (bodyBytes < 0 || bodyBytes > end - bodyStart) {
-            throw new MalformedStoreException(file.path(), end, "the file ends inside a message, "
+            throw new MalformedStoreException(file.location(), end, "the file ends inside a message, "
                     + (end - bodyStart) + " bytes into its body", bodyBytes + " bytes");
         }
         return new ArrowMessage(type, version, header, bodyStart, bodyBytes);
@@ -87,7 +87,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
 
     private static int prefix(MappedFile file, long at, long end) throws MalformedStoreException {
         if (end - at < Integer.BYTES) {
-            throw new MalformedStoreException(file.path(), end, "the file ends inside a message", "its length");
+            throw new MalformedStoreException(file.location(), end, "the file ends inside a message", "its length");
         }
         return file.segment().get(LittleEndian.I32, at);
     }

@@ -5,12 +5,10 @@ import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 import io.penstock.format.arrow.ArrowBatch.Stored;
 import io.penstock.format.arrow.ArrowLeaf.Layout;
 import io.penstock.format.arrow.ArrowLeaf.Level;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -193,7 +191,7 @@ final class ArrowValues implements ArrowColumn {
         long fit = bits ? stored.size() > Long.MAX_VALUE / 8 ? Long.MAX_VALUE : stored.size() * 8 / leaf.itemBits()
                 : leaf.itemBytes() == 0 ? Long.MAX_VALUE : stored.size() / leaf.itemBytes();
         if (fit < count) {
-            throw new MalformedStoreException(batch.file().path(), stored.offset(), "column '" + leaf.name()
+            throw new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
                     + "': a buffer of " + stored.size() + " bytes", count + " values of "
                     + (bits ? leaf.itemBits() + " bits" : leaf.itemBytes() + " bytes"));
         }
@@ -206,7 +204,7 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private MalformedStoreException tooShort(ArrowBatch batch, Stored stored, long expected) {
-        return new MalformedStoreException(batch.file().path(), stored.offset(), "column '" + leaf.name()
+        return new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
                 + "': a buffer of " + stored.size() + " bytes", "at least " + expected);
     }
 
@@ -380,7 +378,7 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].path(), "row " + row + " of column '"
+        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row + " of column '"
                 + leaf.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found, expected));
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.format.arrow;
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -110,13 +110,13 @@ final class DecodedBuffers implements AutoCloseable {
      *
      * @param storedBytes of all files
      */
-    void freeze(Path store, DecodeLimit limit, long storedBytes) throws IOException {
+    void freeze(Location store, DecodeLimit limit, long storedBytes) throws IOException {
         long[] decodedBytes = new long[files.size()];
         for (int i = 0; i < sizes.count(); i++) {
             decodedBytes[(int) fileOf.get(i)] += compressions.get(i) == Compression.NONE ? 0 : plainBytes.get(i);
         }
         for (int i = 0; i < decodedBytes.length; i++) {
-            limit.check(files.get(i).path(), files.get(i).byteSize(), decodedBytes[i]);
+            limit.check(files.get(i).location(), files.get(i).byteSize(), decodedBytes[i]);
         }
         textBudget = limit.budget(store, storedBytes);
         texts = new DecodedSpill(store);
@@ -146,13 +146,13 @@ final class DecodedBuffers implements AutoCloseable {
             }
             file.checkUnchanged();
         } catch (CodecException e) {
-            throw new MalformedStoreException(file.path(), offset, e.getMessage(),
+            throw new MalformedStoreException(file.location(), offset, e.getMessage(),
                     "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
         } catch (InternalError fault) {
             file.checkUnchanged();
             throw fault;
         } catch (OutOfMemoryError e) {
-            throw new IOException(file.path() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
+            throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
         }
     }
 

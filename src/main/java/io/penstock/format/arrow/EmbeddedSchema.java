@@ -1,9 +1,9 @@
 package io.penstock.format.arrow;
 
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -45,7 +45,7 @@ public final class EmbeddedSchema {
      * @return the fields of the table
      * @throws MalformedStoreException if it is none
      */
-    public static List<Field> read(Path file, byte[] message) throws MalformedStoreException {
+    public static List<Field> read(Location file, byte[] message) throws MalformedStoreException {
         MemorySegment bytes = MemorySegment.ofArray(message);
         int at = 0;
         int length = CONTINUATION;

@@ -5,6 +5,7 @@ import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.io.Advice;
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -16,8 +17,6 @@ import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,10 +43,12 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
     private final MappedFile indexFile;
     private final TokenRun tokens;
     private final MappedFile lossFile;
+    /** Null if there is none. */
+    private final Location metadata;
     private volatile String fingerprint;
 
-    private DatatroveStore(MappedFile indexFile, TokenRun tokens, MappedFile lossFile) {
-        tokens.file().checkTogetherWith(indexFile);
+    private DatatroveStore(MappedFile indexFile, TokenRun tokens, MappedFile lossFile, Location metadata) {
+        this.metadata = metadata;
         this.indexFile = indexFile;
         this.tokens = tokens;
         this.lossFile = lossFile;
@@ -63,37 +64,39 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static DatatroveStore open(Path path, DType told) throws IOException {
-        Path dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
-        return Mapping.open(dsPath, tokenFile -> {
-            if (!Files.exists(indexOf(dsPath))) {
-                throw new MalformedStoreException(indexOf(dsPath), "no such file",
-                        "the document ends of " + dsPath);
-            }
-            return Mapping.open(indexOf(dsPath), indexFile -> open(tokenFile, indexFile, told));
-        });
+    public static DatatroveStore open(Location path, DType told) throws IOException {
+        Location dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
+        Location index = indexOf(dsPath);
+        if (!index.exists()) {
+            dsPath.openChannel().close();   // that there are no tokens either is said first
+            throw new MalformedStoreException(index, "no such file", "the document ends of " + dsPath);
+        }
+        return Mapping.open(index, indexFile ->
+                Mapping.open(dsPath, indexFile, tokenFile -> open(tokenFile, indexFile, told)));
     }
 
     private static DatatroveStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
         long tokenCount = checkedEnd(indexFile);
-        DType dtype = dtypeOf(tokenFile, tokenCount, told);
+        Location beside = companion(tokenFile.location(), METADATA);
+        Location metadata = beside.exists() ? beside : null;
+        DType dtype = dtypeOf(tokenFile, tokenCount, metadata, told);
         long expectedBytes = tokenCount * dtype.byteSize();
         if (tokenFile.byteSize() != expectedBytes) {
-            throw new MalformedStoreException(tokenFile.path(), Math.min(tokenFile.byteSize(), expectedBytes),
+            throw new MalformedStoreException(tokenFile.location(), Math.min(tokenFile.byteSize(), expectedBytes),
                     "a file of " + tokenFile.byteSize() + " bytes", expectedBytes + ": the " + tokenCount
-                    + " tokens of " + dtype + " at which " + indexFile.path() + " ends");
+                    + " tokens of " + dtype + " at which " + indexFile.location() + " ends");
         }
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
-        Path lossPath = companion(tokenFile.path(), LOSS);
-        if (!Files.exists(lossPath)) {
-            return new DatatroveStore(indexFile, tokens, null);
+        Location lossPath = companion(tokenFile.location(), LOSS);
+        if (!lossPath.exists()) {
+            return new DatatroveStore(indexFile, tokens, null, metadata);
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {
                 throw new MalformedStoreException(lossPath, Math.min(lossFile.byteSize(), tokenCount),
                         "a file of " + lossFile.byteSize() + " bytes", tokenCount + ", one a token");
             }
-            return new DatatroveStore(indexFile, tokens, lossFile);
+            return new DatatroveStore(indexFile, tokens, lossFile, metadata);
         });
     }
 
@@ -101,18 +104,18 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
     private static long checkedEnd(MappedFile index) throws MalformedStoreException {
         long bytes = index.byteSize();
         if (bytes % Long.BYTES != 0) {
-            throw new MalformedStoreException(index.path(), bytes / Long.BYTES * Long.BYTES,
+            throw new MalformedStoreException(index.location(), bytes / Long.BYTES * Long.BYTES,
                     "the file's " + bytes + " bytes end inside a number", "a whole number of u64 (is it cut?)");
         }
         long previous = 0;
         for (long from = 0; from < bytes / Long.BYTES; from += CHUNK_ENTRIES) {
             int count = (int) Math.min(CHUNK_ENTRIES, bytes / Long.BYTES - from);
             index.advise(Advice.POPULATE_READ, from * Long.BYTES, (long) count * Long.BYTES);
-            MemorySegment ends = index.segment().asSlice(from * Long.BYTES, (long) count * Long.BYTES);
+            MemorySegment ends = index.range(from * Long.BYTES, (long) count * Long.BYTES);
             for (int i = 0; i < count; i++) {
                 long end = ends.get(LittleEndian.I64, (long) i * Long.BYTES);
                 if (end < previous || end > 1L << 60) {
-                    throw new MalformedStoreException(index.path(), (from + i) * Long.BYTES,
+                    throw new MalformedStoreException(index.location(), (from + i) * Long.BYTES,
                             "document " + (from + i) + " ends at token " + Long.toUnsignedString(end),
                             previous + " or more, where the document before it ends, and below 2^60");
                 }
@@ -122,9 +125,9 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         return previous;
     }
 
-    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, DType told) throws IOException {
-        Path metadata = companion(tokenFile.path(), METADATA);
-        DType stored = Files.exists(metadata) ? DatatroveMetadata.dtype(metadata) : null;
+    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, Location metadata, DType told)
+            throws IOException {
+        DType stored = metadata != null ? DatatroveMetadata.dtype(metadata) : null;
         if (stored == null) {
             boolean wide = tokenCount > 0 && tokenFile.byteSize() == tokenCount * Integer.BYTES;
             return told != null ? told : wide ? DType.U32 : DType.U16;
@@ -141,7 +144,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      * @param path the store's {@code .ds}
      * @return the path of the {@code .ds.index}
      */
-    public static Path indexOf(Path path) {
+    public static Location indexOf(Location path) {
         return companion(path, INDEX);
     }
 
@@ -150,19 +153,20 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      *
      * @param path a path
      * @return true if it is named so and the {@code .ds} exists
+     * @throws IOException if the source of the files cannot tell
      */
-    public static boolean isCompanion(Path path) {
-        String name = path.getFileName() == null ? "" : path.getFileName().toString();
+    public static boolean isCompanion(Location path) throws IOException {
+        String name = path.name();
         return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
-                && Files.isRegularFile(withoutLastEnding(path));
+                && withoutLastEnding(path).isFile();
     }
 
-    private static Path companion(Path path, String ending) {
-        return path.resolveSibling(path.getFileName() + ending);
+    private static Location companion(Location path, String ending) {
+        return path.resolveSibling(path.name() + ending);
     }
 
-    private static Path withoutLastEnding(Path path) {
-        String name = path.getFileName().toString();
+    private static Location withoutLastEnding(Location path) {
+        String name = path.name();
         return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
     }
 
@@ -190,8 +194,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         try {
             return indexFile.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
         } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
+            throw indexFile.explain(fault);
         }
     }
 
@@ -214,16 +217,15 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("dtype", dtype().toString());
         details.put("documents", documentCount());
-        List<Path> files = new ArrayList<>(List.of(tokens.file().path(), indexFile.path()));
-        Path metadata = companion(tokens.file().path(), METADATA);
-        if (Files.exists(metadata)) {
+        List<Location> files = new ArrayList<>(List.of(tokens.file().location(), indexFile.location()));
+        if (metadata != null) {
             files.add(metadata);
         }
         List<StoredArray> arrays = new ArrayList<>();
         arrays.add(new StoredArray("tokens", tokens.tensor()));
         arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documentCount())));
         if (lossFile != null) {
-            files.add(lossFile.path());
+            files.add(lossFile.location());
             arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokenCount())));
         }
         return new StoreInfo(StoreFormat.DATATROVE.toString(), files, details, arrays);
@@ -240,6 +242,6 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

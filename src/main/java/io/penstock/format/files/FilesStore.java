@@ -1,6 +1,7 @@
 package io.penstock.format.files;
 
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.RegularFile;
 import io.penstock.io.Sha256;
@@ -99,12 +100,14 @@ public final class FilesStore implements RecordStore {
     /**
      * Opens a folder.
      *
-     * @param folder the folder
+     * @param location the folder, a local one
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if there is no file in it
+     * @throws UnsupportedOperationException if it is not local
      * @throws IOException if there is no such folder, or it cannot be read
      */
-    public static FilesStore open(Path folder) throws IOException {
+    public static FilesStore open(Location location) throws IOException {
+        Path folder = location.requireLocal("files");
         if (!Files.exists(folder)) {
             throw new NoSuchFileException(folder.toString(), null, "no such folder");
         }
@@ -132,8 +135,11 @@ public final class FilesStore implements RecordStore {
      * @return whether there is anything to read
      * @throws IOException if it cannot be read
      */
-    public static boolean hasEntries(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
+    public static boolean hasEntries(Location folder) throws IOException {
+        if (folder.local().isEmpty()) {
+            return false;
+        }
+        try (Stream<Path> entries = Files.list(folder.local().get())) {
             return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
         }
     }
@@ -209,7 +215,7 @@ public final class FilesStore implements RecordStore {
         if (digest) {
             details.put("record_digest", recordDigest(progress));
         }
-        return new Inspection(path, "files", List.of(path), details);
+        return new Inspection(Location.of(path), "files", List.of(Location.of(path)), details);
     }
 
     /** Of each file its path and content, each behind its length as an {@code u32}. */

@@ -157,7 +157,7 @@ final class DecodedTensor {
     private synchronized ChunkIndex index(Layout.Chunked layout, ChunkGrid grid) throws MalformedStoreException {
         if (chunks == null) {
             if (grid.chunkBytes() > Integer.MAX_VALUE - 64) {
-                throw new MalformedStoreException(space.file().path(), dataset.name() + " with chunks of "
+                throw new MalformedStoreException(space.file().location(), dataset.name() + " with chunks of "
                         + grid.chunkBytes() + " bytes", "less than 2 GiB");
             }
             chunks = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
@@ -175,7 +175,7 @@ final class DecodedTensor {
             byte[] stored = space.segment().asSlice(chunk.position(), chunk.byteSize()).toArray(JAVA_BYTE);
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
-            throw new MalformedStoreException(space.file().path(), chunk.position(), "chunk " + chunk.number() + " of "
+            throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number() + " of "
                     + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
                     + dataset.filters().stream().map(Filter::name).toList());
         }

@@ -3,6 +3,7 @@ package io.penstock.format.hdf5;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Rows;
@@ -16,7 +17,6 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -55,7 +55,7 @@ public final class Hdf5Store implements TensorStore {
         this.tree = ObjectTree.read(superblock, member);
         if (member != null && tree.datasets().size() == 1 && tree.datasets().getFirst().refusal() != null) {
             StoredDataset only = tree.datasets().getFirst();
-            throw new MalformedStoreException(file.path(), only.name() + ": " + only.refusal(), "a dataset of numbers");
+            throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(), "a dataset of numbers");
         }
         this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
         this.specs = datasets.stream().map(StoredDataset::spec).toList();
@@ -78,7 +78,7 @@ public final class Hdf5Store implements TensorStore {
      *     the member is a dataset that is not read
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
+    public static Hdf5Store open(Location path, String member, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
     }
 
@@ -111,7 +111,7 @@ public final class Hdf5Store implements TensorStore {
         TensorSpec spec = specs.get(index);
         long rowCount = rows(spec);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": " + spec.name() + ": rows from " + firstRow + ", "
+            throw new IndexOutOfBoundsException(file.location() + ": " + spec.name() + ": rows from " + firstRow + ", "
                     + rows + " of them, are not within the tensor's 0 to " + rowCount);
         }
         if (inPlace[index] >= 0) {
@@ -162,7 +162,7 @@ public final class Hdf5Store implements TensorStore {
                     dataset.details()));
             before += spec.byteSize();
         }
-        return new Inspection(file.path(), "hdf5", List.of(file.path()), details, arrays);
+        return new Inspection(file.location(), "hdf5", List.of(file.location()), details, arrays);
     }
 
     private Stream<StoredDataset> others() {
@@ -201,7 +201,7 @@ public final class Hdf5Store implements TensorStore {
                 done += bytes.byteSize();
                 progress.update(done, total);
             } catch (OutOfMemoryError e) {
-                throw new IOException(file.path() + ": " + specs.get(index).name() + ": no memory for "
+                throw new IOException(file.location() + ": " + specs.get(index).name() + ": no memory for "
                         + tensor.bandBytes(band) + " bytes of it", e);
             }
         }
@@ -225,6 +225,6 @@ public final class Hdf5Store implements TensorStore {
 
     @Override
     public String toString() {
-        return file.path() + (member == null ? "" : " " + member) + " (HDF5, " + specs.size() + " tensors)";
+        return file.location() + (member == null ? "" : " " + member) + " (HDF5, " + specs.size() + " tensors)";
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -14,7 +15,6 @@ import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -57,7 +57,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
 
     private LlmcStore(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.segment();
-        Path path = file.path();
+        Location path = file.location();
         int magic = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(LittleEndian.I32, 0);
         if (magic == EVALUATION_MAGIC) {
             throw new MalformedStoreException(path, 0, "magic " + magic + ", an llm.c evaluation file",
@@ -105,7 +105,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the file is not a whole token file of llm.c; its evaluation files are none
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static LlmcStore open(Path path) throws IOException {
+    public static LlmcStore open(Location path) throws IOException {
         return Mapping.open(path, LlmcStore::new);
     }
 
@@ -182,7 +182,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
         details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
                 .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());
         details.put("dtype", dtype().toString());
-        return new StoreInfo(StoreFormat.LLMC.toString(), List.of(tokens.file().path()), details,
+        return new StoreInfo(StoreFormat.LLMC.toString(), List.of(tokens.file().location()), details,
                 List.of(new StoredArray("tokens", tokens.tensor())));
     }
 
@@ -193,6 +193,6 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

@@ -1,14 +1,11 @@
 package io.penstock.format.mds;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.store.Column;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -26,7 +23,7 @@ import java.util.Objects;
  * @param names of the columns, in the order in which samples have them
  * @param encodings of the columns
  */
-record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
+record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
     private static final long VERSION = 2;
     private static final long MAX_INDEX_BYTES = 1L << 28;
@@ -34,13 +31,13 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
     private static final long MAX_SHARD_BYTES = (1L << 32) - 1;
     private static final int MAX_COLUMNS = 1 << 16;
 
-    static MdsIndex read(Path file) throws IOException {
-        long bytes = Files.size(file);
+    static MdsIndex read(Location file) throws IOException {
+        long bytes = file.byteSize();
         if (bytes > MAX_INDEX_BYTES) {
             throw new MalformedStoreException(file, bytes + " bytes of JSON", "at most " + MAX_INDEX_BYTES);
         }
         try {
-            return new Reader(file).read(RegularFile.readAllBytes(file));
+            return new Reader(file).read(file.readAllBytes());
         } catch (JsonException e) {
             throw e.offset() < 0 ? new MalformedStoreException(file, e.found(), e.expected())
                     : new MalformedStoreException(file, e.offset(), e.found(), e.expected());
@@ -54,12 +51,12 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
     /** Reads one index. */
     private static final class Reader {
 
-        private final Path file;
-        private final Path folder;
+        private final Location file;
+        private final Location folder;
 
-        Reader(Path file) {
+        Reader(Location file) {
             this.file = file;
-            this.folder = file.toAbsolutePath().getParent();
+            this.folder = file.parent();
         }
 
         MdsIndex read(byte[] json) throws IOException {
@@ -178,21 +175,9 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
         }
 
         /** A file in the dataset's folder or below it: names of a merged index have folders in them. */
-        private Path inFolder(String name) throws MalformedStoreException {
-            try {
-                Path relative = Path.of(name);
-                boolean leaves = relative.isAbsolute() || name.isEmpty() || name.indexOf('\\') >= 0;
-                for (Path step : relative) {
-                    leaves |= step.toString().isEmpty() || step.toString().equals("..")
-                            || step.toString().equals(".");
-                }
-                if (!leaves) {
-                    return folder.resolve(relative);
-                }
-            } catch (InvalidPathException _) {
-                // refused as any other name that is none of a file in the folder
-            }
-            throw malformed("the file name " + shown(name), "one within the dataset's folder");
+        private Location inFolder(String name) throws MalformedStoreException {
+            return folder.inside(name).orElseThrow(() ->
+                    malformed("the file name " + shown(name), "one within the dataset's folder"));
         }
 
         private String text(Object value, String what) throws MalformedStoreException {

@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimitException;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -19,8 +20,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -106,12 +105,12 @@ public final class MdsStore implements RecordStore, Verifiable {
      * @throws MissingLibraryException if shards are compressed by zstd and zstd-jni is not there
      * @throws IOException if there is no index, or a file cannot be read
      */
-    public static MdsStore open(Path path, List<String> columns) throws IOException {
+    public static MdsStore open(Location path, List<String> columns) throws IOException {
         return open(path, columns, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens and checks a dataset, as {@link #open(Path, List)} does.
+     * Opens and checks a dataset, as {@link #open(Location, List)} does.
      *
      * @param path its folder, or the {@code index.json} in it
      * @param columns the names of the columns that are wanted; null for all
@@ -120,8 +119,8 @@ public final class MdsStore implements RecordStore, Verifiable {
      * @throws DecodeLimitException if a shard decodes to more, as the index says
      * @throws IOException if there is no index, a file is malformed or missing, or cannot be read
      */
-    public static MdsStore open(Path path, List<String> columns, DecodeLimit limit) throws IOException {
-        Path file = Files.isDirectory(path) ? path.resolve(INDEX_NAME) : path;
+    public static MdsStore open(Location path, List<String> columns, DecodeLimit limit) throws IOException {
+        Location file = path.isFolder() ? path.resolve(INDEX_NAME) : path;
         return Mapping.open(file, indexFile -> {
             MdsIndex index = MdsIndex.read(file);
             int[] positions = positions(index, columns);
@@ -306,7 +305,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         if (shards.file(shard) != null) {
             sample.add(shards.file(shard));
         } else {
-            try (MappedFile packed = MappedFile.open(shards.path(shard))) {
+            try (MappedFile packed = shards.path(shard).open()) {
                 sample.add(packed);
             }
         }
@@ -314,7 +313,7 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        List<Path> paths = new ArrayList<>(List.of(index.file()));
+        List<Location> paths = new ArrayList<>(List.of(index.file()));
         for (int shard = 0; shard < shards.count(); shard++) {
             paths.add(shards.path(shard));
         }

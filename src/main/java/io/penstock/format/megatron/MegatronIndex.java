@@ -200,7 +200,7 @@ final class MegatronIndex {
     }
 
     private MalformedStoreException malformed(long offset, String found, String expected) {
-        return new MalformedStoreException(file.path(), offset, found, expected);
+        return new MalformedStoreException(file.location(), offset, found, expected);
     }
 
     DType dtype() {

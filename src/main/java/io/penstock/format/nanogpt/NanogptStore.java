@@ -3,6 +3,7 @@ package io.penstock.format.nanogpt;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -13,7 +14,6 @@ import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,10 +32,10 @@ public final class NanogptStore implements TokenStore, StoreInfo.Source {
     private NanogptStore(MappedFile file, DType dtype) throws MalformedStoreException {
         long tokenBytes = dtype.byteSize();
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.path(), 0, "the file is empty", "a " + dtype + " token at least");
+            throw new MalformedStoreException(file.location(), 0, "the file is empty", "a " + dtype + " token at least");
         }
         if (file.byteSize() % tokenBytes != 0) {
-            throw new MalformedStoreException(file.path(), file.byteSize() / tokenBytes * tokenBytes,
+            throw new MalformedStoreException(file.location(), file.byteSize() / tokenBytes * tokenBytes,
                     "the file's " + file.byteSize() + " bytes end inside a token",
                     "a whole number of " + dtype + " tokens, a multiple of " + tokenBytes + " bytes (is it cut?)");
         }
@@ -51,7 +51,7 @@ public final class NanogptStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the file is empty, or not a whole number of tokens
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NanogptStore open(Path path, DType dtype) throws IOException {
+    public static NanogptStore open(Location path, DType dtype) throws IOException {
         return Mapping.open(path, file -> new NanogptStore(file, dtype));
     }
 
@@ -98,7 +98,7 @@ public final class NanogptStore implements TokenStore, StoreInfo.Source {
         details.put("first", LongStream.range(0, Math.min(count, FIRST_SHOWN)).map(all::getLong).boxed().toList());
         details.put("last", LongStream.range(Math.max(0, count - LAST_SHOWN), count).map(all::getLong).boxed()
                 .toList());
-        return new StoreInfo(StoreFormat.NANOGPT.toString(), List.of(tokens.file().path()), details,
+        return new StoreInfo(StoreFormat.NANOGPT.toString(), List.of(tokens.file().location()), details,
                 List.of(new StoredArray("tokens", all)));
     }
 
@@ -109,6 +109,6 @@ public final class NanogptStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

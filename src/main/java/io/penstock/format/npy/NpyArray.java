@@ -5,7 +5,6 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
@@ -36,7 +35,7 @@ public final class NpyArray {
      * @throws MalformedStoreException if the bytes are no whole {@code .npy}, or its elements are of no type that is
      *     read
      */
-    public static NpyArray read(Path file, String part, MemorySegment head, long byteSize, DType told)
+    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, DType told)
             throws MalformedStoreException {
         NpyHeader header = NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, told);
         return new NpyArray(header, header.type().dtype() == null ? told : header.type().dtype());

@@ -2,10 +2,10 @@ package io.penstock.format.npy;
 
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -15,7 +15,6 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,7 +39,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
 
     private NpyStore(MappedFile file, DType told) throws IOException {
         this.file = file;
-        this.array = NpyArray.read(file.path(), "", file.segment(), file.byteSize(), told);
+        this.array = NpyArray.read(file.location(), "", file.segment(), file.byteSize(), told);
         this.spec = array.spec("");
         MemorySegment stored = file.segment().asSlice(array.dataOffset(), array.dataBytes());
         if (array.isInPlace()) {
@@ -55,7 +54,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
             this.tensor = array.tensor(copy.asReadOnly());
         } catch (OutOfMemoryError e) {
             copyArena.close();
-            throw new IOException(file.path() + ": no memory for the " + array.dataBytes()
+            throw new IOException(file.location() + ": no memory for the " + array.dataBytes()
                     + " bytes that it takes row-major and little-endian", e);
         } catch (Throwable t) {
             copyArena.close();
@@ -74,8 +73,8 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
      *     read, or not of the type told
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NpyStore open(Path path, DType told) throws IOException {
-        return Mapping.open(() -> CommittedFolder.locate(path), file -> new NpyStore(file, told));
+    public static NpyStore open(Location path, DType told) throws IOException {
+        return Mapping.open(path, file -> new NpyStore(file, told));
     }
 
     /**
@@ -104,7 +103,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
         Objects.checkIndex(index, 1);
         long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the tensor's 0 to " + rowCount);
         }
         long rowBytes = spec.rowBytes();
@@ -135,7 +134,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("npy_version", array.version());
         details.put("converted", isConverted(0));
-        return new StoreInfo("npy", List.of(file.path()), details, List.of(new StoredArray("",
+        return new StoreInfo("npy", List.of(file.location()), details, List.of(new StoredArray("",
                 array.storedDtype(), array.storedOrder(), tensor)));
     }
 
@@ -149,6 +148,6 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
+        return file.location() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
     }
 }

@@ -5,11 +5,12 @@ import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.npy.NpyArray;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.spill.DecodedBlocks.Output;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.DecodedBlocks.Output;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -23,7 +24,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -67,8 +67,8 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         this.parts = parts(told);
         this.specs = parts.stream().map(Part::spec).toList();
         List<Part> copied = parts.stream().filter(part -> part.block >= 0).toList();
-        limit.check(file.path(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
-        this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.path(),
+        limit.check(file.location(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
+        this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.location(),
                 copied.stream().mapToLong(part -> part.array.dataBytes()).toArray(),
                 (block, output) -> decode(copied.get(block), output));
     }
@@ -87,7 +87,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
      * @throws DecodeLimitException if its deflated arrays are larger than the limit
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
+    public static NpzStore open(Location path, DType told, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new NpzStore(file, told, limit));
     }
 
@@ -105,15 +105,15 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             String name = isNamed ? member.name().substring(0, member.name().length() - ENDING.length())
                     : member.name();
             if (!names.add(name)) {
-                throw new MalformedStoreException(file.path(), "two members for the array '" + name + "'", "one");
+                throw new MalformedStoreException(file.location(), "two members for the array '" + name + "'", "one");
             }
-            NpyArray array = NpyArray.read(file.path(), member.inWords(), MemorySegment.ofArray(head),
+            NpyArray array = NpyArray.read(file.location(), member.inWords(), MemorySegment.ofArray(head),
                     member.byteSize(), told);
             if (member.method() == ZipMember.STORED) {
                 member.check(file);
             }
             if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
-                throw new MalformedStoreException(file.path(), member.inWords() + " has " + array.dataBytes()
+                throw new MalformedStoreException(file.location(), member.inWords() + " has " + array.dataBytes()
                         + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
                         + " of such, which are converted in memory");
             }
@@ -121,7 +121,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             found.add(new Part(member, array, array.spec(name), isView ? -1 : blocks++));
         }
         if (found.isEmpty() && !members.isEmpty()) {
-            throw new MalformedStoreException(file.path(), "a zip archive of " + members.size()
+            throw new MalformedStoreException(file.location(), "a zip archive of " + members.size()
                     + " files, none of them an array", "members in the format of .npy");
         }
         return found;
@@ -177,7 +177,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         Part part = parts.get(index);
         long rowCount = part.spec.rank() == 0 ? 1 : part.spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the 0 to " + rowCount + " of array '" + part.spec.name() + "'");
         }
         long rowBytes = part.spec.rowBytes();
@@ -207,7 +207,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         if (digest) {
             return TensorStore.super.inspect(true, progress);
         }
-        return new Inspection(file.path(), StoreFormat.NPZ.toString(), List.of(file.path()), details(), parts.stream()
+        return new Inspection(file.location(), StoreFormat.NPZ.toString(), List.of(file.location()), details(), parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),
                         LongStream.of(part.spec.shape()).boxed().toList(), part.array.storedOrder(),
                         part.array.dataBytes(), null, null))
@@ -222,7 +222,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             arrays.add(new StoredArray(part.spec.name(), part.array.storedDtype(), part.array.storedOrder(),
                     tensor(i)));
         }
-        return new StoreInfo(StoreFormat.NPZ.toString(), List.of(file.path()), details(), arrays);
+        return new StoreInfo(StoreFormat.NPZ.toString(), List.of(file.location()), details(), arrays);
     }
 
     private Map<String, Object> details() {
@@ -251,6 +251,6 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + parts.size() + " arrays)";
+        return file.location() + " (" + parts.size() + " arrays)";
     }
 }

@@ -269,6 +269,6 @@ final class ZipDirectory {
     }
 
     private MalformedStoreException malformed(long offset, String found, String expected) {
-        return new MalformedStoreException(file.path(), offset, found, expected);
+        return new MalformedStoreException(file.location(), offset, found, expected);
     }
 }

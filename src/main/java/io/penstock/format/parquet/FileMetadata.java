@@ -47,7 +47,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         MemorySegment bytes = file.segment();
         long size = bytes.byteSize();
         if (size < MAGIC_BYTES + TAIL_BYTES) {
-            throw new MalformedStoreException(file.path(), "a file of " + size + " bytes", "at least "
+            throw new MalformedStoreException(file.location(), "a file of " + size + " bytes", "at least "
                     + (MAGIC_BYTES + TAIL_BYTES) + ", as Parquet's magics and footer size take");
         }
         checkMagic(file, 0);
@@ -55,20 +55,20 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         long footerBytes = bytes.get(LittleEndian.I32, size - TAIL_BYTES) & 0xFFFFFFFFL;
         long footerStart = size - TAIL_BYTES - footerBytes;
         if (footerStart < MAGIC_BYTES) {
-            throw new MalformedStoreException(file.path(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
                     "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
         }
-        return read(new ThriftReader(file.path(), bytes, footerStart, size - TAIL_BYTES), footerStart);
+        return read(new ThriftReader(file.location(), bytes, footerStart, size - TAIL_BYTES), footerStart);
     }
 
     private static void checkMagic(MappedFile file, long at) throws MalformedStoreException {
         String magic = new String(file.segment().asSlice(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.ISO_8859_1);
         if (magic.equals("PARE")) {
-            throw new MalformedStoreException(file.path(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");
+            throw new MalformedStoreException(file.location(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");
         }
         if (!magic.equals("PAR1")) {
-            throw new MalformedStoreException(file.path(), at, "no magic of Parquet"
+            throw new MalformedStoreException(file.location(), at, "no magic of Parquet"
                     + (at == 0 ? "" : " at the file's end (is it cut?)"), "PAR1");
         }
     }

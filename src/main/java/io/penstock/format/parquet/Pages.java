@@ -39,10 +39,10 @@ final class Pages implements AutoCloseable {
     PageHeader next() throws IOException {
         headerAt = at;
         if (at >= end) {
-            throw new MalformedStoreException(file.path(), at, "the end of a column chunk's pages",
+            throw new MalformedStoreException(file.location(), at, "the end of a column chunk's pages",
                     "more values of " + String.join(".", chunk.path()));
         }
-        ThriftReader in = new ThriftReader(file.path(), file.segment(), at, end);
+        ThriftReader in = new ThriftReader(file.location(), file.segment(), at, end);
         header = PageHeader.read(in);
         at = in.position();
         if (header.compressedBytes() > end - at) {
@@ -127,7 +127,7 @@ final class Pages implements AutoCloseable {
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file.path(), headerAt, String.join(".", chunk.path()) + ": " + found,
+        return new MalformedStoreException(file.location(), headerAt, String.join(".", chunk.path()) + ": " + found,
                 expected);
     }
 

@@ -5,6 +5,7 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
@@ -14,7 +15,6 @@ import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +33,7 @@ public final class ParquetStore implements RecordStore {
     private record Group(ParquetPart part, RowGroup rows) {
     }
 
-    private final Path path;
+    private final Location path;
     private final List<ParquetPart> parts;
     private final List<Column> columns;
     /** The row groups that have rows. */
@@ -44,7 +44,7 @@ public final class ParquetStore implements RecordStore {
     private final DecodedSpill copy;
     private volatile String fingerprint;
 
-    private ParquetStore(Path path, List<ParquetPart> parts) throws MalformedStoreException {
+    private ParquetStore(Location path, List<ParquetPart> parts) throws MalformedStoreException {
         this.path = path;
         this.parts = parts;
         this.columns = parts.getFirst().columns().stream().map(ParquetColumn::column).toList();
@@ -79,10 +79,10 @@ public final class ParquetStore implements RecordStore {
      *     the files differ in their columns, or if one of a set is missing
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    public static ParquetStore open(Location path, String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Path file : ParquetFiles.of(path, member)) {
+            for (Location file : ParquetFiles.of(path, member)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
@@ -105,8 +105,8 @@ public final class ParquetStore implements RecordStore {
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
         if (!found.equals(columns)) {
-            throw new MalformedStoreException(part.file().path(), "the columns " + found, columns + ", as "
-                    + parts.getFirst().file().path().getFileName() + " has");
+            throw new MalformedStoreException(part.file().location(), "the columns " + found, columns + ", as "
+                    + parts.getFirst().file().location().name() + " has");
         }
     }
 
@@ -144,7 +144,7 @@ public final class ParquetStore implements RecordStore {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
-            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().path(), "row "
+            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().location(), "row "
                     + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
         }
         block.locate(row, into);
@@ -183,7 +183,7 @@ public final class ParquetStore implements RecordStore {
 
     @Override
     public Inspection inspect(boolean digest, Progress progress) {
-        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().path()).toList(),
+        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(),
                 ParquetDetails.of(this, parts, digest, progress));
     }
 

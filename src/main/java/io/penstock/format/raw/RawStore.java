@@ -2,6 +2,7 @@ package io.penstock.format.raw;
 
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -13,7 +14,6 @@ import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +48,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
      * @throws IOException if there is no such file, or it cannot be read
      * @throws IllegalArgumentException if the dtype is null, or there is no such shape
      */
-    public static RawStore open(Path path, DType dtype, List<Long> shape) throws IOException {
+    public static RawStore open(Location path, DType dtype, List<Long> shape) throws IOException {
         return open(path, dtype, shape, 0);
     }
 
@@ -66,7 +66,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
      * @throws IllegalArgumentException if the dtype is null, there is no such shape, or the header is of fewer than no
      *     bytes
      */
-    public static RawStore open(Path path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
+    public static RawStore open(Location path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
         if (dtype == null) {
             throw new IllegalArgumentException("raw data need a dtype: nothing in the file says it");
         }
@@ -87,18 +87,18 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
             throws MalformedStoreException {
         long bytes = file.byteSize() - headerBytes;
         if (bytes < 0) {
-            throw new MalformedStoreException(file.path(), file.byteSize(), "the file ends", "a header of "
+            throw new MalformedStoreException(file.location(), file.byteSize(), "the file ends", "a header of "
                     + headerBytes + " bytes");
         }
         if (told.isVariable()) {
             if (bytes % told.rowBytes() != 0) {
-                throw new MalformedStoreException(file.path(), file.byteSize(), bytes + " bytes",
+                throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
                         "a whole number of rows of " + told.rowBytes());
             }
             return told.withLength(bytes / told.rowBytes());
         }
         if (bytes != told.byteSize()) {
-            throw new MalformedStoreException(file.path(), file.byteSize(), bytes + " bytes",
+            throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
                     told.byteSize() + ", as " + told.dtype() + Arrays.toString(told.shape()).replace(" ", "") + " has");
         }
         return told;
@@ -120,7 +120,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
         Objects.checkIndex(index, 1);
         long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the tensor's 0 to " + rowCount);
         }
         long rowBytes = spec.rowBytes();
@@ -144,7 +144,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public StoreInfo info() {
-        return new StoreInfo(StoreFormat.RAW.toString(), List.of(file.path()), Map.of(),
+        return new StoreInfo(StoreFormat.RAW.toString(), List.of(file.location()), Map.of(),
                 List.of(new StoredArray("", tensor(0))));
     }
 
@@ -155,6 +155,6 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
+        return file.location() + " (" + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "") + ")";
     }
 }

@@ -1,13 +1,11 @@
 package io.penstock.format.safetensors;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,13 +18,13 @@ import java.util.Map;
  * @param path the index
  * @param weightMap the file of each tensor, in the order of the index
  */
-record SafetensorsIndex(Path path, Map<String, String> weightMap) {
+record SafetensorsIndex(Location path, Map<String, String> weightMap) {
 
     static final String ENDING = ".safetensors.index.json";
 
-    static SafetensorsIndex read(Path path) throws IOException {
+    static SafetensorsIndex read(Location path) throws IOException {
         byte[] text;
-        try (InputStream in = RegularFile.newInputStream(path)) {
+        try (InputStream in = path.newInputStream()) {
             text = in.readNBytes(SafetensorsHeader.MAX_HEADER_BYTES + 1);
         }
         if (text.length > SafetensorsHeader.MAX_HEADER_BYTES) {
@@ -60,20 +58,8 @@ record SafetensorsIndex(Path path, Map<String, String> weightMap) {
     }
 
     /** Where a file is. No name leads out of the index's folder. */
-    Path resolve(String shard) throws MalformedStoreException {
-        try {
-            Path name = Path.of(shard);
-            boolean leaves = name.isAbsolute() || name.getRoot() != null || shard.isEmpty();
-            for (Path part : name) {
-                leaves |= part.toString().equals("..");
-            }
-            // A backslash separates names on other systems, and what is one name here must be one there.
-            if (!leaves && shard.indexOf('\\') < 0) {
-                return path.resolveSibling(name);
-            }
-        } catch (InvalidPathException _) {
-            // refused below
-        }
-        throw new MalformedStoreException(path, "the file name '" + shard + "'", "a name within the index's folder");
+    Location resolve(String shard) throws MalformedStoreException {
+        return path.parent().inside(shard).orElseThrow(() -> new MalformedStoreException(path,
+                "the file name '" + shard + "'", "a name within the index's folder"));
     }
 }

@@ -1,14 +1,12 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -32,7 +30,7 @@ import java.util.Map;
  * @param names what the shards are called
  * @param shards the shards, by their number
  */
-record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
+record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
 
     static final String ENDING = ".penstock-shards";
 
@@ -81,18 +79,18 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
      *
      * @throws MalformedStoreException if it is none of this version, or says what cannot be
      */
-    static ShardRecord read(Path file) throws IOException {
-        long size = Files.size(file);
+    static ShardRecord read(Location file) throws IOException {
+        long size = file.byteSize();
         if (size > MAX_BYTES) {
             throw new MalformedStoreException(file, size + " bytes", "a record of shards of at most " + MAX_BYTES);
         }
         try {
-            Map<String, Object> fields = Json.object(Json.parse(RegularFile.readAllBytes(file)));
+            Map<String, Object> fields = Json.object(Json.parse(file.readAllBytes()));
             if (!Long.valueOf(VERSION).equals(fields.get(VERSION_KEY))) {
                 throw new MalformedStoreException(file, VERSION_KEY + " " + fields.get(VERSION_KEY),
                         Long.toString(VERSION));
             }
-            String name = file.getFileName().toString();
+            String name = file.name();
             ShardNames names = ShardNames.of(name.substring(0, name.length() - ENDING.length()));
             if (!names.pattern().equals(fields.get("pattern")) || !names.isNumbered()) {
                 throw new MalformedStoreException(file, "pattern " + fields.get("pattern"),
@@ -112,7 +110,7 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
         }
     }
 
-    private static Entry entry(Path file, ShardNames names, int position, Object value)
+    private static Entry entry(Location file, ShardNames names, int position, Object value)
             throws MalformedStoreException {
         if (value instanceof Map<?, ?> fields && fields.size() == 4 && fields.get("name") instanceof String name
                 && name.equals(names.name(position)) && fields.get("bytes") instanceof Long bytes && bytes >= 0
@@ -125,16 +123,16 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
     }
 
     /** What it means that a folder lacks shards. */
-    MalformedStoreException missing(Path folder, List<String> missing) {
+    MalformedStoreException missing(Location folder, List<String> missing) {
         String found = "no " + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
                 + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " shards more" : "");
-        return new MalformedStoreException(folder, found, "the " + shards.size() + " shards that " + file.getFileName()
+        return new MalformedStoreException(folder, found, "the " + shards.size() + " shards that " + file.name()
                 + " names (a list of shards reads those that are there)");
     }
 
     /** What it means that a shard is another one than the record says. */
-    MalformedStoreException other(Path shard, String found, String expected) {
-        return new MalformedStoreException(shard, found, expected + ", as " + file.getFileName()
+    MalformedStoreException other(Location shard, String found, String expected) {
+        return new MalformedStoreException(shard, found, expected + ", as " + file.name()
                 + " says (a shard of another dataset? if it was changed on purpose, remove that file)");
     }
 }

@@ -2,12 +2,12 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Collections;
@@ -40,7 +39,7 @@ public final class WebDatasetStore implements RecordStore {
     private static final int HEX_DIGITS = 32;
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
-    private final List<Path> paths;
+    private final List<Location> paths;
     private final Arena arena;
     private final Shard[] shards;
     /** First record of each shard, and behind the last one the count of records. */
@@ -50,7 +49,7 @@ public final class WebDatasetStore implements RecordStore {
     private final int[][] columnOfSuffix;
     private final AtomicLongArray maxLengths;
 
-    private WebDatasetStore(List<Path> paths, Arena arena, Shard[] shards) throws MalformedStoreException {
+    private WebDatasetStore(List<Location> paths, Arena arena, Shard[] shards) throws MalformedStoreException {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
@@ -88,7 +87,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(Path path) throws IOException {
+    public static WebDatasetStore open(Location path) throws IOException {
         return open(path, DecodeLimit.DEFAULT);
     }
 
@@ -102,9 +101,9 @@ public final class WebDatasetStore implements RecordStore {
      * @throws DecodeLimitException if a shard decodes to more than the limit
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(Path path, DecodeLimit limit) throws IOException {
+    public static WebDatasetStore open(Location path, DecodeLimit limit) throws IOException {
         return Generation.open(path, () -> ShardList.generation(path), () -> {
-            List<Path> shards = ShardList.of(path);
+            List<Location> shards = ShardList.of(path);
             return open(shards, ShardSets.of(shards), IndexUse.SIDECAR, limit);
         });
     }
@@ -118,7 +117,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws MalformedStoreException if a shard is not as it should be
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(List<Path> shards, IndexUse use) throws IOException {
+    public static WebDatasetStore open(List<Location> shards, IndexUse use) throws IOException {
         if (shards.isEmpty()) {
             throw new IllegalArgumentException("no shards");
         }
@@ -126,12 +125,12 @@ public final class WebDatasetStore implements RecordStore {
                 () -> open(shards, ShardSets.of(shards), use, DecodeLimit.DEFAULT));
     }
 
-    private static WebDatasetStore open(List<Path> shards, ShardSets sets, IndexUse use, DecodeLimit limit)
+    private static WebDatasetStore open(List<Location> shards, ShardSets sets, IndexUse use, DecodeLimit limit)
             throws IOException {
         Arena arena = Arena.ofShared();
         Shard[] opened = null;
         try {
-            opened = ParallelOpening.open(shards, sets, use, limit, arena);
+            opened = ParallelOpening.open(shards, use, limit, arena);
             sets.check(opened);
             return new WebDatasetStore(List.copyOf(shards), arena, opened);
         } catch (Throwable t) {
@@ -157,10 +156,10 @@ public final class WebDatasetStore implements RecordStore {
      * Whether there are tars in a folder.
      *
      * @param folder the folder
-     * @return whether at least one file in it is a {@linkplain ShardList#isShard shard} by its name
+     * @return whether at least one file in it is a shard by its name
      * @throws IOException if the folder cannot be read
      */
-    public static boolean isFolderOfTars(Path folder) throws IOException {
+    public static boolean isFolderOfTars(Location folder) throws IOException {
         return ShardList.isFolderOfTars(folder);
     }
 
@@ -184,7 +183,7 @@ public final class WebDatasetStore implements RecordStore {
      *
      * @return their files
      */
-    public List<Path> shards() {
+    public List<Location> shards() {
         return paths;
     }
 
@@ -316,7 +315,7 @@ public final class WebDatasetStore implements RecordStore {
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
-                Arrays.stream(shards).map(shard -> CommittedFolder.settled(shard.path())).toList(),
+                Arrays.stream(shards).map(Shard::path).toList(),
                 new WebDatasetInspection(this, shards).details(digest, progress));
     }
 

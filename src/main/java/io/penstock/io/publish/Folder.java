@@ -1,14 +1,9 @@
 package io.penstock.io.publish;
 
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Predicate;
 
 /** Calls on folders. */
 public final class Folder {
@@ -68,23 +63,5 @@ public final class Folder {
      */
     public static void flush(Path folder) throws IOException {
         AtomicFile.flushFolder(folder);
-    }
-
-    /**
-     * What is in a folder.
-     *
-     * @param folder the folder
-     * @param chosen tells which of its files and folders are wanted
-     * @return their paths, in no order
-     * @throws IOException if it cannot be read
-     */
-    public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
-        List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
-            all.forEach(found::add);
-        } catch (DirectoryIteratorException e) {
-            throw new IOException(folder + ": the folder cannot be read: " + e.getCause().getMessage(), e.getCause());
-        }
-        return found;
     }
 }

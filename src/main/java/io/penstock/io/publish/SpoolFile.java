@@ -175,7 +175,7 @@ public final class SpoolFile implements AutoCloseable {
      * @param cause what the OS said
      * @return the exception to throw
      */
-    public static IOException failed(Path target, long offset, IOException cause) {
+    public static IOException failed(Object target, long offset, IOException cause) {
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         return new IOException(target + ": cannot be written at byte " + offset + ": " + reason, cause);
     }
@@ -188,7 +188,7 @@ public final class SpoolFile implements AutoCloseable {
      * @param cause what the OS said
      * @return the exception to throw
      */
-    public static IOException unreadable(Path file, long offset, IOException cause) {
+    public static IOException unreadable(Object file, long offset, IOException cause) {
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         return new IOException(file + ": cannot be read at byte " + offset + ": " + reason, cause);
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.store.Column;
@@ -54,7 +55,7 @@ class ArrowStoreTest {
                 assertEquals(bits, plain.isConverted(c));
                 plain.locate(59, c, span);
                 assertNotNull(span.file());
-                assertEquals(!bits, span.file().path().endsWith("file_uncompressed.arrow"));
+                assertEquals(!bits, span.file().location().path().endsWith("file_uncompressed.arrow"));
             }
             assertTrue(zstd.isConverted(column(zstd, "tokens")));
         }
@@ -159,7 +160,7 @@ class ArrowStoreTest {
     @Test
     void aSplitIsChosenAndAnErrorListsThem() throws IOException {
         Path splits = ArrowPeerTest.folder().resolve("splits");
-        assertEquals(StoreFormat.ARROW, StoreFormat.recognize(splits));
+        assertEquals(StoreFormat.ARROW, StoreFormat.recognize(Location.of(splits)));
         String message = assertThrows(MalformedStoreException.class, () -> RecordStore.open(splits)).getMessage();
         assertTrue(message.contains("[train, test]") || message.contains("[test, train]"), message);
         assertThrows(MalformedStoreException.class,
@@ -266,12 +267,12 @@ class ArrowStoreTest {
         for (String name : List.of("file_uncompressed.arrow", "stream_uncompressed.arrow", "file_lz4.arrow")) {
             Path copy = folder.resolve(name.replace(".arrow", ".bin"));
             Files.copy(Fixtures.path("arrow/" + name), copy);
-            assertEquals(StoreFormat.ARROW, StoreFormat.recognize(copy));
+            assertEquals(StoreFormat.ARROW, StoreFormat.recognize(Location.of(copy)));
         }
         Path legacy = Files.copy(ArrowPeerTest.folder().resolve("legacy.arrow"), folder.resolve("old.bin"));
-        assertEquals(StoreFormat.ARROW, StoreFormat.recognize(legacy));
+        assertEquals(StoreFormat.ARROW, StoreFormat.recognize(Location.of(legacy)));
         byte[] tokens = new byte[4096];
         Arrays.fill(tokens, (byte) -1);
-        assertEquals(StoreFormat.NANOGPT, StoreFormat.recognize(Files.write(folder.resolve("t.bin"), tokens)));
+        assertEquals(StoreFormat.NANOGPT, StoreFormat.recognize(Location.of(Files.write(folder.resolve("t.bin"), tokens))));
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
@@ -37,7 +38,7 @@ class VerificationTest {
     private static Path folder;
 
     private static Verification verify(Path path) throws IOException, InterruptedException {
-        return Verification.run(path, OpenOptions.DEFAULT, 2, Progress.NONE);
+        return Verification.run(Location.of(path), OpenOptions.DEFAULT, 2, Progress.NONE);
     }
 
     @TestFactory

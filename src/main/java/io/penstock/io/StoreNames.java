@@ -1,4 +1,4 @@
-package io.penstock.io.publish;
+package io.penstock.io;
 
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -15,17 +15,16 @@ public final class StoreNames {
     }
 
     /**
-     * All names that a writer of such a file may have been given: the file's own, a prefix without its ending, and the
-     * patterns of a numbered file.
+     * All names that a writer of such a file may have been given: the file's own, and what is left of it without its
+     * last endings, each as it is and as the patterns of a numbered file. {@code corpus.bin.crc32c} is written with the
+     * store {@code corpus}.
      */
     static Set<String> of(String file) {
         Set<String> names = new LinkedHashSet<>();
-        names.add(file);
-        int dot = file.lastIndexOf('.');
-        if (dot > 0) {
-            names.add(file.substring(0, dot));
+        for (String name = file; !name.isEmpty(); name = name.substring(0, Math.max(name.lastIndexOf('.'), 0))) {
+            names.add(name);
+            names.addAll(patternsOf(name));
         }
-        names.addAll(patternsOf(file));
         return names;
     }
 
