@@ -608,7 +608,7 @@ public final class SampleReader implements AutoCloseable {
         int runs = 0;
         for (int i = 0; i < count; i++) {
             locate(samples[i], field, span);
-            if (runs == MAX_RUNS || runs > 0 && (span.segment() != part.segment() || span.file() != part.file())) {
+            if (runs == MAX_RUNS || runs > 0 && !span.isBeside(part)) {
                 at += copyRuns(samples, first, runs, target, at);
                 first = i;
                 runs = 0;

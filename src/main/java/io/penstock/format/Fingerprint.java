@@ -42,12 +42,7 @@ public final class Fingerprint {
                 file.advise(advice, blockStart(i, size), blockBytes(i, size));
             }
         }
-        try {
-            return add(file.segment());
-        } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
-        }
+        return file.reading(() -> add(file.mapping()));
     }
 
     /**

@@ -38,6 +38,6 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
      * @return a view of the mapping
      */
     public Tensor tensor() {
-        return Tensor.of(file.segment().asSlice(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
+        return Tensor.of(file.range(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
     }
 }

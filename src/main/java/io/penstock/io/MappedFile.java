@@ -260,6 +260,11 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
+        if (isSparse() && advice == Advice.WILL_NEED) {
+            prefetch(offset, bytes);
+        } else if (advice == Advice.POPULATE_READ) {
+            require(offset, bytes);
+        }
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
         }

@@ -93,6 +93,16 @@ public final class Span {
         return segment;
     }
 
+    /**
+     * Whether the offsets of another span count in the same file or memory.
+     *
+     * @param other the other span
+     * @return true if so
+     */
+    public boolean isBeside(Span other) {
+        return segment == other.segment && file == other.file;
+    }
+
     /** What {@link #byteOffset} counts in, for readers that require what they read. */
     MemorySegment base() {
         return segment;

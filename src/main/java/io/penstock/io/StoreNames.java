@@ -10,6 +10,10 @@ public final class StoreNames {
 
     private static final Pattern DIGITS = Pattern.compile("[0-9]+");
     private static final int MAX_WIDTH = 9;
+    /** No file has a longer name; a pattern of shards may be far longer. */
+    private static final int MAX_NAME = 255;
+    /** As many as a file has that describes another one: {@code x.tar.gz.crc32c}. */
+    private static final int MAX_ENDINGS = 3;
 
     private StoreNames() {
     }
@@ -21,9 +25,11 @@ public final class StoreNames {
      */
     static Set<String> of(String file) {
         Set<String> names = new LinkedHashSet<>();
-        for (String name = file; !name.isEmpty(); name = name.substring(0, Math.max(name.lastIndexOf('.'), 0))) {
+        String name = file.length() > MAX_NAME ? "" : file;
+        for (int endings = 0; endings <= MAX_ENDINGS && !name.isEmpty(); endings++) {
             names.add(name);
             names.addAll(patternsOf(name));
+            name = name.substring(0, Math.max(name.lastIndexOf('.'), 0));
         }
         return names;
     }

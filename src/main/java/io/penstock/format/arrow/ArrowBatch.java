@@ -128,7 +128,7 @@ final class ArrowBatch {
             throw new MalformedStoreException(file.location(), start, "column '" + column + "': a compressed buffer of "
                     + bytes + " bytes", "at least " + SIZE_PREFIX_BYTES);
         }
-        long decoded = file.segment().get(LittleEndian.I64, start);
+        long decoded = file.range(start, SIZE_PREFIX_BYTES).get(LittleEndian.I64, 0);
         long packed = bytes - SIZE_PREFIX_BYTES;
         if (decoded < -1 || decoded > packed * compression.maxRatio()) {
             throw new MalformedStoreException(file.location(), start, "column '" + column + "': " + packed

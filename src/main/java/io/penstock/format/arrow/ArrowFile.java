@@ -41,7 +41,7 @@ final class ArrowFile {
 
     /** Whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
-        return startsWithMagic(file.segment());
+        return startsWithMagic(file.range(0, Math.min(file.byteSize(), HEAD_BYTES)));
     }
 
     private static boolean startsWithMagic(MemorySegment bytes) {
@@ -96,19 +96,18 @@ final class ArrowFile {
     }
 
     private static void readFile(MappedFile file, Sink sink) throws MalformedStoreException {
-        MemorySegment all = file.segment();
-        long size = all.byteSize();
-        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(all, size - MAGIC.length)) {
+        long size = file.byteSize();
+        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(file.range(size - MAGIC.length, MAGIC.length), 0)) {
             throw new MalformedStoreException(file.location(), Math.max(0, size - MAGIC.length),
                     "no ARROW1 at the file's end", "the footer and its magic (is the file cut?)");
         }
-        int footerBytes = all.get(LittleEndian.I32, size - TAIL_BYTES);
+        int footerBytes = file.range(size - TAIL_BYTES, Integer.BYTES).get(LittleEndian.I32, 0);
         if (footerBytes <= 0 || footerBytes > size - TAIL_BYTES - HEAD_BYTES) {
             throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
                     "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
         }
         long footerStart = size - TAIL_BYTES - footerBytes;
-        FlatTable footer = FlatTable.root(file.location(), all, footerStart, footerBytes);
+        FlatTable footer = FlatTable.root(file.location(), file.range(footerStart, footerBytes), footerStart);
         FlatTable schema = footer.table(1);
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");

@@ -56,7 +56,7 @@ final class DecodedBuffers implements AutoCloseable {
 
     /** A buffer; it is decoded if it was not. */
     MemorySegment segment(MappedFile file, long place, long bytes) {
-        return place >= 0 ? file.segment().asSlice(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
+        return place >= 0 ? file.range(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
     }
 
     /** Points at a part of a buffer; decodes it if it was not. */
@@ -73,10 +73,11 @@ final class DecodedBuffers implements AutoCloseable {
         if (place < 0) {
             return blocks.number((int) (FIRST_DECODED - place), offset, bytes);
         }
+        file.require(place + offset, bytes);
         return switch (bytes) {
-            case Byte.BYTES -> file.segment().get(ValueLayout.JAVA_BYTE, place + offset);
-            case Integer.BYTES -> file.segment().get(LittleEndian.I32, place + offset);
-            default -> file.segment().get(LittleEndian.I64, place + offset);
+            case Byte.BYTES -> file.mapping().get(ValueLayout.JAVA_BYTE, place + offset);
+            case Integer.BYTES -> file.mapping().get(LittleEndian.I32, place + offset);
+            default -> file.mapping().get(LittleEndian.I64, place + offset);
         };
     }
 
@@ -129,7 +130,7 @@ final class DecodedBuffers implements AutoCloseable {
         MappedFile file = files.get((int) fileOf.get(buffer));
         long offset = offsets.get(buffer);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment stored = file.segment().asSlice(offset, storedBytes.get(buffer));
+            MemorySegment stored = file.range(offset, storedBytes.get(buffer));
             Compression compression = compressions.get(buffer);
             boolean bits = isBits.get(buffer);
             MemorySegment plain = bits && compression != Compression.NONE
@@ -149,8 +150,7 @@ final class DecodedBuffers implements AutoCloseable {
             throw new MalformedStoreException(file.location(), offset, e.getMessage(),
                     "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         } catch (OutOfMemoryError e) {
             throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
         }

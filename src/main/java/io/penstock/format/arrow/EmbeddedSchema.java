@@ -57,7 +57,7 @@ public final class EmbeddedSchema {
             throw new MalformedStoreException(file, "a schema of Arrow of " + length + " bytes", "at most "
                     + (message.length - at));
         }
-        FlatTable root = FlatTable.root(file, bytes, at, length);
+        FlatTable root = FlatTable.root(file, bytes.asSlice(at, length), at);
         FlatTable header = root.table(HEADER_FIELD);
         if (root.u8(TYPE_FIELD, 0) != ArrowMessage.SCHEMA || header == null) {
             throw root.malformed("a message of type " + root.u8(TYPE_FIELD, 0), "a schema");

@@ -52,10 +52,9 @@ final class FlatTable {
     }
 
     /** The root of the buffer that starts at a byte of a file. */
-    static FlatTable root(Location file, MemorySegment all, long start, long bytes) throws MalformedStoreException {
-        MemorySegment buffer = all.asSlice(start, bytes);
-        if (bytes < Integer.BYTES) {
-            throw new MalformedStoreException(file, start, bytes + " bytes of metadata", "a FlatBuffer");
+    static FlatTable root(Location file, MemorySegment buffer, long start) throws MalformedStoreException {
+        if (buffer.byteSize() < Integer.BYTES) {
+            throw new MalformedStoreException(file, start, buffer.byteSize() + " bytes of metadata", "a FlatBuffer");
         }
         return new FlatTable(file, start, buffer, Integer.toUnsignedLong(buffer.get(LittleEndian.I32, 0)));
     }

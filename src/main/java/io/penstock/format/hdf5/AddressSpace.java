@@ -67,8 +67,9 @@ final class AddressSpace {
         return file;
     }
 
-    MemorySegment segment() {
-        return file.segment();
+    /** The file's bytes, of which what is read must be required. */
+    MemorySegment mapping() {
+        return file.mapping();
     }
 
     /** The position behind the last byte that may be addressed. */

@@ -91,7 +91,7 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
         }
         for (long offset = 0; offset <= file.byteSize() - SIGNATURE.length;
                 offset = offset == 0 ? FIRST_USER_BLOCK_BYTES : 2 * offset) {
-            if (isAt(file.segment().asSlice(offset, SIGNATURE.length).toArray(ValueLayout.JAVA_BYTE), 0)) {
+            if (isAt(file.range(offset, SIGNATURE.length).toArray(ValueLayout.JAVA_BYTE), 0)) {
                 return offset;
             }
         }

@@ -56,7 +56,8 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
     private volatile String fingerprint;
 
     private LlmcStore(MappedFile file) throws MalformedStoreException {
-        MemorySegment bytes = file.segment();
+        MemorySegment bytes = file.mapping();
+        file.require(0, HEADER_BYTES);
         Location path = file.location();
         int magic = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(LittleEndian.I32, 0);
         if (magic == EVALUATION_MAGIC) {
@@ -177,7 +178,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public StoreInfo info() {
-        MemorySegment bytes = tokens.file().segment();
+        MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
                 .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());

@@ -52,7 +52,8 @@ final class MdsShards implements AutoCloseable {
             if (shard.raw().path().exists()) {
                 checkSize(shard.raw());
                 files[i] = Mapping.open(shard.raw().path(), file -> {
-                    checkTable(shard, file.location(), file.segment());
+                    file.require(0, tableBytes(shard.samples()));
+                    checkTable(shard, file.location(), file.mapping());
                     return file;
                 });
             } else if (shard.zip() != null && shard.zip().path().exists()) {
@@ -79,7 +80,8 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** Checks the ends of a shard's table; what is between them is checked as it is used. */
-    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes) throws MalformedStoreException {
+    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes)
+            throws MalformedStoreException {
         long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
         if (samples != shard.samples()) {
             throw new MalformedStoreException(file, 0, samples + " samples", shard.samples()

@@ -178,10 +178,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            if (shards.file(shard) != null) {
-                shards.file(shard).checkUnchanged();
-            }
-            throw fault;
+            throw shards.file(shard) == null ? fault : shards.file(shard).explain(fault);
         }
     }
 
@@ -201,7 +198,9 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
         shards.locate(shard, into);
-        MemorySegment bytes = into.segment();
+        MappedFile file = shards.file(shard);
+        MemorySegment bytes = file == null ? into.segment() : file.mapping();
+        require(file, 4 + 4 * sample, 2 * Integer.BYTES);
         long base = into.byteOffset();
         long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
         long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
@@ -211,6 +210,7 @@ public final class MdsStore implements RecordStore, Verifiable {
                     "behind the table, within the shard's " + into.byteSize() + " bytes, at least "
                     + 4L * variables + " bytes long");
         }
+        require(file, begin, end - begin);
         long size = base + begin;
         long at = heads;
         long start = 0;
@@ -232,6 +232,12 @@ public final class MdsStore implements RecordStore, Verifiable {
                     + ", which the sample has");
         }
         into.setPart(into, start, length);
+    }
+
+    private static void require(MappedFile plain, long offset, long bytes) {
+        if (plain != null) {
+            plain.require(offset, bytes);
+        }
     }
 
     private MalformedStoreException malformed(int shard, long offset, String found, String expected) {

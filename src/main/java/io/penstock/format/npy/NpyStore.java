@@ -33,25 +33,26 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
     private final MappedFile file;
     private final NpyArray array;
     private final TensorSpec spec;
-    private final Tensor tensor;
+    /** Row-major and little-endian, of what is not stored so; otherwise null. */
+    private final Tensor copy;
     private final Arena copyArena;
     private volatile String fingerprint;
 
     private NpyStore(MappedFile file, DType told) throws IOException {
         this.file = file;
-        this.array = NpyArray.read(file.location(), "", file.segment(), file.byteSize(), told);
+        MemorySegment head = file.range(0, Math.min(file.byteSize(), NpyArray.MAX_HEADER_BYTES));
+        this.array = NpyArray.read(file.location(), "", head, file.byteSize(), told);
         this.spec = array.spec("");
-        MemorySegment stored = file.segment().asSlice(array.dataOffset(), array.dataBytes());
         if (array.isInPlace()) {
             this.copyArena = null;
-            this.tensor = array.tensor(stored);
+            this.copy = null;
             return;
         }
         this.copyArena = Arena.ofShared();
         try {
-            MemorySegment copy = copyArena.allocate(array.dataBytes(), COPY_ALIGNMENT_BYTES);
-            array.convert(stored, copy);
-            this.tensor = array.tensor(copy.asReadOnly());
+            MemorySegment converted = copyArena.allocate(array.dataBytes(), COPY_ALIGNMENT_BYTES);
+            array.convert(file.range(array.dataOffset(), array.dataBytes()), converted);
+            this.copy = array.tensor(converted.asReadOnly());
         } catch (OutOfMemoryError e) {
             copyArena.close();
             throw new IOException(file.location() + ": no memory for the " + array.dataBytes()
@@ -95,7 +96,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
     @Override
     public Tensor tensor(int index) {
         Objects.checkIndex(index, 1);
-        return tensor;
+        return copy != null ? copy : array.tensor(file.range(array.dataOffset(), array.dataBytes()));
     }
 
     @Override
@@ -110,7 +111,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
         if (copyArena == null) {
             into.set(file, array.dataOffset() + firstRow * rowBytes, rows * rowBytes);
         } else {
-            into.set(tensor.segment(), firstRow * rowBytes, rows * rowBytes);
+            into.set(copy.segment(), firstRow * rowBytes, rows * rowBytes);
         }
     }
 
@@ -135,7 +136,7 @@ public final class NpyStore implements TensorStore, StoreInfo.Source {
         details.put("npy_version", array.version());
         details.put("converted", isConverted(0));
         return new StoreInfo("npy", List.of(file.location()), details, List.of(new StoredArray("",
-                array.storedDtype(), array.storedOrder(), tensor)));
+                array.storedDtype(), array.storedOrder(), tensor(0))));
     }
 
     @Override

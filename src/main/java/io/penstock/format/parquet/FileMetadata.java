@@ -44,7 +44,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
     }
 
     static FileMetadata read(MappedFile file) throws MalformedStoreException {
-        MemorySegment bytes = file.segment();
+        MemorySegment bytes = file.mapping();
         long size = bytes.byteSize();
         if (size < MAGIC_BYTES + TAIL_BYTES) {
             throw new MalformedStoreException(file.location(), "a file of " + size + " bytes", "at least "
@@ -52,17 +52,19 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         }
         checkMagic(file, 0);
         checkMagic(file, size - MAGIC_BYTES);
+        file.require(size - TAIL_BYTES, TAIL_BYTES);
         long footerBytes = bytes.get(LittleEndian.I32, size - TAIL_BYTES) & 0xFFFFFFFFL;
         long footerStart = size - TAIL_BYTES - footerBytes;
         if (footerStart < MAGIC_BYTES) {
             throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
                     "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
         }
+        file.require(footerStart, footerBytes);
         return read(new ThriftReader(file.location(), bytes, footerStart, size - TAIL_BYTES), footerStart);
     }
 
     private static void checkMagic(MappedFile file, long at) throws MalformedStoreException {
-        String magic = new String(file.segment().asSlice(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
+        String magic = new String(file.range(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.ISO_8859_1);
         if (magic.equals("PARE")) {
             throw new MalformedStoreException(file.location(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");

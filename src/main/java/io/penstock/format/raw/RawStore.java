@@ -112,7 +112,7 @@ public final class RawStore implements TensorStore, StoreInfo.Source {
     @Override
     public Tensor tensor(int index) {
         Objects.checkIndex(index, 1);
-        return Tensor.of(file.segment().asSlice(headerBytes, spec.byteSize()), spec.dtype(), spec.shape());
+        return Tensor.of(file.range(headerBytes, spec.byteSize()), spec.dtype(), spec.shape());
     }
 
     @Override

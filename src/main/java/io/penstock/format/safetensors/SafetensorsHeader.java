@@ -61,7 +61,7 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
             throw new MalformedStoreException(file.location(), fileBytes, "the file ends",
                     "8 bytes that say how long its header is");
         }
-        long headerBytes = file.segment().get(LittleEndian.I64, 0);
+        long headerBytes = file.range(0, LENGTH_BYTES).get(LittleEndian.I64, 0);
         if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
             throw new MalformedStoreException(file.location(), 0, "a header of " + Long.toUnsignedString(headerBytes)
                     + " bytes", "at most " + MAX_HEADER_BYTES);
@@ -71,7 +71,7 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
                     headerBytes + " bytes of it");
         }
         try {
-            byte[] text = file.segment().asSlice(LENGTH_BYTES, headerBytes).toArray(JAVA_BYTE);
+            byte[] text = file.range(LENGTH_BYTES, headerBytes).toArray(JAVA_BYTE);
             return new Parser(file, fileBytes - LENGTH_BYTES - headerBytes, text).header();
         } catch (OutOfMemoryError e) {
             throw new IOException(file.location() + ": no memory for what its header of " + headerBytes

@@ -68,7 +68,7 @@ class Hdf5StoreTest {
                 store.locate(index, 0, 1, span);
                 assertFalse(store.isConverted(index), name);
                 assertNotNull(span.file(), name);
-                assertEquals(Hdf5FixturesTest.own("kinds_old.h5"), span.file().location());
+                assertEquals(Location.of(Hdf5FixturesTest.own("kinds_old.h5")), span.file().location());
             }
             for (String name : List.of("/compact_be", "/flags", "/never_written", "/scalar_be")) {
                 assertTrue(store.isConverted(indexOf(store, name)), name);

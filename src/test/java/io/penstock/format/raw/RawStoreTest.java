@@ -50,7 +50,7 @@ class RawStoreTest {
                 assertFalse(store.isConverted(0));
                 Span span = new Span();
                 store.locate(0, 1, 2, span);
-                assertEquals(path, span.file().location());
+                assertEquals(Location.of(path), span.file().location());
                 assertEquals(List.of(8L, 16L), List.of(span.byteOffset(), span.byteSize()));
                 assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, 2, 2, span));
             }
