@@ -52,5 +52,7 @@ module io.penstock {
     exports io.penstock.transform;
     exports io.penstock.tune;
 
+    uses io.penstock.io.FileSource.Provider;
+
     opens io.penstock.cli to info.picocli;
 }

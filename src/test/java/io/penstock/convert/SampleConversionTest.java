@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.npy.NpyValue;
 import io.penstock.format.webdataset.WebDatasetStore;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;

@@ -1,8 +1,8 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 
 /**
  * One record batch as its metadata describe it: nodes (lengths and counts of nulls) and buffers, in the order in which

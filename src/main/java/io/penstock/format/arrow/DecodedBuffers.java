@@ -2,13 +2,13 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

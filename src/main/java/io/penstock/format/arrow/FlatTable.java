@@ -1,8 +1,8 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

@@ -1,12 +1,12 @@
 package io.penstock.format.files;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.RegularFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -243,7 +242,7 @@ public final class FilesStore implements RecordStore {
                 }
             }
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 
     private static byte[] u32(long value) {

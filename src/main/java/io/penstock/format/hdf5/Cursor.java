@@ -2,8 +2,8 @@ package io.penstock.format.hdf5;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

@@ -19,7 +19,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -205,7 +204,7 @@ public final class Hdf5Store implements TensorStore {
                         + tensor.bandBytes(band) + " bytes of it", e);
             }
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 
     @Override

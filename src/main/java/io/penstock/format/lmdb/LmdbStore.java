@@ -3,11 +3,11 @@ package io.penstock.format.lmdb;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -170,8 +170,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
@@ -197,8 +196,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
@@ -216,8 +214,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 

@@ -1,9 +1,9 @@
 package io.penstock.format.lmdb;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -2,12 +2,12 @@ package io.penstock.format.mds;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Mapping;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -22,7 +22,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -353,7 +352,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
         String storedDtype = StoredArray.storedDtypeOf(dtype());
         return new Inspection.Array(TOKENS, dtype(), storedDtype, List.of(index.tokens()), null, bytes,
-                digest ? HexFormat.of().formatHex(sha256.digest()) : null, digest && isInteger ? max : null);
+                digest ? Sha256.hex(sha256) : null, digest && isInteger ? max : null);
     }
 
     @Override

@@ -136,8 +136,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             }
             file.checkUnchanged();
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 

@@ -2,9 +2,9 @@ package io.penstock.format.npz;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

@@ -2,11 +2,11 @@ package io.penstock.format.safetensors;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.ArrayList;

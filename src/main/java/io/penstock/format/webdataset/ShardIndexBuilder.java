@@ -1,10 +1,10 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.spill.NativeBytes;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.Sha256;
 import io.penstock.io.publish.SpoolFile;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

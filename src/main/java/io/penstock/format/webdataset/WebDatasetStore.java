@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
@@ -330,7 +329,7 @@ public final class WebDatasetStore implements RecordStore {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
-                + HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 
     /** A mapped shard, for tests of what is shared. */

@@ -2,17 +2,16 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Generation;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
@@ -154,7 +153,7 @@ public final class WebDatasetStream implements AutoCloseable {
             sha256.update((path.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:shards=" + shards.size() + ":sha256="
-                + HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 
     private void begin(long newEpoch) {

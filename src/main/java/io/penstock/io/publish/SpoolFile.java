@@ -1,6 +1,6 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

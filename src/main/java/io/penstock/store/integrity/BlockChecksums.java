@@ -1,10 +1,10 @@
 package io.penstock.store.integrity;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
+import io.penstock.memory.LittleEndian;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

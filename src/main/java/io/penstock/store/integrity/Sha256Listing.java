@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -109,7 +108,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
                 read.accept(bytes);
             }
         }
-        String found = HexFormat.of().formatHex(sha256.digest());
+        String found = Sha256.hex(sha256);
         return found.equals(hex) ? null : new Fault(file, "sha256", file + ": SHA-256 " + found + ", expected " + hex
                 + ", as " + listing.name() + " says");
     }

@@ -11,13 +11,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.dataset.TensorRows;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;

@@ -9,12 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
