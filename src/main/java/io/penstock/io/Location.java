@@ -103,7 +103,8 @@ public record Location(FileSource source, String path) {
      * A file in this folder, or below it, by a name that a file says which may be anybody's.
      *
      * @param name the name
-     * @return its location; empty if the name leads out of this folder, or is a path on one system and a name on another
+     * @return its location; empty if the name leads out of this folder, or is a path on one system and a name on
+     * another
      */
     public Optional<Location> inside(String name) {
         boolean leaves = name.indexOf('\\') >= 0 || name.indexOf('\0') >= 0;

@@ -116,7 +116,8 @@ class ShrinkingFileTest {
             assertTrue(assertThrows(UncheckedIOException.class, store::fingerprint).getMessage()
                     .contains("corpus.bin"));
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(Location.of(prefix), store, true, Progress.NONE)).getMessage().contains("corpus"));
+                    () -> Inspection.of(Location.of(prefix), store, true,
+                    Progress.NONE)).getMessage().contains("corpus"));
         }
     }
 

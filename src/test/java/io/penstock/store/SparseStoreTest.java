@@ -51,7 +51,8 @@ class SparseStoreTest {
 
     @TestFactory
     Stream<DynamicTest> everyFormatReadsFetchedFilesAsItReadsLocalOnes() throws IOException {
-        return Fixtures.entries("megatron", "llmc", "nanogpt", "datatrove", "npy", "npz", "safetensors", "hdf5", "arrow",
+        return Fixtures.entries("megatron", "llmc", "nanogpt", "datatrove", "npy", "npz", "safetensors", "hdf5",
+                "arrow",
                 "parquet", "lmdb", "mds", "webdataset", "images", "raw").map(entry ->
                 DynamicTest.dynamicTest(entry.kind() + " " + entry, () -> assertSame(entry)));
     }
@@ -78,7 +79,8 @@ class SparseStoreTest {
                     all.append(content.hex()).append('\n');
                 }
             }
-            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true, Progress.NONE).toMap());
+            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true,
+                    Progress.NONE).toMap());
         } catch (IOException | IllegalArgumentException e) {
             all.append(e);
         } catch (UncheckedIOException e) {
@@ -170,7 +172,8 @@ class SparseStoreTest {
 
     private Path corpus(int documents) throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false); MegatronPart part = writer.part()) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16,
+                false); MegatronPart part = writer.part()) {
             int[] tokens = new int[1000];
             for (int document = 0; document < documents; document++) {
                 for (int i = 0; i < tokens.length; i++) {
@@ -211,7 +214,8 @@ class SparseStoreTest {
         SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), false);
         List<Path> files = new ArrayList<>(List.of(npy, safetensors));
         for (Entry entry : Fixtures.entries("llmc", "nanogpt", "parquet", "arrow").toList()) {
-            if (entry.expect().equals("read") && Files.isRegularFile(entry.path()) && Files.size(entry.path()) > 20_000) {
+            if (entry.expect().equals("read") && Files.isRegularFile(entry.path())
+                    && Files.size(entry.path()) > 20_000) {
                 files.add(entry.path());
             }
         }
@@ -239,7 +243,8 @@ class SparseStoreTest {
         assertEquals(Verification.run(Location.of(prefix), OpenOptions.DEFAULT, 2, Progress.NONE).faults().toString(),
                 found.faults().toString().replace("test://", "").replace(source.toString(), ""));
         try (Store store = Store.open(source.of(prefix), OpenOptions.DEFAULT); SpanReader reader =
-                new SpanReader(ReadMode.AUTO); BlockVerifier verifier = new BlockVerifier(new VerifiedReads(), reader)) {
+                new SpanReader(ReadMode.AUTO); BlockVerifier verifier = new BlockVerifier(new VerifiedReads(),
+                reader)) {
             Span span = new Span();
             ((TokenStore) store).locate(12_340 / 2, 8, span);
             String message = assertThrows(UncheckedIOException.class, () -> verifier.check(span)).getMessage();

@@ -76,7 +76,8 @@ class TensorFixturesTest {
                             assertTrue(why.contains(word), why);
                         }
                         Map<String, Object> listed = Json.object(Json.array(Json.parse(Json.write(Inspection.of(
-                                Location.of(entry.path()), store, true, Progress.NONE).details().get("other_tensors")))).getFirst());
+                                Location.of(entry.path()), store, true,
+                                Progress.NONE).details().get("other_tensors")))).getFirst());
                         for (String field : List.of("name", "stored_dtype", "shape", "nbytes")) {
                             assertEquals(entry.arrays().getFirst().get(field), listed.get(field));
                         }

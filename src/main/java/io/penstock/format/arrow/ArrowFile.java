@@ -69,7 +69,8 @@ final class ArrowFile {
         long end = file.byteSize();
         ArrowMessage message = ArrowMessage.read(file, 0, end);
         if (message == null || message.type() != ArrowMessage.SCHEMA) {
-            throw new MalformedStoreException(file.location(), 0, "no schema", "the magic ARROW1 or a schema's message");
+            throw new MalformedStoreException(file.location(), 0, "no schema",
+                    "the magic ARROW1 or a schema's message");
         }
         sink.schema(ArrowField.readAll(message.header()));
         for (message = ArrowMessage.read(file, message.end(), end); message != null;
@@ -103,7 +104,8 @@ final class ArrowFile {
         }
         int footerBytes = file.range(size - TAIL_BYTES, Integer.BYTES).get(LittleEndian.I32, 0);
         if (footerBytes <= 0 || footerBytes > size - TAIL_BYTES - HEAD_BYTES) {
-            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
+                    + " bytes",
                     "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
         }
         long footerStart = size - TAIL_BYTES - footerBytes;
@@ -130,7 +132,8 @@ final class ArrowFile {
             ArrowMessage message = ArrowMessage.read(file, offset, end);
             if (message == null || message.type() != type || message.bodyBytes() != blocks.i64(i, 16)
                     || message.bodyStart() - offset != blocks.i32(i, 8)) {
-                throw new MalformedStoreException(file.location(), offset, "another message than the footer has in block "
+                throw new MalformedStoreException(file.location(), offset,
+                        "another message than the footer has in block "
                         + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before " + blocks.i64(i, 16)
                         + " of its body");
             }

@@ -378,7 +378,8 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row + " of column '"
+        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row
+                + " of column '"
                 + leaf.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found, expected));
     }
 }

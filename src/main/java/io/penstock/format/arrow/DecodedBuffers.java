@@ -152,7 +152,8 @@ final class DecodedBuffers implements AutoCloseable {
         } catch (InternalError fault) {
             throw file.explain(fault);
         } catch (OutOfMemoryError e) {
-            throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
+            throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes",
+                    e);
         }
     }
 

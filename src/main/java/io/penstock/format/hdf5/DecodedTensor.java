@@ -174,7 +174,8 @@ final class DecodedTensor {
             byte[] stored = space.file().range(chunk.position(), chunk.byteSize()).toArray(JAVA_BYTE);
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
-            throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number() + " of "
+            throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
+                    + " of "
                     + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
                     + dataset.filters().stream().map(Filter::name).toList());
         }

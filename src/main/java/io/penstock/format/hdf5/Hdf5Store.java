@@ -54,7 +54,8 @@ public final class Hdf5Store implements TensorStore {
         this.tree = ObjectTree.read(superblock, member);
         if (member != null && tree.datasets().size() == 1 && tree.datasets().getFirst().refusal() != null) {
             StoredDataset only = tree.datasets().getFirst();
-            throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(), "a dataset of numbers");
+            throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(),
+                    "a dataset of numbers");
         }
         this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
         this.specs = datasets.stream().map(StoredDataset::spec).toList();

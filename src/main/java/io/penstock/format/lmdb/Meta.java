@@ -41,7 +41,8 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
         Meta first = at(file, 0);
         Meta second = at(file, first.pageBytes);
         if (first.pageBytes != second.pageBytes) {
-            throw new MalformedStoreException(file.location(), first.pageBytes + Pages.HEADER_BYTES + FREE, "a second meta"
+            throw new MalformedStoreException(file.location(), first.pageBytes + Pages.HEADER_BYTES + FREE,
+                    "a second meta"
                     + " page that says pages have " + second.pageBytes + " bytes", first.pageBytes
                     + ", as the first one says");
         }

@@ -206,7 +206,8 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         if (digest) {
             return TensorStore.super.inspect(true, progress);
         }
-        return new Inspection(file.location(), StoreFormat.NPZ.toString(), List.of(file.location()), details(), parts.stream()
+        return new Inspection(file.location(), StoreFormat.NPZ.toString(), List.of(file.location()), details(),
+                parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),
                         LongStream.of(part.spec.shape()).boxed().toList(), part.array.storedOrder(),
                         part.array.dataBytes(), null, null))

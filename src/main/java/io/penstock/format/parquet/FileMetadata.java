@@ -56,7 +56,8 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         long footerBytes = bytes.get(LittleEndian.I32, size - TAIL_BYTES) & 0xFFFFFFFFL;
         long footerStart = size - TAIL_BYTES - footerBytes;
         if (footerStart < MAGIC_BYTES) {
-            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
+                    + " bytes",
                     "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
         }
         file.require(footerStart, footerBytes);

@@ -13,7 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The datasets that some shards may belong to, by their names: for each, a record may be beside them. A few patterns stand for any number of shards, so few files are looked for.
+ * The datasets that some shards may belong to, by their names: for each, a record may be beside them. A few patterns
+ * stand for any number of shards, so few files are looked for.
  */
 final class ShardSets {
 

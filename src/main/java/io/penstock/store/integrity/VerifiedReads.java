@@ -61,7 +61,8 @@ public final class VerifiedReads {
                 LOG.log(System.Logger.Level.DEBUG, "{0}: no {1} beside it, so its blocks are not verified",
                         file.location(), BlockChecksums.SUFFIX);
             } else if (!file.isCurrent()) {
-                throw new IOException(file.location() + ": was replaced since it was opened, and its checksums with it");
+                throw new IOException(file.location()
+                        + ": was replaced since it was opened, and its checksums with it");
             } else if (checksums.fileBytes() != file.byteSize()) {
                 throw new IOException(checksums.otherSize(file.byteSize()).getMessage());
             }

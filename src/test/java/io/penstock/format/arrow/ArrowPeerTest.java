@@ -43,7 +43,8 @@ class ArrowPeerTest {
         Path path = folder().resolve(split ? "splits" : name);
         try (Store store = Store.open(path, split ? OpenOptions.DEFAULT.withMember(name.substring(7))
                 : OpenOptions.DEFAULT)) {
-            found = Json.object(Json.parse(Json.write(Inspection.of(Location.of(path), store, true, Progress.NONE).toMap())));
+            found = Json.object(Json.parse(Json.write(Inspection.of(Location.of(path), store, true,
+                    Progress.NONE).toMap())));
         }
         assertEquals(truth.get("container"), found.get("container"));
         Map<String, Object> table = Json.object(found.get("table"));

@@ -273,6 +273,7 @@ class ArrowStoreTest {
         assertEquals(StoreFormat.ARROW, StoreFormat.recognize(Location.of(legacy)));
         byte[] tokens = new byte[4096];
         Arrays.fill(tokens, (byte) -1);
-        assertEquals(StoreFormat.NANOGPT, StoreFormat.recognize(Location.of(Files.write(folder.resolve("t.bin"), tokens))));
+        assertEquals(StoreFormat.NANOGPT, StoreFormat.recognize(Location.of(Files.write(folder.resolve("t.bin"),
+                tokens))));
     }
 }

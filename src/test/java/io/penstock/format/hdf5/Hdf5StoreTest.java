@@ -250,7 +250,8 @@ class Hdf5StoreTest {
             }).getMessage();
             assertTrue(message.contains("short.h5") && message.contains("8192"), message);
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(Location.of(file), store, true, Progress.NONE)).getMessage().contains("short.h5"));
+                    () -> Inspection.of(Location.of(file), store, true,
+                    Progress.NONE)).getMessage().contains("short.h5"));
         }
     }
 

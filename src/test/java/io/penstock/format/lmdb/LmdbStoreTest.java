@@ -188,7 +188,8 @@ class LmdbStoreTest {
             assertEquals(1, Json.array(train.inspect(true, Progress.NONE).details().get("databases")).size());
             assertEquals(408, only.size());
         }
-        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path), "test")).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path),
+                "test")).getMessage();
         assertTrue(message.contains("no database 'test', expected one of [meta, train, val]"), message);
     }
 
@@ -253,7 +254,8 @@ class LmdbStoreTest {
                     assertTrue(page >= 2, "cut to " + length + " bytes");
                 } catch (MalformedStoreException e) {
                     assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
-                    assertFalse(page < 4 && Verification.run(Location.of(path), OpenOptions.as(StoreFormat.LMDB), 1, Progress.NONE)
+                    assertFalse(page < 4 && Verification.run(Location.of(path), OpenOptions.as(StoreFormat.LMDB), 1,
+                            Progress.NONE)
                             .isGood());
                 }
             }
@@ -268,7 +270,8 @@ class LmdbStoreTest {
 
     private static String refusal(Path path, byte[] file) throws IOException {
         Files.write(path, file);
-        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path), null)).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path),
+                null)).getMessage();
         assertTrue(message.contains(path.toString()) && !message.contains("\n"), message);
         return message;
     }

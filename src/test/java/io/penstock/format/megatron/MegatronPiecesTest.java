@@ -189,8 +189,10 @@ class MegatronPiecesTest {
             assertEquals(List.of(number(truth, "tokens")), tokens.shape());
             assertEquals(store.dtype(), tokens.dtype());
             assertEquals(store.isOneRun() ? null : true, inspection.details().get("in_pieces"));
-            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, false, Progress.NONE).arrays().get(3).sha256());
-            assertTrue(Verification.run(Location.of(HOME.resolve(name)), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, false,
+                    Progress.NONE).arrays().get(3).sha256());
+            assertTrue(Verification.run(Location.of(HOME.resolve(name)), OpenOptions.DEFAULT, 1,
+                    Progress.NONE).isGood());
         });
     }
 

@@ -267,7 +267,8 @@ class ShardIndexTest {
     void locatingAllocatesNothingOnTheHeap() throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Path other = writeShard("other.tar", 100, 10);
-        try (WebDatasetStore store = WebDatasetStore.open(List.of(Location.of(shard), Location.of(other)), IndexUse.SIDECAR)) {
+        try (WebDatasetStore store = WebDatasetStore.open(List.of(Location.of(shard), Location.of(other)),
+                IndexUse.SIDECAR)) {
             Span span = new Span();
             long least = Long.MAX_VALUE;
             for (int window = 0; window < 1_000 && least > 0; window++) {

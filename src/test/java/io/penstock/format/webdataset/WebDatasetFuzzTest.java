@@ -108,7 +108,8 @@ class WebDatasetFuzzTest {
                 }
             }
         }
-        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(path)), StreamOrder.shuffled(1, 4), 0)) {
+        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(path)), StreamOrder.shuffled(1,
+                4), 0)) {
             while (stream.next()) {
                 stream.key();
             }

@@ -196,7 +196,8 @@ class WebDatasetStreamTest {
             Path cut = shards.get(shard);
             byte[] bytes = Files.readAllBytes(cut);
             Files.write(cut, java.util.Arrays.copyOf(bytes, bytes.length * 2 / 3));
-            try (WebDatasetStream stream = WebDatasetStream.open(List.of(Location.of(cut)), StreamOrder.AS_WRITTEN, 0)) {
+            try (WebDatasetStream stream = WebDatasetStream.open(List.of(Location.of(cut)), StreamOrder.AS_WRITTEN,
+                    0)) {
                 String message = assertThrows(IOException.class, () -> rest(stream)).getMessage();
                 assertTrue(message.contains(cut.toString()), message);
             }

@@ -89,7 +89,8 @@ class BlockChecksumsTest {
         Files.write(BlockChecksums.pathFor(file), sidecar.array());
         assertEquals(BlockChecksums.compute(Location.of(file), 4096, _ -> { }), BlockChecksums.read(Location.of(file)));
         for (int wrong : new int[] {0, 4095, 4097, 2048, 128 << 20, -4096, Integer.MIN_VALUE}) {
-            assertThrows(IllegalArgumentException.class, () -> BlockChecksums.compute(Location.of(file), wrong, _ -> { }));
+            assertThrows(IllegalArgumentException.class, () -> BlockChecksums.compute(Location.of(file), wrong, _ ->
+                    { }));
         }
     }
 
@@ -135,7 +136,8 @@ class BlockChecksumsTest {
         byte[] bytes = Arrays.copyOf(good, length);
         damage.accept(bytes);
         Files.write(BlockChecksums.pathFor(file), bytes);
-        String message = assertThrows(MalformedStoreException.class, () -> BlockChecksums.read(Location.of(file))).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () ->
+                BlockChecksums.read(Location.of(file))).getMessage();
         assertTrue(message.startsWith(file + ".crc32c: ") && message.lines().count() == 1, message);
     }
 }
