@@ -104,7 +104,7 @@ public record Location(FileSource source, String path) {
      *
      * @param name the name
      * @return its location; empty if the name leads out of this folder, or is a path on one system and a name on
-     * another
+     *     another
      */
     public Optional<Location> inside(String name) {
         boolean leaves = name.indexOf('\\') >= 0 || name.indexOf('\0') >= 0;

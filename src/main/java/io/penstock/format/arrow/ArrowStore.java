@@ -116,6 +116,7 @@ public final class ArrowStore implements RecordStore {
      *
      * @param folder the folder
      * @return true if the files are there that list its parts
+     * @throws IOException if the source of the files cannot tell
      */
     public static boolean isDataset(Location folder) throws IOException {
         return ArrowFiles.isDataset(folder);
