@@ -52,7 +52,11 @@ module io.penstock {
     exports io.penstock.transform;
     exports io.penstock.tune;
 
+    uses io.penstock.device.DeviceProvider;
     uses io.penstock.io.FileSource.Provider;
+
+    provides io.penstock.device.DeviceProvider with
+            io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;
 
     opens io.penstock.cli to info.picocli;
 }

@@ -2,8 +2,8 @@ package io.penstock.bench;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.SampleReader;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -54,13 +54,10 @@ public record PrefilledSlots(long bytes) implements Dataset, Collator {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        throw new UnsupportedOperationException("these samples have no bytes to read");
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return bytes;
+    public FieldSource source(int field) {
+        return FieldSource.stored((_, _) -> {
+            throw new UnsupportedOperationException("these samples have no bytes to read");
+        });
     }
 
     @Override

@@ -65,7 +65,7 @@ public final class TransferBench {
     /** Takes the options above. */
     public static void main(String[] args) throws IOException {
         Map<String, String> options = LoaderThroughput.options(args);
-        try (Device device = Device.of(options.getOrDefault("device", "cuda"));
+        try (Device device = Device.open(options.getOrDefault("device", "cuda"));
                 DeviceStream trainer = device.openStream("trainer")) {
             device.makeCurrent();
             new TransferBench(device, trainer, options, System.out).run();

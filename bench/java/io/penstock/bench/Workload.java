@@ -75,7 +75,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
         Dataset images = TensorRows.of("image", store);
         if (mode.equals("f32")) {
             images = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, size, size)
-                    .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                    .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
                     .mapped(images, "image");
         }
         return new Workload(store, DataLoader.of(images).batchSize(IMAGE_BATCH).shuffle(SEED));

@@ -1,8 +1,8 @@
 package io.penstock.diagnose;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.FieldSource;
 import io.penstock.decode.Decoder;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;
@@ -48,12 +48,16 @@ final class FaultyDataset implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        located.set(sample);
-        if (locating != null) {
-            locating.accept(sample);
-        }
-        sound.locate(sample, field, into);
+    public FieldSource source(int field) {
+        FieldSource.Stored stored = (FieldSource.Stored) sound.source(field);
+        FieldSource.Place place = (sample, into) -> {
+            located.set(sample);
+            if (locating != null) {
+                locating.accept(sample);
+            }
+            stored.place().locate(sample, into);
+        };
+        return decoding == null ? FieldSource.stored(place) : new FieldSource.Decoded(place, new FaultyDecoder());
     }
 
     @Override
@@ -64,11 +68,6 @@ final class FaultyDataset implements Dataset {
     @Override
     public String fingerprint() {
         return sound.fingerprint();
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return decoding == null ? null : new FaultyDecoder();
     }
 
     private final class FaultyDecoder implements Decoder, Decoder.Session {

@@ -79,12 +79,12 @@ public class ImageNormalisation {
         store = BenchStores.images(side);
         TensorRows rows = TensorRows.of("image", store);
         collation = new CollationRing(rows, new Stack(), BATCH_IMAGES, 1, 1);
-        Rows stored = rows.rows(0);
+        Rows stored = rows.source(0).rows();
         images = stored.segment().address() + stored.offset(0);
         imageBytes = stored.rowBytes();
         device = Device.host();
         stream = device.openStream("normalise");
-        transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalise(MEAN, DEVIATION);
+        transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalize(MEAN, DEVIATION);
         mappedCollation = new CollationRing(transform.mapped(rows, "image"), new Stack(), BATCH_IMAGES, ring, 1);
         output = arena.allocate(ring * batchBytes(), 4096);
         mean = arena.allocateFrom(ValueLayout.JAVA_FLOAT, MEAN);

@@ -1,6 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
@@ -51,6 +52,7 @@ public class StoreSlices {
     private TokenStore tokens;
     private TokenStore documentStore;
     private Documents documents;
+    private FieldSource.Place places;
     private TensorStore images;
     private RecordStore records;
     private MemorySegment all;
@@ -62,6 +64,7 @@ public class StoreSlices {
         tokens = BenchStores.tokens();
         documentStore = BenchStores.documents();
         documents = Documents.of(documentStore);
+        places = ((FieldSource.Stored) documents.source(0)).place();
         images = BenchStores.images(SIDE);
         records = BenchStores.records();
         tokens.locate(0, tokens.tokenCount(), span);
@@ -103,7 +106,7 @@ public class StoreSlices {
         long mask = mask(documents.size());
         long sum = 0;
         for (long draw : draws) {
-            documents.locate(draw & mask, 0, span);
+            places.locate(draw & mask, span);
             sum += span.byteOffset();
         }
         return sum;

@@ -1,7 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Span;
+import io.penstock.dataset.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;
@@ -32,13 +32,8 @@ record TinyRows(MemorySegment bytes) implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        into.set(bytes, sample % DISTINCT * ROW_BYTES, ROW_BYTES);
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return ROW_BYTES;
+    public FieldSource source(int field) {
+        return FieldSource.stored((sample, into) -> into.set(bytes, sample % DISTINCT * ROW_BYTES, ROW_BYTES));
     }
 
     @Override

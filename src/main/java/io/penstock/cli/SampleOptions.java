@@ -11,6 +11,7 @@ import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.RecordFields;
@@ -168,7 +169,7 @@ final class SampleOptions {
         }
         if (pack != null) {
             Documents whole = Documents.of(store);
-            if (!whole.hasParts(0)) {
+            if (whole.source(0) instanceof FieldSource.Stored) {
                 return packed(path, kind, store::close, whole);
             }
             Cached together = Cached.of(whole, TokenWindows.TOKENS);

@@ -162,7 +162,7 @@ public final class PackedLm implements Collator {
             in.about(sample);
             long first = (long) row * capacity;
             int filled = 0;
-            int parts = packed.parts(sample, 0);
+            int parts = packed.parts(sample);
             for (int part = 0; part < parts; part++) {
                 int length = packed.locateWithNext(sample, part, span);
                 in.check(span);
@@ -213,7 +213,7 @@ public final class PackedLm implements Collator {
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             in.about(sample);
-            pieces += packed.parts(sample, 0) + (packed.length(sample) < packed.packing().capacity() ? 1 : 0);
+            pieces += packed.parts(sample) + (packed.length(sample) < packed.packing().capacity() ? 1 : 0);
         }
         int fields = table.layout().fields().size();
         for (int f = 0; f < fields; f++) {

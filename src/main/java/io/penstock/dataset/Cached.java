@@ -1,19 +1,18 @@
 package io.penstock.dataset;
 
-import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A dataset that keeps the values of a field that is decoded or mapped: each is made once, when its sample is first
+ * A dataset that keeps the values of a field that is decoded, mapped or generated: each is made once, when its sample is first
  * read, and then read as anything else that is stored. They are kept in a file without a name, in the folder that the
  * system property {@value DecodedBlocks#FOLDER_PROPERTY} names, or the system's one for temporary files: in memory as
  * far as there is room, on disk beyond that, and gone with the process.
@@ -85,54 +84,18 @@ public final class Cached implements Dataset, AutoCloseable {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        if (field != this.field) {
-            base.locate(sample, field, into);
-            return;
-        }
-        if (sample < 0 || sample >= base.size()) {
-            throw new IndexOutOfBoundsException("sample " + sample + " of " + base.size());
-        }
+    public FieldSource source(int field) {
+        return field == this.field ? FieldSource.stored(this::locate) : base.source(field);
+    }
+
+    private void locate(long sample, Span into) {
+        Objects.checkIndex(sample, base.size());
         values.locate((int) sample, 0, values.byteSize((int) sample), into);
-    }
-
-    @Override
-    public boolean hasParts(int field) {
-        return field != this.field && base.hasParts(field);
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        return field == this.field ? 1 : base.parts(sample, field);
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        if (field == this.field) {
-            locate(sample, field, into);
-        } else {
-            base.locatePart(sample, field, part, into);
-        }
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return field == this.field ? null : base.decoder(field);
-    }
-
-    @Override
-    public FieldMap map(int field) {
-        return field == this.field ? null : base.map(field);
     }
 
     @Override
     public String name(long sample) {
         return base.name(sample);
-    }
-
-    @Override
-    public Rows rows(int field) {
-        return field == this.field ? null : base.rows(field);
     }
 
     @Override

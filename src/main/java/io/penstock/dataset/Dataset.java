@@ -1,16 +1,23 @@
 package io.penstock.dataset;
 
-import io.penstock.decode.Decoder;
-import io.penstock.io.Rows;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
+import java.io.IOException;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Samples of named fields, addressed by an index from 0 to {@link #size}.
  *
  * <p>A dataset is immutable and may be read by any number of threads. It does not own the store behind it, which must
- * stay open as long as the dataset is read.
+ * stay open as long as the dataset is read. An implementation needs {@link #size}, {@link #fields}, {@link #source} and
+ * {@link #fingerprint}; for samples that code makes, there is {@link #generate}.
+ *
+ * {@snippet :
+ * Dataset images = RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224))
+ *         .filter("not dark", sample -> !isDark(sample.tensor("jpg")))
+ *         .map("jpg", new TensorSpec("jpg", DType.F32, 224, 224, 3), "noise", addNoise);
+ * }
  */
 public interface Dataset {
 
@@ -30,6 +37,21 @@ public interface Dataset {
     List<TensorSpec> fields();
 
     /**
+     * Where a field comes from.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return how its value of each sample is found or made
+     */
+    FieldSource source(int field);
+
+    /**
+     * A short text that changes when the samples do: what a saved state compares.
+     *
+     * @return the fingerprint: that of the store, and how it is cut into samples
+     */
+    String fingerprint();
+
+    /**
      * Where a field is.
      *
      * @param field its name
@@ -46,73 +68,6 @@ public interface Dataset {
     }
 
     /**
-     * Points at one field of one sample as it is stored, without touching its bytes unless they are stored compressed.
-     *
-     * @param sample the sample's index
-     * @param field the field's position in {@link #fields}
-     * @param into set to the field's bytes: where the field has no {@link #decoder}, packed, row-major, little-endian,
-     *     and for a variable field their number says how long this sample is; otherwise what the decoder takes
-     * @throws IndexOutOfBoundsException if there is no such sample
-     */
-    void locate(long sample, int field, Span into);
-
-    /**
-     * Whether a field's value may lie in several runs of bytes, which {@link #parts} counts and {@link #locatePart}
-     * points at; {@link #locate} is then for those of one run alone.
-     *
-     * @param field the field's position in {@link #fields}
-     * @return true if so, for whatever sample
-     */
-    default boolean hasParts(int field) {
-        return false;
-    }
-
-    /**
-     * The runs of bytes that a field's value lies in.
-     *
-     * @param sample the sample's index
-     * @param field the field's position in {@link #fields}
-     * @return the count; 1 unless {@link #hasParts}
-     * @throws IndexOutOfBoundsException if there is no such sample
-     */
-    default int parts(long sample, int field) {
-        return 1;
-    }
-
-    /**
-     * Points at one run of the bytes that a field's value lies in, one behind the other.
-     *
-     * @param sample the sample's index
-     * @param field the field's position in {@link #fields}
-     * @param part from 0 up to, not including, {@link #parts}
-     * @param into set to the run
-     * @throws IndexOutOfBoundsException if there is no such sample or part
-     */
-    default void locatePart(long sample, int field, int part, Span into) {
-        locate(sample, field, into);
-    }
-
-    /**
-     * What makes a field of its stored bytes.
-     *
-     * @param field the field's position in {@link #fields}
-     * @return the decoder, or null if the bytes are stored as the field has them
-     */
-    default Decoder decoder(int field) {
-        return null;
-    }
-
-    /**
-     * What code of a user makes of a field of other samples.
-     *
-     * @param field the field's position in {@link #fields}
-     * @return how this field comes to be; null unless it does, and then {@link #locate} is not for it
-     */
-    default FieldMap map(int field) {
-        return null;
-    }
-
-    /**
      * What users call a sample, for messages.
      *
      * @param sample the sample's index
@@ -123,28 +78,98 @@ public interface Dataset {
     }
 
     /**
-     * A field of all samples as rows at equal distances, if that is how they lie: then sample {@code i} is row
-     * {@code i}, and readers need not ask where each is. An implementation that cannot say so leaves this out.
+     * The greatest length that a field has along its first dimension, over all samples. Collators ask for it before the
+     * first batch. An implementation that knows it says so; by default every sample is asked at each call.
      *
      * @param field the field's position in {@link #fields}
-     * @return the rows, or null
+     * @return that dimension, if it is fixed, 1 of a single value; otherwise the greatest one
      */
-    default Rows rows(int field) {
-        return null;
+    default long maxLength(int field) {
+        TensorSpec spec = fields().get(field);
+        return spec.isVariable() ? Lengths.longest(this, field) : spec.rank() == 0 ? 1 : spec.dim(0);
     }
 
     /**
-     * The greatest length that a field has along its first dimension, over all samples.
+     * Samples that code makes. They are the same whatever the workers, ranks and batch size, and wherever a run was
+     * resumed, if what a sample has follows from its index and the random numbers alone.
      *
-     * @param field the field's position in {@link #fields}
-     * @return that dimension, if it is fixed; otherwise the greatest one, which may take a pass over the store's index
+     * {@snippet :
+     * Dataset waves = Dataset.generate(1_000_000, List.of(new TensorSpec("wave", DType.F32, 256)), "waves v1",
+     *         (sample, random, out) -> fillWave(random.nextFloat(), out.tensor("wave")));
+     * }
+     *
+     * @param size the number of samples
+     * @param fields what a sample has: fixed shapes, and names that differ
+     * @param name what the generator is called, for the fingerprint and for its random numbers: another name for code
+     *     that makes other samples
+     * @param generator makes a sample
+     * @return the dataset
+     * @throws IllegalArgumentException if the size is negative, there is no field, two have one name, or a length
+     *     varies
      */
-    long maxLength(int field);
+    static Dataset generate(long size, List<TensorSpec> fields, String name, SampleGenerator generator) {
+        return new Generated(size, fields, name, generator);
+    }
 
     /**
-     * A short text that changes when the samples do: what a saved state compares.
+     * This dataset with one field replaced by what a user's code makes of it.
      *
-     * @return the fingerprint: that of the store, and how it is cut into samples
+     * @param field the field's name
+     * @param out what it becomes
+     * @param name what the map is called, for the fingerprint and for its random numbers
+     * @param map makes the values
+     * @return the dataset
+     * @throws IllegalArgumentException as {@link Mapped#of(Dataset, String, TensorSpec, String, SampleMap)}
      */
-    String fingerprint();
+    default Mapped map(String field, TensorSpec out, String name, SampleMap map) {
+        return Mapped.of(this, field, out, name, map);
+    }
+
+    /**
+     * Those samples that a condition holds for. Looks at all of them now.
+     *
+     * @param name what the condition is called, for the fingerprint
+     * @param keep the condition: a pure function, called by several threads at the same time
+     * @return the samples that it holds for, in their order
+     * @throws IllegalArgumentException if it holds for none
+     * @throws IllegalStateException if the condition throws; names the sample
+     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     */
+    default Filtered filter(String name, Predicate<SampleView> keep) {
+        return Filtered.of(this, name, keep);
+    }
+
+    /**
+     * Samples by their indices, as PyTorch's {@code Subset}.
+     *
+     * @param samples the indices in the order that is wanted; one may come several times
+     * @return as many samples
+     * @throws IndexOutOfBoundsException if there is no such sample
+     */
+    default Dataset select(long... samples) {
+        return new Selected(this, samples);
+    }
+
+    /**
+     * This dataset and others behind it.
+     *
+     * @param others datasets with the same fields
+     * @return the dataset of all their samples
+     * @throws IllegalArgumentException if their fields differ
+     */
+    default Dataset concat(Dataset... others) {
+        return Concatenated.of(Stream.concat(Stream.of(this), Stream.of(others)).toList());
+    }
+
+    /**
+     * This dataset with the values of a field kept: each is made once.
+     *
+     * @param field the name of a field that is made without chance
+     * @return the dataset, to be closed by the caller when nobody reads it
+     * @throws IOException if the folder of the cache lacks space
+     * @throws IllegalArgumentException if there is no such field
+     */
+    default Cached cache(String field) throws IOException {
+        return Cached.of(this, field);
+    }
 }

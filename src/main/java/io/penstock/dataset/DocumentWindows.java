@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.io.Span;
+import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;
@@ -20,15 +20,15 @@ public final class DocumentWindows implements Dataset {
     private final TokenStore store;
     private final long windowTokens;
     private final long stride;
-    /** Windows in all documents before each block; the last entry is the number of all windows. */
-    private final long[] windowsBefore;
+    /** The windows of each block of documents. */
+    private final PrefixSums blocks;
     private final List<TensorSpec> fields;
 
     private DocumentWindows(TokenStore store, long windowTokens, long stride) {
         this.store = store;
         this.windowTokens = windowTokens;
         this.stride = stride;
-        this.windowsBefore = countWindows();
+        this.blocks = PrefixSums.of(countWindows());
         this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), windowTokens));
     }
 
@@ -67,7 +67,7 @@ public final class DocumentWindows implements Dataset {
 
     @Override
     public long size() {
-        return windowsBefore[windowsBefore.length - 1];
+        return blocks.total();
     }
 
     @Override
@@ -76,56 +76,24 @@ public final class DocumentWindows implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        store.locate(firstToken(sample), windowTokens, into);
-    }
-
-    @Override
-    public boolean hasParts(int field) {
-        return !store.documentsAreRuns();
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        return store.parts(firstToken(sample), windowTokens);
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        store.locatePart(firstToken(sample), windowTokens, part, into);
+    public FieldSource source(int field) {
+        return store.documentsAreRuns()
+                ? FieldSource.stored((sample, into) -> store.locate(firstToken(sample), windowTokens, into))
+                : new FieldSource.InParts(sample -> store.parts(firstToken(sample), windowTokens),
+                (sample, part, into) -> store.locatePart(firstToken(sample), windowTokens, part, into));
     }
 
     private long firstToken(long sample) {
         if (sample < 0 || sample >= size()) {
             throw new IndexOutOfBoundsException("window " + sample + " of " + size());
         }
-        int block = blockOf(sample);
-        long rest = sample - windowsBefore[block];
+        int block = blocks.runOf(sample);
+        long rest = sample - blocks.start(block);
         long document = (long) block * BLOCK_DOCUMENTS;
         for (long windows = windowsIn(document); rest >= windows; windows = windowsIn(++document)) {
             rest -= windows;
         }
         return store.documentStart(document) + rest * stride;
-    }
-
-    /** The block that a window is in: the last one with no more windows before it than the window has. */
-    private int blockOf(long window) {
-        int low = 0;
-        int high = windowsBefore.length - 1;
-        while (high - low > 1) {
-            int middle = low + high >>> 1;
-            if (windowsBefore[middle] <= window) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return windowTokens;
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.penstock.dataset;
 
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;
@@ -58,28 +57,16 @@ public final class Documents implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        store.locate(start(sample), length(sample), into);
+    public FieldSource source(int field) {
+        return store.documentsAreRuns()
+                ? FieldSource.stored((sample, into) -> store.locate(start(sample), length(sample), into))
+                : new FieldSource.InParts(sample -> store.parts(start(sample), length(sample)),
+                (sample, part, into) -> store.locatePart(start(sample), length(sample), part, into));
     }
 
     private long start(long sample) {
         checkDocument(sample);
         return store.documentStart(sample);
-    }
-
-    @Override
-    public boolean hasParts(int field) {
-        return !store.documentsAreRuns();
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        return store.parts(start(sample), length(sample));
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        store.locatePart(start(sample), length(sample), part, into);
     }
 
     @Override

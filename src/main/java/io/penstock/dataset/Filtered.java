@@ -1,11 +1,8 @@
 package io.penstock.dataset;
 
-import io.penstock.decode.Decoder;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -31,15 +28,13 @@ public final class Filtered implements Dataset {
     private final String name;
     private final Selection selection;
     private final String digest;
-    private final long[] maxLengths;
+    private final MaxLengths maxLengths = new MaxLengths();
 
     Filtered(Dataset base, String name, long[] words) {
         this.base = base;
         this.name = name;
         this.selection = new Selection(words);
         this.digest = FilterFile.digest(words);
-        this.maxLengths = new long[base.fields().size()];
-        Arrays.fill(maxLengths, -1);
         if (selection.size() == 0) {
             throw new IllegalArgumentException("filter '" + name + "': found no sample that it keeps, of "
                     + base.size());
@@ -54,13 +49,12 @@ public final class Filtered implements Dataset {
      * @param keep the condition: a pure function, called by several threads at the same time, each with a view of its
      *     own
      * @return the samples that it holds for, in their order
-     * @throws IllegalArgumentException if it holds for none, or fields are mapped: filter first
+     * @throws IllegalArgumentException if it holds for none
      * @throws IllegalStateException if the condition throws; names the sample
      * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
      */
     public static Filtered of(Dataset base, String name, Predicate<SampleView> keep) {
         Objects.requireNonNull(name, "name");
-        requireUnmapped(base);
         long[] words = new long[Math.toIntExact(Math.ceilDiv(base.size(), (long) Long.SIZE))];
         LongStream.range(0, Math.ceilDiv(base.size(), RUN)).parallel().forEach(run -> {
             try (SampleView view = new SampleView(base)) {
@@ -72,15 +66,6 @@ public final class Filtered implements Dataset {
             }
         });
         return new Filtered(base, name, words);
-    }
-
-    private static void requireUnmapped(Dataset base) {
-        for (int field = 0; field < base.fields().size(); field++) {
-            if (base.map(field) != null) {
-                throw new IllegalArgumentException("field '" + base.fields().get(field).name()
-                        + "' is mapped: filter first, and map what is kept");
-            }
-        }
     }
 
     private static boolean test(Predicate<SampleView> keep, SampleView view) {
@@ -110,10 +95,8 @@ public final class Filtered implements Dataset {
      * @param file what {@link #save} wrote
      * @return the samples, of which none is looked at
      * @throws IOException if the file cannot be read, is damaged, or is of another dataset; names it
-     * @throws IllegalArgumentException if fields are mapped: filter first
      */
     public static Filtered load(Dataset base, Path file) throws IOException {
-        requireUnmapped(base);
         FilterFile found = FilterFile.read(file, base);
         return new Filtered(base, found.name(), found.words());
     }
@@ -140,28 +123,8 @@ public final class Filtered implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        base.locate(selection.get(sample), field, into);
-    }
-
-    @Override
-    public boolean hasParts(int field) {
-        return base.hasParts(field);
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        return base.parts(selection.get(sample), field);
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        base.locatePart(selection.get(sample), field, part, into);
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return base.decoder(field);
+    public FieldSource source(int field) {
+        return base.source(field).reindexed(selection::get);
     }
 
     @Override
@@ -176,16 +139,8 @@ public final class Filtered implements Dataset {
      */
     @Override
     public long maxLength(int field) {
-        TensorSpec spec = base.fields().get(field);
-        if (!spec.isVariable()) {
-            return base.maxLength(field);
-        }
-        synchronized (maxLengths) {
-            if (maxLengths[field] < 0) {
-                maxLengths[field] = Lengths.longest(this, field);
-            }
-            return maxLengths[field];
-        }
+        return base.fields().get(field).isVariable() ? maxLengths.of(field, () -> Lengths.longest(this, field))
+                : base.maxLength(field);
     }
 
     @Override

@@ -1,8 +1,5 @@
 package io.penstock.dataset;
 
-import io.penstock.decode.Decoder;
-import io.penstock.io.Rows;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
@@ -21,17 +18,18 @@ public final class Mapped implements Dataset {
 
     private final Dataset base;
     private final int field;
-    private final FieldMap map;
+    private final FieldSource.Mapped source;
     private final String name;
     private final String step;
     private final List<TensorSpec> fields;
 
-    private Mapped(Dataset base, int field, TensorSpec out, String name, String step, FieldMap map) {
+    private Mapped(Dataset base, int field, TensorSpec out, String name, String step,
+            FieldSource.Mapped source) {
         this.base = base;
         this.field = field;
         this.name = name;
         this.step = step;
-        this.map = map;
+        this.source = source;
         List<TensorSpec> all = new ArrayList<>(base.fields());
         all.set(field, out);
         this.fields = List.copyOf(all);
@@ -84,14 +82,13 @@ public final class Mapped implements Dataset {
         }
         Objects.requireNonNull(map, "map");
         long number = KeyedRandom.step(step);
-        for (FieldMap before = base.map(index); before != null; before = before.source().map(before.field())) {
-            if (before.step() == number) {
-                throw new IllegalArgumentException("'" + field + "' is made by a map with the step '" + step
-                        + "', expected another step: both would draw the same random numbers");
-            }
+        FieldSource input = base.source(index);
+        if (input.draws(number)) {
+            throw new IllegalArgumentException("'" + field + "' is made by another step '" + step
+                    + "', expected another name: both would draw the same random numbers");
         }
         return new Mapped(base, index, out, Objects.requireNonNull(name, "name"), step,
-                new FieldMap(base, index, map, number));
+                new FieldSource.Mapped(input, base.fields().get(index), map, number));
     }
 
     @Override
@@ -105,47 +102,8 @@ public final class Mapped implements Dataset {
     }
 
     @Override
-    public FieldMap map(int field) {
-        return field == this.field ? map : base.map(field);
-    }
-
-    /**
-     * {@inheritDoc}
-     *
-     * @throws UnsupportedOperationException for the field that is mapped: its value lies nowhere
-     */
-    @Override
-    public void locate(long sample, int field, Span into) {
-        requireStored(field);
-        base.locate(sample, field, into);
-    }
-
-    private void requireStored(int field) {
-        if (field == this.field) {
-            throw new UnsupportedOperationException(fields.get(field) + " is made by '" + name + "', read it through a "
-                    + "SampleReader");
-        }
-    }
-
-    @Override
-    public boolean hasParts(int field) {
-        return field != this.field && base.hasParts(field);
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        return field == this.field ? 1 : base.parts(sample, field);
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        requireStored(field);
-        base.locatePart(sample, field, part, into);
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return field == this.field ? null : base.decoder(field);
+    public FieldSource source(int field) {
+        return field == this.field ? source : base.source(field);
     }
 
     @Override
@@ -154,15 +112,9 @@ public final class Mapped implements Dataset {
     }
 
     @Override
-    public Rows rows(int field) {
-        return field == this.field ? null : base.rows(field);
-    }
-
-    @Override
     public long maxLength(int field) {
-        TensorSpec spec = fields.get(field);
-        return field != this.field || spec.isVariable() ? base.maxLength(field)
-                : spec.rank() == 0 ? 1 : spec.dim(0);
+        return field != this.field || fields.get(field).isVariable() ? base.maxLength(field)
+                : Dataset.super.maxLength(field);
     }
 
     @Override

@@ -21,6 +21,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     private static final long MAX_DOCUMENT = (1L << 63 - CHUNK_BITS) - 1;
 
     private final Packing packing;
+    private final FieldSource.Place documents;
     private final List<TensorSpec> fields;
     private final int tokenBytes;
     private final Arena arena;
@@ -35,6 +36,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
 
     private PackedSequences(Builder builder) {
         this.packing = builder.packing;
+        this.documents = packing.places();
         TensorSpec stored = packing.documents().fields().getFirst();
         this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, stored.dtype(), TensorSpec.VARIABLE));
         this.tokenBytes = stored.dtype().byteSize();
@@ -62,28 +64,26 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     @Override
-    public boolean hasParts(int field) {
-        return true;
+    public FieldSource source(int field) {
+        return new FieldSource.InParts(this::parts, this::locatePart);
     }
 
     /**
      * The pieces of a sequence.
      *
      * @param sample the sequence's index
-     * @param field 0
      * @return the count
+     * @throws IndexOutOfBoundsException if there is no such sequence
      */
-    @Override
-    public int parts(long sample, int field) {
+    public int parts(long sample) {
         Objects.checkIndex(sample, size);
         return (int) (starts.getAtIndex(ValueLayout.JAVA_LONG, sample + 1)
                 - starts.getAtIndex(ValueLayout.JAVA_LONG, sample));
     }
 
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
+    private void locatePart(long sample, int part, Span into) {
         long piece = piece(sample, part);
-        packing.documents().locate(document(piece), 0, into);
+        documents.locate(document(piece), into);
         long first = firstToken(piece);
         into.setPart(into, first * tokenBytes, Math.min(packing.capacity() * (long) tokenBytes,
                 into.byteSize() - first * tokenBytes));
@@ -100,25 +100,11 @@ public final class PackedSequences implements Dataset, AutoCloseable {
      */
     public int locateWithNext(long sample, int part, Span into) {
         long piece = piece(sample, part);
-        packing.documents().locate(document(piece), 0, into);
+        documents.locate(document(piece), into);
         long first = firstToken(piece);
         long left = into.byteSize() / tokenBytes - first;
         into.setPart(into, first * tokenBytes, Math.min(packing.capacity() + 1L, left) * tokenBytes);
         return (int) Math.min(packing.capacity(), left);
-    }
-
-    /**
-     * Points at a sequence of one piece.
-     *
-     * @throws UnsupportedOperationException if the sequence has several: they lie apart
-     */
-    @Override
-    public void locate(long sample, int field, Span into) {
-        if (parts(sample, field) != 1) {
-            throw new UnsupportedOperationException("sequence " + sample + " lies in " + parts(sample, field)
-                    + " pieces");
-        }
-        locatePart(sample, field, 0, into);
     }
 
     /**
@@ -158,7 +144,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     private long piece(long sample, int part) {
-        Objects.checkIndex(part, parts(sample, 0));
+        Objects.checkIndex(part, parts(sample));
         return pieces.getAtIndex(ValueLayout.JAVA_LONG, starts.getAtIndex(ValueLayout.JAVA_LONG, sample) + part);
     }
 
@@ -214,7 +200,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     public int maxParts() {
         int max = 0;
         for (long sample = 0; sample < size; sample++) {
-            max = Math.max(max, parts(sample, 0));
+            max = Math.max(max, parts(sample));
         }
         return max;
     }

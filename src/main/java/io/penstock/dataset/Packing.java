@@ -55,12 +55,14 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     public Packing {
         Objects.requireNonNull(method, "method");
         TensorSpec tokens = documents.fields().getFirst();
+        FieldSource source = documents.source(0);
+        boolean inParts = source instanceof FieldSource.InParts;
         if (documents.fields().size() != 1 || tokens.rank() != 1 || !tokens.isVariable()
-                || !tokens.dtype().isInteger() || documents.decoder(0) != null) {
+                || !tokens.dtype().isInteger() || !inParts && !(source instanceof FieldSource.Stored)) {
             throw new IllegalArgumentException("packing takes documents of one stored field of integers [*], not "
                     + documents.fields());
         }
-        if (documents.hasParts(0)) {
+        if (inParts) {
             throw new IllegalArgumentException("packing takes documents each of which lies together, found some in"
                     + " pieces: Cached.of(documents, \"" + tokens.name() + "\") puts them together");
         }
@@ -102,6 +104,11 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         return new Packing(documents, capacity, method, documentsAtATime);
     }
 
+    /** Where the documents are. */
+    FieldSource.Place places() {
+        return ((FieldSource.Stored) documents.source(0)).place();
+    }
+
     /**
      * Packs: one pass over the documents' lengths, and no token is read.
      *
@@ -110,6 +117,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
      */
     public PackedSequences pack() {
         var sequences = new PackedSequences.Builder(this);
+        FieldSource.Place place = places();
         Span span = new Span();
         long size = documents.size();
         int tokenBytes = documents.fields().getFirst().dtype().byteSize();
@@ -117,7 +125,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
             long end = size - first <= window ? size : first + window;
             PieceList pieces = new PieceList(first);
             for (long document = first; document < end; document++) {
-                documents.locate(document, 0, span);
+                place.locate(document, span);
                 pieces.add(document, span.byteSize() / tokenBytes, capacity);
             }
             Bins bins = method == Method.BEST_FIT ? Bins.bestFit(pieces, capacity) : Bins.firstFit(pieces, capacity);

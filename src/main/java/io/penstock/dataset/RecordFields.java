@@ -1,13 +1,11 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
@@ -34,7 +32,7 @@ public final class RecordFields implements Dataset {
     private final List<TensorSpec> fields;
     /** The records that are samples; null if all are. */
     private final Selection selection;
-    private final long[] maxLengths;
+    private final MaxLengths maxLengths = new MaxLengths();
     private volatile String fingerprint;
 
     private RecordFields(RecordStore store, List<Field> chosen, Selection selection) {
@@ -42,8 +40,6 @@ public final class RecordFields implements Dataset {
         this.chosen = List.copyOf(chosen);
         this.fields = chosen.stream().map(Field::spec).toList();
         this.selection = selection;
-        this.maxLengths = new long[chosen.size()];
-        Arrays.fill(maxLengths, -1);
     }
 
     /**
@@ -158,13 +154,10 @@ public final class RecordFields implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        store.locate(record(sample), chosen.get(field).column, into);
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return chosen.get(field).decoder;
+    public FieldSource source(int field) {
+        Field of = chosen.get(field);
+        FieldSource.Place place = (sample, into) -> store.locate(record(sample), of.column, into);
+        return of.decoder == null ? FieldSource.stored(place) : new FieldSource.Decoded(place, of.decoder);
     }
 
     @Override
@@ -183,16 +176,8 @@ public final class RecordFields implements Dataset {
      */
     @Override
     public long maxLength(int field) {
-        TensorSpec spec = fields().get(field);
-        if (!spec.isVariable()) {
-            return spec.rank() == 0 ? 1 : spec.dim(0);
-        }
-        synchronized (maxLengths) {
-            if (maxLengths[field] < 0) {
-                maxLengths[field] = findMaxLength(field);
-            }
-            return maxLengths[field];
-        }
+        return fields().get(field).isVariable() ? maxLengths.of(field, () -> findMaxLength(field))
+                : Dataset.super.maxLength(field);
     }
 
     private long findMaxLength(int field) {

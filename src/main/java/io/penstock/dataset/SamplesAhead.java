@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
 import io.penstock.io.ReadAhead;
-import io.penstock.io.Rows;
 import io.penstock.io.Span;
+import java.util.stream.IntStream;
 
 /**
  * Reads samples ahead: finds where their stored bytes are and has the OS begin to read them, as {@link ReadAhead} does.
@@ -14,10 +14,9 @@ import io.penstock.io.Span;
  */
 public final class SamplesAhead {
 
-    /** What the fields of the dataset are made from. */
-    private final Dataset[] sources;
-    private final int[] fields;
-    private final Rows[] rows;
+    /** The stored bytes that each field is made from. */
+    private final FieldSource.InParts[] fields;
+    /** Fields that are not in files. */
     private final boolean[] left;
     private final ReadAhead ahead = new ReadAhead();
     private final Span span = new Span();
@@ -28,22 +27,9 @@ public final class SamplesAhead {
      * @param dataset where samples are
      */
     public SamplesAhead(Dataset dataset) {
-        int count = dataset.fields().size();
-        sources = new Dataset[count];
-        fields = new int[count];
-        rows = new Rows[count];
-        left = new boolean[count];
-        for (int f = 0; f < count; f++) {
-            Dataset source = dataset;
-            int field = f;
-            for (FieldMap map = source.map(field); map != null; map = source.map(field)) {
-                source = map.source();
-                field = map.field();
-            }
-            sources[f] = source;
-            fields[f] = field;
-            rows[f] = source.rows(field);
-        }
+        fields = IntStream.range(0, dataset.fields().size()).mapToObj(f -> dataset.source(f).bytes())
+                .toArray(FieldSource.InParts[]::new);
+        left = new boolean[fields.length];
     }
 
     /**
@@ -53,7 +39,7 @@ public final class SamplesAhead {
      * @param count how many of them
      */
     public void add(long[] samples, int count) {
-        for (int f = 0; f < sources.length; f++) {
+        for (int f = 0; f < fields.length; f++) {
             if (!left[f]) {
                 try {
                     add(samples, count, f);
@@ -65,22 +51,10 @@ public final class SamplesAhead {
     }
 
     private void add(long[] samples, int count, int f) {
-        if (rows[f] != null) {
-            left[f] = rows[f].file() == null;
-            for (int i = 0; i < count && !left[f]; i++) {
-                ahead.add(rows[f].file(), rows[f].offset(samples[i]), rows[f].rowBytes());
-            }
-            return;
-        }
-        boolean inParts = sources[f].hasParts(fields[f]);
         for (int i = 0; i < count && !left[f]; i++) {
-            int parts = inParts ? sources[f].parts(samples[i], fields[f]) : 1;
+            int parts = fields[f].count().applyAsInt(samples[i]);
             for (int p = 0; p < parts && !left[f]; p++) {
-                if (inParts) {
-                    sources[f].locatePart(samples[i], fields[f], p, span);
-                } else {
-                    sources[f].locate(samples[i], fields[f], span);
-                }
+                fields[f].place().locate(samples[i], p, span);
                 left[f] = span.file() == null;
                 if (!left[f]) {
                     ahead.add(span.file(), span.byteOffset(), span.byteSize());

@@ -1,7 +1,6 @@
 package io.penstock.dataset;
 
-import java.util.Arrays;
-import java.util.Objects;
+import io.penstock.memory.PrefixSums;
 
 /**
  * An ascending choice of indices, kept as a bit for each that could be chosen and a count for each {@value #BLOCK_BITS}
@@ -13,20 +12,19 @@ final class Selection {
     static final int BLOCK_BITS = BLOCK_WORDS * Long.SIZE;
 
     private final long[] words;
-    /** How many are chosen before each block, and in all. */
-    private final long[] before;
+    /** How many are chosen in each block. */
+    private final PrefixSums blocks;
 
     /** A bit for each index, the lowest first; taken over. */
     Selection(long[] words) {
         this.words = words;
-        this.before = new long[Math.ceilDiv(words.length, BLOCK_WORDS) + 1];
-        for (int block = 0; block + 1 < before.length; block++) {
+        this.blocks = PrefixSums.ofLengths(Math.ceilDiv(words.length, BLOCK_WORDS), block -> {
             long count = 0;
             for (int w = block * BLOCK_WORDS; w < Math.min(words.length, (block + 1) * BLOCK_WORDS); w++) {
                 count += Long.bitCount(words[w]);
             }
-            before[block + 1] = before[block] + count;
-        }
+            return count;
+        });
     }
 
     /** Takes what is chosen. */
@@ -55,22 +53,13 @@ final class Selection {
 
     /** How many are chosen. */
     long size() {
-        return before[before.length - 1];
+        return blocks.total();
     }
 
     /** The n-th that is chosen. */
     long get(long n) {
-        Objects.checkIndex(n, size());
-        int block = Arrays.binarySearch(before, n);
-        if (block < 0) {
-            block = -block - 2;
-        } else {
-            // Of equal counts the last begins the block in which the n-th is.
-            while (before[block + 1] == n) {
-                block++;
-            }
-        }
-        long rest = n - before[block];
+        int block = blocks.runOf(n);
+        long rest = n - blocks.start(block);
         int word = block * BLOCK_WORDS;
         while (rest >= Long.bitCount(words[word])) {
             rest -= Long.bitCount(words[word++]);

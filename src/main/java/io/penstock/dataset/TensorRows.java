@@ -1,7 +1,5 @@
 package io.penstock.dataset;
 
-import io.penstock.io.Rows;
-import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
 import java.util.ArrayList;
@@ -129,21 +127,10 @@ public final class TensorRows implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
+    public FieldSource.Stored source(int field) {
         Column column = columns.get(field);
-        column.store().locate(column.tensor(), sample, 1, into);
-    }
-
-    @Override
-    public Rows rows(int field) {
-        Column column = columns.get(field);
-        return column.store().rows(column.tensor());
-    }
-
-    @Override
-    public long maxLength(int field) {
-        TensorSpec spec = fields.get(field);
-        return spec.rank() == 0 ? 1 : spec.dim(0);
+        return new FieldSource.Stored((sample, into) -> column.store().locate(column.tensor(), sample, 1, into),
+                column.store().rows(column.tensor()));
     }
 
     @Override

@@ -84,49 +84,26 @@ public final class TokenWindows implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        checkSample(sample);
-        store.locate(sample * stride, windowTokens, into);
+    public FieldSource source(int field) {
+        return store.isOneRun() ? new FieldSource.Stored(
+                (sample, into) -> store.locate(firstToken(sample), windowTokens, into), rows())
+                : new FieldSource.InParts(sample -> store.parts(firstToken(sample), windowTokens),
+                (sample, part, into) -> store.locatePart(firstToken(sample), windowTokens, part, into));
     }
 
-    private void checkSample(long sample) {
+    private long firstToken(long sample) {
         if (sample < 0 || sample >= size) {
             throw new IndexOutOfBoundsException("window " + sample + " of " + size);
         }
+        return sample * stride;
     }
 
-    @Override
-    public boolean hasParts(int field) {
-        return !store.isOneRun();
-    }
-
-    @Override
-    public int parts(long sample, int field) {
-        checkSample(sample);
-        return store.parts(sample * stride, windowTokens);
-    }
-
-    @Override
-    public void locatePart(long sample, int field, int part, Span into) {
-        checkSample(sample);
-        store.locatePart(sample * stride, windowTokens, part, into);
-    }
-
-    /** Where all tokens are one run, windows are rows of it. */
-    @Override
-    public Rows rows(int field) {
-        if (!store.isOneRun()) {
-            return null;
-        }
+    /** All tokens are one run, of which windows are rows. */
+    private Rows rows() {
         Span all = new Span();
         store.locate(0, store.tokenCount(), all);
         int tokenBytes = store.dtype().byteSize();
         return Rows.of(all, size < 2 ? 0 : stride * tokenBytes, windowTokens * tokenBytes, size);
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return windowTokens;
     }
 
     @Override

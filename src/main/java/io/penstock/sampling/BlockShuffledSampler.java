@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import java.util.Arrays;
+import io.penstock.memory.PrefixSums;
 
 /** Blocks in a shuffled order, and what is in them shuffled within windows of that order. */
 final class BlockShuffledSampler implements Sampler {
@@ -59,7 +59,7 @@ final class BlockShuffledSampler implements Sampler {
 
         /** The block that is at each place of the epoch, and where in the epoch it begins. */
         private final int[] blocks;
-        private final long[] begins;
+        private final PrefixSums places;
         private final OrderCache windows;
         private final Order lastWindow;
 
@@ -68,11 +68,10 @@ final class BlockShuffledSampler implements Sampler {
             long key = SplitMix64.first(SplitMix64.first(seed) + epoch);
             Permutation order = new Permutation(count, SplitMix64.first(key + BLOCK_TAG), 0);
             blocks = new int[count];
-            begins = new long[count + 1];
             for (int i = 0; i < count; i++) {
                 blocks[i] = (int) order.at(i);
-                begins[i + 1] = begins[i] + starts[blocks[i] + 1] - starts[blocks[i]];
             }
+            places = PrefixSums.ofLengths(count, i -> starts[blocks[i] + 1] - starts[blocks[i]]);
             long windowKey = SplitMix64.first(key + WINDOW_TAG);
             long span = Math.min(window, BlockShuffledSampler.this.size());
             windows = new OrderCache(Sampler.shuffled(span, windowKey));
@@ -94,9 +93,8 @@ final class BlockShuffledSampler implements Sampler {
             long first = number * span;
             Order order = size() - first < span ? lastWindow : windows.of(number);
             long place = first + order.at(position - first);
-            int found = Arrays.binarySearch(begins, place);
-            int i = found >= 0 ? found : -found - 2;
-            return starts[blocks[i]] + place - begins[i];
+            int i = places.runOf(place);
+            return starts[blocks[i]] + place - places.start(i);
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import java.util.Arrays;
+import io.penstock.memory.PrefixSums;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongUnaryOperator;
 
@@ -16,8 +16,8 @@ final class BudgetBatches extends BatchSampler {
     private final TokenBudget budget;
     private final LongUnaryOperator lengths;
     private final AtomicReferenceArray<BudgetEpoch> epochs = new AtomicReferenceArray<>(SLOTS);
-    /** The number of the first batch of each epoch from the start epoch on, as far as epochs are known. */
-    private volatile long[] firsts = {0};
+    /** The batches of each epoch from the start epoch on, as far as epochs are known. */
+    private volatile PrefixSums epochBatches = PrefixSums.of(new long[1]);
     /** Whether the last epochs that are known are as many without batches as there may be. */
     private volatile boolean barren;
 
@@ -60,7 +60,7 @@ final class BudgetBatches extends BatchSampler {
 
     @Override
     int count(long epoch, long index) {
-        if (barren && epoch == startEpoch + firsts.length - 1) {
+        if (barren && epoch == startEpoch + epochBatches.runs()) {
             throw new IllegalStateException(noBatch(epoch - MOST_EMPTY_EPOCHS + 1, epoch));
         }
         long end = of(epoch).end(index);
@@ -84,21 +84,15 @@ final class BudgetBatches extends BatchSampler {
         checkNumber(number);
         while (true) {
             boolean ends = barren;
-            long[] known = firsts;
-            int last = known.length - 1;
-            if (number < known[last]) {
-                int found = Arrays.binarySearch(known, number);
-                // Of equal numbers, the last is the epoch that has batches.
-                int at = found >= 0 ? found : -found - 2;
-                while (at < last && known[at + 1] == number) {
-                    at++;
-                }
-                return Math.min(startEpoch + at, endEpoch);
+            PrefixSums known = epochBatches;
+            int last = known.runs();
+            if (number < known.total()) {
+                return Math.min(startEpoch + known.runOf(number), endEpoch);
             }
             if (startEpoch + last >= endEpoch) {
                 return endEpoch;
             }
-            if (ends || of(startEpoch + last).has(number - known[last])) {
+            if (ends || of(startEpoch + last).has(number - known.total())) {
                 return startEpoch + last;
             }
             extend(last);
@@ -107,15 +101,14 @@ final class BudgetBatches extends BatchSampler {
 
     /** Goes on behind the last epoch that is known, unless as many as there may be have had no batch. */
     private synchronized void extend(int last) {
-        long[] known = firsts;
-        if (known.length - 1 == last && !barren) {
+        PrefixSums known = epochBatches;
+        if (known.runs() == last && !barren) {
             long count = of(startEpoch + last).count();
-            if (count == 0 && last + 1 >= MOST_EMPTY_EPOCHS && known[last + 1 - MOST_EMPTY_EPOCHS] == known[last]) {
+            if (count == 0 && last + 1 >= MOST_EMPTY_EPOCHS
+                    && known.start(last + 1 - MOST_EMPTY_EPOCHS) == known.total()) {
                 barren = true;
             } else {
-                long[] more = Arrays.copyOf(known, known.length + 1);
-                more[last + 1] = known[last] + count;
-                firsts = more;
+                epochBatches = PrefixSums.ofLengths(last + 1, epoch -> epoch < last ? known.length(epoch) : count);
             }
         }
     }
@@ -129,7 +122,7 @@ final class BudgetBatches extends BatchSampler {
     @Override
     public void requireBatch(long endEpoch) {
         long epoch = epochOf(0, endEpoch);
-        boolean none = barren && firsts[firsts.length - 1] == 0;
+        boolean none = barren && epochBatches.total() == 0;
         if (none || epoch >= endEpoch && startEpoch < endEpoch) {
             throw new IllegalArgumentException(noBatch(startEpoch, Math.min(epoch, endEpoch - 1)));
         }
@@ -138,14 +131,14 @@ final class BudgetBatches extends BatchSampler {
     @Override
     public long firstBatchOf(long epoch) {
         checkStarted(epoch);
-        while (epoch - startEpoch >= firsts.length) {
+        while (epoch - startEpoch > epochBatches.runs()) {
             if (barren) {
-                throw new IllegalStateException(noBatch(startEpoch + firsts.length - MOST_EMPTY_EPOCHS,
-                        startEpoch + firsts.length - 1));
+                throw new IllegalStateException(noBatch(startEpoch + epochBatches.runs() + 1 - MOST_EMPTY_EPOCHS,
+                        startEpoch + epochBatches.runs()));
             }
-            extend(firsts.length - 1);
+            extend(epochBatches.runs());
         }
-        return firsts[(int) (epoch - startEpoch)];
+        return epochBatches.start((int) (epoch - startEpoch));
     }
 
     @Override

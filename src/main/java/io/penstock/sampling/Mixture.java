@@ -1,7 +1,7 @@
 package io.penstock.sampling;
 
+import io.penstock.memory.PrefixSums;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -63,7 +63,7 @@ public final class Mixture implements Sampler {
 
     private final OrderCache[] orders;
     /** Where each source's samples begin among all, and their number. */
-    private final long[] firstSamples;
+    private final PrefixSums firstSamples;
     /** What an epoch draws of each source. */
     private final long[] drawsPerEpoch;
 
@@ -74,10 +74,11 @@ public final class Mixture implements Sampler {
         this.shuffled = shuffled;
         this.seed = seed;
         this.orders = samplers.stream().map(OrderCache::new).toArray(OrderCache[]::new);
-        this.firstSamples = new long[samplers.size() + 1];
+        long[] starts = new long[samplers.size() + 1];
         for (int s = 0; s < samplers.size(); s++) {
-            firstSamples[s + 1] = Positions.checkSize(firstSamples[s] + samplers.get(s).datasetSize());
+            starts[s + 1] = Positions.checkSize(starts[s] + samplers.get(s).datasetSize());
         }
+        this.firstSamples = PrefixSums.of(starts);
         this.drawsPerEpoch = drawnBy(phases.getLast(), size);
     }
 
@@ -190,8 +191,7 @@ public final class Mixture implements Sampler {
      */
     public int sourceOf(long sample) {
         Positions.check(sample, datasetSize());
-        int found = Arrays.binarySearch(firstSamples, sample);
-        return found >= 0 ? found : -found - 2;
+        return firstSamples.runOf(sample);
     }
 
     @Override
@@ -201,7 +201,7 @@ public final class Mixture implements Sampler {
 
     @Override
     public long datasetSize() {
-        return firstSamples[samplers.size()];
+        return firstSamples.total();
     }
 
     @Override
@@ -286,7 +286,7 @@ public final class Mixture implements Sampler {
             long drawn = Math.addExact(Math.multiplyExact(epoch, drawsPerEpoch[source]),
                     phase.drawnBefore[source] + phase.proportions.rank(draw));
             long epochSize = samplers.get(source).size();
-            return firstSamples[source] + orders[source].of(drawn / epochSize).at(drawn % epochSize);
+            return firstSamples.start(source) + orders[source].of(drawn / epochSize).at(drawn % epochSize);
         }
     }
 

@@ -16,6 +16,7 @@ import io.penstock.memory.SlabTable;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.NoTokens;
 import io.penstock.testing.Plans;
@@ -78,7 +79,7 @@ public final class BatchVectors {
     /** Where a sample of {@link NoTokens} is: the position of its first token, and how many it has. */
     private static List<Long> locate(Dataset dataset, long sample) {
         Span span = new Span();
-        dataset.locate(sample, 0, span);
+        Fields.locate(dataset, sample, 0, span);
         return List.of(span.byteOffset(), span.byteSize());
     }
 

@@ -7,6 +7,7 @@ import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.SampleGenerator;
 import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
@@ -21,6 +22,7 @@ import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.Plans;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
@@ -61,6 +63,19 @@ class CollatorAllocationTest {
                 var other = new MemoryTokenStore(DType.U16, 20_001)) {
             check(Concatenated.of(List.of(TokenWindows.of(store, 100), TokenWindows.of(other, 100))),
                     CausalLm.narrow(), ReadMode.AUTO);
+        }
+    }
+
+    @Test
+    void generatedSamplesAndWhatIsDecoratedByAFilterAChoiceAndAConcatenation() {
+        List<TensorSpec> fields = List.of(new TensorSpec("a", DType.I64, 20), new TensorSpec("b", DType.U8));
+        SampleGenerator index = (sample, _, out) -> out.tensor("a").segment().set(ValueLayout.JAVA_LONG, 0, sample);
+        Dataset generated = Dataset.generate(1000, fields, "index", index);
+        check(generated, new Stack(), ReadMode.AUTO);
+        try (var pixels = new MemoryTensorStore(1, new TensorSpec("x", DType.U8, 1000, 100))) {
+            Dataset rows = TensorRows.of("x", pixels);
+            check(rows.filter("even", sample -> sample.index() % 2 == 0).concat(rows).select(7, 800, 3, 1200),
+                    new Stack(), ReadMode.AUTO);
         }
     }
 

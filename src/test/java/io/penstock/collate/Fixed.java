@@ -1,7 +1,7 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Span;
+import io.penstock.dataset.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
@@ -20,13 +20,10 @@ record Fixed(DType dtype, long... shape) implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        throw new IndexOutOfBoundsException("it has no samples");
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return shape[0];
+    public FieldSource source(int field) {
+        return FieldSource.stored((_, _) -> {
+            throw new IndexOutOfBoundsException("it has no samples");
+        });
     }
 
     @Override

@@ -28,7 +28,7 @@ class PackedLmTest {
         List<Row> rows = new ArrayList<>();
         for (long sample : samples) {
             Row row = new Row(new ArrayList<>());
-            for (int p = 0; p < packed.parts(sample, 0); p++) {
+            for (int p = 0; p < packed.parts(sample); p++) {
                 long document = packed.document(sample, p);
                 long from = store.documentStart(document) + packed.firstToken(sample, p);
                 long end = store.documentStart(document + 1);

@@ -13,6 +13,7 @@ import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.Plans;
 import java.lang.foreign.Arena;
@@ -85,8 +86,8 @@ public final class PackingVectors {
             Span span = new Span();
             for (long s = 0; s < packed.size(); s++) {
                 List<Object> pieces = new ArrayList<>();
-                for (int p = 0; p < packed.parts(s, 0); p++) {
-                    packed.locatePart(s, 0, p, span);
+                for (int p = 0; p < packed.parts(s); p++) {
+                    Fields.locatePart(packed, s, 0, p, span);
                     pieces.add(List.of(packed.document(s, p), packed.firstToken(s, p), span.byteSize() / 4));
                 }
                 sequences.add(pieces);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -40,18 +41,18 @@ class ConcatenatedTest {
                 Dataset windows = TokenWindows.of(store, 7);
                 datasets.add(windows);
                 for (long s = 0; s < windows.size(); s++) {
-                    windows.locate(s, 0, span);
+                    Fields.locate(windows, s, 0, span);
                     expected.add(bytes(span));
                 }
             }
             Dataset all = Concatenated.of(datasets);
             assertEquals(expected.size(), all.size());
             for (int s = 0; s < expected.size(); s++) {
-                all.locate(s, 0, span);
+                Fields.locate(all, s, 0, span);
                 assertEquals(expected.get(s), bytes(span), "round " + round + ", sample " + s);
             }
-            assertThrows(IndexOutOfBoundsException.class, () -> all.locate(all.size(), 0, span));
-            assertThrows(IndexOutOfBoundsException.class, () -> all.locate(-1, 0, span));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(all, all.size(), 0, span));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(all, -1, 0, span));
             stores.forEach(MemoryTokenStore::close);
         }
     }
@@ -64,7 +65,7 @@ class ConcatenatedTest {
             assertEquals(4, all.size());
             assertEquals(9, all.maxLength(0));
             assertEquals("sample 1 of dataset 1", all.name(3));
-            assertNull(all.rows(0));
+            assertNull(((FieldSource.Stored) all.source(0)).rows());
             assertTrue(all.fingerprint().contains(Documents.of(a).fingerprint()), all.fingerprint());
         }
     }

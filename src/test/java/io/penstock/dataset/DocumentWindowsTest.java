@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Span;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Fields;
 import io.penstock.testing.NoTokens;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ class DocumentWindowsTest {
         assertEquals(expected.size(), windows.size(), about::toString);
         assertEquals(expected, TokenWindowsTest.located(windows, windowTokens), about::toString);
         for (long outside : new long[] {-1, windows.size(), Long.MAX_VALUE}) {
-            assertThrows(IndexOutOfBoundsException.class, () -> windows.locate(outside, 0, new Span()));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(windows, outside, 0, new Span()));
         }
     }
 
@@ -108,7 +109,7 @@ class DocumentWindowsTest {
                 });
         var windows = DocumentWindows.of(counting, 4, 1, false);
         asked.set(0);
-        windows.locate(0, 0, new Span());
+        Fields.locate(windows, 0, 0, new Span());
         assertTrue(asked.get() <= 2 * 128 + 1, asked + " documents looked at");
     }
 
@@ -119,7 +120,7 @@ class DocumentWindowsTest {
         assertEquals(2 * big + 7, windows.size());
         Span span = new Span();
         for (long at : new long[] {0, big - 1, big, big + 6, big + 7, 2 * big + 6}) {
-            windows.locate(at, 0, span);
+            Fields.locate(windows, at, 0, span);
             assertEquals(at, span.byteOffset());
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
+import io.penstock.testing.Fields;
 import io.penstock.testing.NoTokens;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -20,7 +21,7 @@ class DocumentsTest {
     private static List<List<Long>> ranges(Dataset documents) {
         Span span = new Span();
         return LongStream.range(0, documents.size()).mapToObj(document -> {
-            documents.locate(document, 0, span);
+            Fields.locate(documents, document, 0, span);
             return List.of(span.byteOffset(), span.byteSize());
         }).toList();
     }
@@ -49,8 +50,8 @@ class DocumentsTest {
     void documentsThatAreNotThereAndLimitsBelowOneAreRefused() {
         var documents = Documents.of(new NoTokens(STARTS));
         assertEquals("document 6 of 6", assertThrows(IndexOutOfBoundsException.class,
-                () -> documents.locate(6, 0, new Span())).getMessage());
-        assertThrows(IndexOutOfBoundsException.class, () -> documents.locate(-1, 0, new Span()));
+                () -> Fields.locate(documents, 6, 0, new Span())).getMessage());
+        assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(documents, -1, 0, new Span()));
         assertEquals("documents cut to 0 tokens: at least 1 is needed", assertThrows(IllegalArgumentException.class,
                 () -> Documents.of(new NoTokens(STARTS), 0)).getMessage());
         assertEquals(0, Documents.of(new NoTokens(0)).size());

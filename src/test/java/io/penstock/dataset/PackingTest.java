@@ -12,6 +12,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -79,8 +80,8 @@ class PackingTest {
         Span span = new Span();
         for (long s = 0; s < packed.size(); s++) {
             List<Piece> pieces = new ArrayList<>();
-            for (int p = 0; p < packed.parts(s, 0); p++) {
-                packed.locatePart(s, 0, p, span);
+            for (int p = 0; p < packed.parts(s); p++) {
+                Fields.locatePart(packed, s, 0, p, span);
                 pieces.add(new Piece(packed.document(s, p), packed.firstToken(s, p), (int) span.byteSize() / 2));
             }
             all.add(pieces);
@@ -184,8 +185,8 @@ class PackingTest {
                 assertEquals(-1, whole.segment().asSlice(whole.byteOffset(), bytes).mismatch(target.asSlice(2, bytes)));
                 long at = 2;
                 Span piece = new Span();
-                for (int p = 0; p < packed.parts(s, 0); p++) {
-                    packed.locatePart(s, 0, p, piece);
+                for (int p = 0; p < packed.parts(s); p++) {
+                    Fields.locatePart(packed, s, 0, p, piece);
                     assertEquals(-1, piece.segment().asSlice(piece.byteOffset(), piece.byteSize())
                             .mismatch(target.asSlice(at, piece.byteSize())));
                     at += piece.byteSize();
@@ -205,11 +206,11 @@ class PackingTest {
             assertThrows(IllegalArgumentException.class, () -> Packing.of(TokenWindows.of(some, 1), 4));
             var packed = Packing.of(Documents.of(some), 4).pack();
             assertNotEquals(packed.fingerprint(), Packing.of(Documents.of(some), 5).pack().fingerprint());
-            assertThrows(IndexOutOfBoundsException.class, () -> packed.parts(1, 0));
-            assertThrows(IndexOutOfBoundsException.class, () -> packed.locatePart(0, 0, 1, new Span()));
+            assertThrows(IndexOutOfBoundsException.class, () -> packed.parts(1));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locatePart(packed, 0, 0, 1, new Span()));
             packed.close();
             packed.close();
-            assertThrows(IllegalStateException.class, () -> packed.parts(0, 0));
+            assertThrows(IllegalStateException.class, () -> packed.parts(0));
             assertArrayEquals(new long[] {0}, new long[] {some.documentStart(0)});
         }
     }

@@ -9,6 +9,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
+import io.penstock.testing.Fields;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.Plans;
@@ -42,13 +43,8 @@ class SampleReaderTest {
         }
 
         @Override
-        public void locate(long sample, int f, Span into) {
-            into.set(MemorySegment.ofArray(new byte[100]), 0, bytes);
-        }
-
-        @Override
-        public long maxLength(int f) {
-            return 50;
+        public FieldSource source(int f) {
+            return FieldSource.stored((_, into) -> into.set(MemorySegment.ofArray(new byte[100]), 0, bytes));
         }
 
         @Override
@@ -109,16 +105,13 @@ class SampleReaderTest {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            if (sample == 5) {
-                throw new IllegalStateException("unreadable");
-            }
-            whole.locate(sample, field, into);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return whole.maxLength(field);
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> {
+                if (sample == 5) {
+                    throw new IllegalStateException("unreadable");
+                }
+                Fields.locate(whole, sample, field, into);
+            });
         }
 
         @Override

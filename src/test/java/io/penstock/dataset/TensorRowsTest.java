@@ -10,6 +10,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTensorStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,13 +54,13 @@ class TensorRowsTest {
         Span span = new Span();
         for (int f = 0; f < 3; f++) {
             for (long sample = 0; sample < 5; sample++) {
-                rows.locate(sample, f, span);
+                Fields.locate(rows, sample, f, span);
                 assertEquals(-1, tensors.get(f).row(sample).segment()
                         .mismatch(span.segment().asSlice(span.byteOffset(), span.byteSize())));
             }
             int field = f;
-            assertThrows(IndexOutOfBoundsException.class, () -> rows.locate(5, field, span));
-            assertThrows(IndexOutOfBoundsException.class, () -> rows.locate(-1, field, span));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(rows, 5, field, span));
+            assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(rows, -1, field, span));
         }
     }
 
@@ -73,7 +74,7 @@ class TensorRowsTest {
             assertEquals(file.tensors().getFirst().dim(0), rows.size());
             Span span = new Span();
             for (long sample = 0; sample < rows.size(); sample++) {
-                rows.locate(sample, 0, span);
+                Fields.locate(rows, sample, 0, span);
                 assertEquals(-1, file.tensor(0).row(sample).segment()
                         .mismatch(span.segment().asSlice(span.byteOffset(), span.byteSize())));
             }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
+import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.NoTokens;
 import java.lang.foreign.ValueLayout;
@@ -33,7 +34,7 @@ class TokenWindowsTest {
     static List<Long> located(Dataset windows, long windowTokens) {
         Span span = new Span();
         return LongStream.range(0, windows.size()).map(sample -> {
-            windows.locate(sample, 0, span);
+            Fields.locate(windows, sample, 0, span);
             assertEquals(windowTokens, span.byteSize());
             return span.byteOffset();
         }).boxed().toList();
@@ -72,7 +73,7 @@ class TokenWindowsTest {
     void aWindowHoldsTheStoresTokens() {
         try (var store = new MemoryTokenStore(DType.U16, 100)) {
             Span span = new Span();
-            TokenWindows.of(store, 10).locate(7, 0, span);
+            Fields.locate(TokenWindows.of(store, 10), 7, 0, span);
             for (int t = 0; t <= 10; t++) {
                 assertEquals(store.token(70 + t), span.segment().get(ValueLayout.JAVA_CHAR_UNALIGNED,
                         span.byteOffset() + 2 * t));
@@ -86,12 +87,12 @@ class TokenWindowsTest {
         Span span = new Span();
         var every = TokenWindows.of(new NoTokens(0, tokens), 1, 1, true);
         assertEquals(tokens - 1, every.size());
-        every.locate(tokens - 2, 0, span);
+        Fields.locate(every, tokens - 2, 0, span);
         assertEquals(tokens - 2, span.byteOffset());
         long length = 3L << 31;
         var long3 = TokenWindows.of(new NoTokens(0, 10 * length), length);
         assertEquals(9, long3.size());
-        long3.locate(8, 0, span);
+        Fields.locate(long3, 8, 0, span);
         assertEquals(8 * length, span.byteOffset());
         assertEquals(length + 1, span.byteSize());
         assertEquals(0, TokenWindows.of(new NoTokens(0, tokens), Long.MAX_VALUE - 1).size());
@@ -101,10 +102,10 @@ class TokenWindowsTest {
     void aWindowThatIsNotThereIsRefused() {
         var windows = TokenWindows.of(new NoTokens(0, 100), 10);
         assertEquals("window 9 of 9", assertThrows(IndexOutOfBoundsException.class,
-                () -> windows.locate(9, 0, new Span())).getMessage());
-        assertThrows(IndexOutOfBoundsException.class, () -> windows.locate(-1, 0, new Span()));
+                () -> Fields.locate(windows, 9, 0, new Span())).getMessage());
+        assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(windows, -1, 0, new Span()));
         assertThrows(IndexOutOfBoundsException.class,
-                () -> TokenWindows.of(new NoTokens(0, 10), 10).locate(0, 0, new Span()));
+                () -> Fields.locate(TokenWindows.of(new NoTokens(0, 10), 10), 0, 0, new Span()));
     }
 
     @ParameterizedTest

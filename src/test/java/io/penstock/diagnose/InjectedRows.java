@@ -1,6 +1,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -37,21 +38,15 @@ record InjectedRows(long size, MemorySegment bytes, LongConsumer decoding, LongC
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
+    public FieldSource source(int field) {
+        return decoding == null ? FieldSource.stored(this::locate) : new FieldSource.Decoded(this::locate, new Slow());
+    }
+
+    private void locate(long sample, Span into) {
         if (locating != null) {
             locating.accept(sample);
         }
         into.set(bytes, sample * WIDTH, WIDTH);
-    }
-
-    @Override
-    public Decoder decoder(int field) {
-        return decoding == null ? null : new Slow();
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return WIDTH;
     }
 
     @Override

@@ -11,13 +11,13 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.Mapped;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -320,13 +320,8 @@ class BadSamplesTest {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            into.set(numbers, sample * Long.BYTES, Long.BYTES);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return 1;
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> into.set(numbers, sample * Long.BYTES, Long.BYTES));
         }
 
         @Override
@@ -427,18 +422,9 @@ class BadSamplesTest {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            into.set(stored, Long.BYTES * sample, Long.BYTES);
-        }
-
-        @Override
-        public Decoder decoder(int field) {
-            return this;
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return 1;
+        public FieldSource source(int field) {
+            return new FieldSource.Decoded(
+                    (sample, into) -> into.set(stored, Long.BYTES * sample, Long.BYTES), this);
         }
 
         @Override

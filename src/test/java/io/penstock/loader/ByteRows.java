@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Span;
+import io.penstock.dataset.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;
@@ -31,13 +31,8 @@ record ByteRows(long size, int width, MemorySegment bytes) implements Dataset {
     }
 
     @Override
-    public void locate(long sample, int field, Span into) {
-        into.set(bytes, sample * width, width);
-    }
-
-    @Override
-    public long maxLength(int field) {
-        return width;
+    public FieldSource source(int field) {
+        return FieldSource.stored((sample, into) -> into.set(bytes, sample * width, width));
     }
 
     @Override

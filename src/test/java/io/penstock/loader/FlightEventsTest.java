@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Span;
+import io.penstock.dataset.FieldSource;
 import io.penstock.memory.TensorSpec;
+import io.penstock.testing.Fields;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,14 +58,11 @@ class FlightEventsTest {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            before.accept(sample);
-            rows.locate(sample, field, into);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return rows.maxLength(field);
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> {
+                before.accept(sample);
+                Fields.locate(rows, sample, field, into);
+            });
         }
 
         @Override

@@ -29,6 +29,12 @@ public record NoTokens(long... starts) implements TokenStore {
         return starts[Math.toIntExact(document)];
     }
 
+    /** Rows of one run would be checked against memory that is not there. */
+    @Override
+    public boolean isOneRun() {
+        return false;
+    }
+
     @Override
     public void locate(long firstToken, long tokens, Span into) {
         Objects.checkFromIndexSize(firstToken, tokens, tokenCount());

@@ -8,6 +8,7 @@ import io.penstock.format.UnwritableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.PrefixSums;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ final class ArrowJson implements ArrowColumn {
     private final List<ArrowJson> values;
     private RowIndex index;
     /** The number of each batch's first block. */
-    private final Longs firstBlocks = new Longs();
+    private PrefixSums batchBlocks;
     private ColumnBlocks blocks;
 
     ArrowJson(ArrowTree tree, DecodedBuffers decoded) {
@@ -94,13 +95,9 @@ final class ArrowJson implements ArrowColumn {
     @Override
     public void freeze(RowIndex rows) {
         freezeValues(rows);
-        long count = 0;
-        for (int b = 0; b < batches.size(); b++) {
-            firstBlocks.add(count);
-            count += Math.ceilDiv(rows.start(b + 1) - rows.start(b), BLOCK_ROWS);
-        }
-        firstBlocks.add(count);
-        blocks = new ColumnBlocks(Math.toIntExact(count), this::write);
+        batchBlocks = PrefixSums.ofLengths(batches.size(),
+                batch -> Math.ceilDiv(rows.start(batch + 1) - rows.start(batch), BLOCK_ROWS));
+        blocks = new ColumnBlocks(Math.toIntExact(batchBlocks.total()), this::write);
     }
 
     /** The values of a dictionary are written with what refers to them, not as blocks of their own. */
@@ -110,8 +107,8 @@ final class ArrowJson implements ArrowColumn {
     }
 
     private ColumnBlock write(int block) throws IOException {
-        int batch = batchOf(block);
-        long first = (block - firstBlocks.get(batch)) << BLOCK_BITS;
+        int batch = batchBlocks.runOf(block);
+        long first = (block - batchBlocks.start(batch)) << BLOCK_BITS;
         long end = Math.min(first + BLOCK_ROWS, index.start(batch + 1) - index.start(batch));
         try (JsonRows rows = new JsonRows(fileOf(batch).location(), tree.name(), decoded.textBudget())) {
             ArrowJsonWriter writer = writer(batch);
@@ -129,20 +126,6 @@ final class ArrowJson implements ArrowColumn {
             }
             return rows.append(decoded.texts());
         }
-    }
-
-    private int batchOf(int block) {
-        int low = 0;
-        int high = batches.size() - 1;
-        while (low < high) {
-            int middle = (low + high + 1) >>> 1;
-            if (firstBlocks.get(middle) <= block) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return low;
     }
 
     /** A writer of one batch's values. */
@@ -173,7 +156,7 @@ final class ArrowJson implements ArrowColumn {
     }
 
     private ColumnBlock block(int batch, long inBatch) {
-        return blocks.get((int) (firstBlocks.get(batch) + (inBatch >> BLOCK_BITS)), fileOf(batch));
+        return blocks.get((int) (batchBlocks.start(batch) + (inBatch >> BLOCK_BITS)), fileOf(batch));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -53,7 +54,7 @@ public final class FilesStore implements RecordStore {
     /** Sorted names; null if folders are no classes. */
     private final List<String> classes;
     /** Files of a class follow one another: where each class's begin, ascending, and which class that is. */
-    private final long[] runStarts;
+    private final PrefixSums runs;
     private final int[] runClasses;
     /** An {@code i64} for each class, which spans point at. */
     private final MemorySegment classNumbers;
@@ -68,7 +69,8 @@ public final class FilesStore implements RecordStore {
         columns.add(Column.bytes(images ? "image" : "file", encoding(list.endings(), images)));
         this.classes = list.filesAtTop() || list.topFolders().isEmpty() ? null : list.topFolders();
         int count = classes == null ? 0 : classes.size();
-        this.runStarts = new long[count];
+        long[] starts = new long[count + 1];
+        starts[count] = list.size();
         this.runClasses = new int[count];
         this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
         if (classes != null) {
@@ -81,10 +83,11 @@ public final class FilesStore implements RecordStore {
             // Ordered by end too: a class without files begins where another one does, and ends there.
             Arrays.sort(runs, (a, b) -> a[0] != b[0] ? Long.compare(a[0], b[0]) : Long.compare(a[1], b[1]));
             for (int i = 0; i < count; i++) {
-                runStarts[i] = runs[i][0];
+                starts[i] = runs[i][0];
                 runClasses[i] = (int) runs[i][2];
             }
         }
+        this.runs = PrefixSums.of(starts);
     }
 
     /** One column has one encoding: that of all files, or of most images, for which decoders look at the bytes. */
@@ -174,17 +177,7 @@ public final class FilesStore implements RecordStore {
     }
 
     private int classOf(long record) {
-        int low = 0;
-        int high = runStarts.length - 1;
-        while (low < high) {
-            int middle = low + high + 1 >>> 1;
-            if (runStarts[middle] <= record) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return runClasses[low];
+        return runClasses[runs.runOf(record)];
     }
 
     /** The file's path, relative to the folder. */

@@ -9,6 +9,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -52,8 +53,7 @@ public final class MdsStore implements RecordStore, Verifiable {
     private final MdsIndex index;
     private final MappedFile indexFile;
     private final MdsShards shards;
-    /** The first sample of each shard, and one more: the number of samples. */
-    private final long[] firstOf;
+    private final PrefixSums records;
     private final List<Column> columns;
     /** Of each column told, its position in a sample. */
     private final int[] positionOf;
@@ -68,10 +68,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         this.shards = shards;
         this.positionOf = positionOf;
         this.columns = Arrays.stream(positionOf).mapToObj(index::column).toList();
-        this.firstOf = new long[shards.count() + 1];
-        for (int shard = 0; shard < shards.count(); shard++) {
-            firstOf[shard + 1] = firstOf[shard] + index.shards().get(shard).samples();
-        }
+        this.records = PrefixSums.ofLengths(shards.count(), shard -> index.shards().get(shard).samples());
         this.fixedBytes = new long[index.names().size()];
         int varying = 0;
         for (int i = 0; i < fixedBytes.length; i++) {
@@ -154,7 +151,7 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     @Override
     public long size() {
-        return firstOf[shards.count()];
+        return records.total();
     }
 
     @Override
@@ -172,28 +169,14 @@ public final class MdsStore implements RecordStore, Verifiable {
             throw new IndexOutOfBoundsException(index.file() + ": sample " + record + " of " + size());
         }
         int position = positionOf[Objects.checkIndex(column, positionOf.length)];
-        int shard = shardOf(record);
+        int shard = records.runOf(record);
         try {
-            locate(shard, record - firstOf[shard], position, into);
+            locate(shard, record - records.start(shard), position, into);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
             throw shards.file(shard) == null ? fault : shards.file(shard).explain(fault);
         }
-    }
-
-    private int shardOf(long record) {
-        int low = 0;
-        int high = shards.count() - 1;
-        while (low < high) {
-            int middle = low + high + 1 >>> 1;
-            if (firstOf[middle] <= record) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return low;
     }
 
     private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
@@ -247,8 +230,8 @@ public final class MdsStore implements RecordStore, Verifiable {
     /** The file of a sample's shard and the sample's number in it. */
     @Override
     public String name(long record) {
-        int shard = shardOf(Objects.checkIndex(record, size()));
-        return index.shards().get(shard).raw().name() + "[" + (record - firstOf[shard]) + "]";
+        int shard = records.runOf(record);
+        return index.shards().get(shard).raw().name() + "[" + (record - records.start(shard)) + "]";
     }
 
     /** True if a shard is decoded, whatever the column. */

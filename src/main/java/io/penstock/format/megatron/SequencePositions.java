@@ -2,6 +2,7 @@ package io.penstock.format.megatron;
 
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.PrefixSums;
 
 /**
  * Where the sequences of an index are, and the tokens of each, when they are not one run in the {@code .bin}. Positions
@@ -17,15 +18,15 @@ final class SequencePositions {
     private final MegatronIndex index;
     private final MappedFile tokenFile;
     private final int tokenBytes;
-    /** Tokens before each block, and one more: all. */
-    private final long[] before;
+    /** The tokens of each block of sequences. */
+    private final PrefixSums blocks;
     private final boolean documentsAreRuns;
 
     SequencePositions(MegatronIndex index, MappedFile tokenFile) {
         this.index = index;
         this.tokenFile = tokenFile;
         this.tokenBytes = index.dtype().byteSize();
-        this.before = new long[Math.toIntExact(Math.ceilDiv(index.sequences(), (long) BLOCK_SEQUENCES) + 1)];
+        long[] before = new long[Math.toIntExact(Math.ceilDiv(index.sequences(), (long) BLOCK_SEQUENCES) + 1)];
         long tokens = 0;
         for (long sequence = 0; sequence < index.sequences(); sequence++) {
             if (sequence % BLOCK_SEQUENCES == 0) {
@@ -34,6 +35,7 @@ final class SequencePositions {
             tokens += index.length(sequence);
         }
         before[before.length - 1] = tokens;
+        this.blocks = PrefixSums.of(before);
         this.documentsAreRuns = findDocumentsThatLieApart() < 0;
     }
 
@@ -60,10 +62,10 @@ final class SequencePositions {
     /** The position of a sequence's first token; of the one after the last, the count of tokens. */
     long position(long sequence) {
         if (sequence == index.sequences()) {
-            return before[before.length - 1];
+            return blocks.total();
         }
         int block = (int) (sequence / BLOCK_SEQUENCES);
-        long position = before[block];
+        long position = blocks.start(block);
         for (long s = (long) block * BLOCK_SEQUENCES; s < sequence; s++) {
             position += index.length(s);
         }
@@ -72,18 +74,9 @@ final class SequencePositions {
 
     /** The sequence that a token is in. */
     private long sequenceOf(long token) {
-        int low = 0;
-        int high = before.length - 1;
-        while (high - low > 1) {
-            int middle = low + high >>> 1;
-            if (before[middle] <= token) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        long sequence = (long) low * BLOCK_SEQUENCES;
-        for (long end = before[low] + index.length(sequence); end <= token; end += index.length(sequence)) {
+        int block = blocks.runOf(token);
+        long sequence = (long) block * BLOCK_SEQUENCES;
+        for (long end = blocks.start(block) + index.length(sequence); end <= token; end += index.length(sequence)) {
             sequence++;
         }
         return sequence;

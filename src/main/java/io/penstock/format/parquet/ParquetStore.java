@@ -9,6 +9,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -16,7 +17,6 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -38,8 +38,7 @@ public final class ParquetStore implements RecordStore {
     private final List<Column> columns;
     /** The row groups that have rows. */
     private final Group[] groups;
-    /** The first row of each group, and the count of all rows behind the last. */
-    private final long[] starts;
+    private final PrefixSums starts;
     private final ColumnBlocks blocks;
     private final DecodedSpill copy;
     private volatile String fingerprint;
@@ -59,10 +58,7 @@ public final class ParquetStore implements RecordStore {
                     "less than 2^31 column chunks");
         }
         this.groups = found.toArray(Group[]::new);
-        this.starts = new long[groups.length + 1];
-        for (int g = 0; g < groups.length; g++) {
-            starts[g + 1] = starts[g] + groups[g].rows().rows();
-        }
+        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
         this.blocks = new ColumnBlocks(groups.length * columns.size(), this::decode);
         this.copy = new DecodedSpill(path);
     }
@@ -112,7 +108,7 @@ public final class ParquetStore implements RecordStore {
 
     @Override
     public long size() {
-        return starts[groups.length];
+        return starts.total();
     }
 
     @Override
@@ -130,7 +126,7 @@ public final class ParquetStore implements RecordStore {
     public boolean isPresent(long record, int column) {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
-        return block(group, column).state(record - starts[group]) == ColumnBlock.PRESENT;
+        return block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
     @Override
@@ -138,7 +134,7 @@ public final class ParquetStore implements RecordStore {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
         ColumnBlock block = block(group, column);
-        long row = record - starts[group];
+        long row = record - starts.start(group);
         byte state = block.state(row);
         if (state != ColumnBlock.PRESENT) {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
@@ -154,8 +150,7 @@ public final class ParquetStore implements RecordStore {
         if (record < 0 || record >= size()) {
             throw new IndexOutOfBoundsException(path + ": row " + record + ", expected 0 to " + (size() - 1));
         }
-        int found = Arrays.binarySearch(starts, record);
-        return found >= 0 ? found : -found - 2;
+        return starts.runOf(record);
     }
 
     private ColumnBlock block(int group, int column) {

@@ -8,6 +8,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -24,6 +25,7 @@ import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * The samples of a WebDataset as records, at random over all shards. A column is a suffix that some sample has, its
@@ -41,8 +43,7 @@ public final class WebDatasetStore implements RecordStore {
     private final List<Location> paths;
     private final Arena arena;
     private final Shard[] shards;
-    /** First record of each shard, and behind the last one the count of records. */
-    private final long[] firstRecords;
+    private final PrefixSums records;
     private final List<Column> columns;
     /** By shard: the column of each of its suffixes. */
     private final int[][] columnOfSuffix;
@@ -52,10 +53,9 @@ public final class WebDatasetStore implements RecordStore {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
-        this.firstRecords = new long[shards.length + 1];
+        this.records = PrefixSums.ofLengths(shards.length, shard -> shards[shard].index().samples());
         TreeSet<String> suffixes = new TreeSet<>();
         for (int i = 0; i < shards.length; i++) {
-            firstRecords[i + 1] = firstRecords[i] + shards[i].index().samples();
             suffixes.addAll(shards[i].index().suffixes());
             if (suffixes.size() > Suffixes.MAX_COUNT) {
                 throw new MalformedStoreException(paths.get(i), "more than " + Suffixes.MAX_COUNT
@@ -164,7 +164,7 @@ public final class WebDatasetStore implements RecordStore {
 
     @Override
     public long size() {
-        return firstRecords[shards.length];
+        return records.total();
     }
 
     /**
@@ -193,7 +193,7 @@ public final class WebDatasetStore implements RecordStore {
      * @return the first record of it; equal to the next one's if it has none
      */
     public long firstRecord(int shard) {
-        return firstRecords[shard];
+        return records.start(shard);
     }
 
     /**
@@ -203,7 +203,7 @@ public final class WebDatasetStore implements RecordStore {
      * @return the boundaries; at least one, which is 0 if there is no sample
      */
     public long[] shardStarts() {
-        return Arrays.stream(firstRecords).distinct().toArray();
+        return IntStream.rangeClosed(0, shards.length).mapToLong(records::start).distinct().toArray();
     }
 
     /**
@@ -214,32 +214,21 @@ public final class WebDatasetStore implements RecordStore {
      * @throws IndexOutOfBoundsException if there is no such record
      */
     public int shardOf(long record) {
-        Objects.checkIndex(record, size());
-        int low = 0;
-        int high = shards.length - 1;
-        while (low < high) {
-            int middle = low + high + 1 >>> 1;
-            if (firstRecords[middle] <= record) {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        return low;
+        return records.runOf(record);
     }
 
     @Override
     public boolean isPresent(long record, int column) {
         Objects.checkIndex(column, columns.size());
         int shard = shardOf(record);
-        return member(shard, record - firstRecords[shard], column) >= 0;
+        return member(shard, record - records.start(shard), column) >= 0;
     }
 
     @Override
     public void locate(long record, int column, Span into) {
         Objects.checkIndex(column, columns.size());
         int shard = shardOf(record);
-        long member = member(shard, record - firstRecords[shard], column);
+        long member = member(shard, record - records.start(shard), column);
         if (member < 0) {
             throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
                     + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read"));
@@ -270,7 +259,7 @@ public final class WebDatasetStore implements RecordStore {
      */
     public String key(long record) {
         int shard = shardOf(record);
-        return shards[shard].key(record - firstRecords[shard]);
+        return shards[shard].key(record - records.start(shard));
     }
 
     /** The key of a sample, and the shard that it is in; one line, whatever the key holds. */

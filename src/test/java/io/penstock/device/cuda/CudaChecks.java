@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.FieldSource;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -14,12 +15,11 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
-import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -69,7 +69,7 @@ public final class CudaChecks {
 
     static void inventory() {
         DeviceInventory inventory = DeviceInventory.take();
-        System.out.println(inventory.cuda());
+        System.out.println(inventory.kind("cuda"));
         inventory.devices().forEach(System.out::println);
     }
 
@@ -427,9 +427,9 @@ public final class CudaChecks {
         CudaLibrary.load();
         CudaSimulator.setDevices(2);
         DeviceInventory inventory = DeviceInventory.take();
-        assertTrue(inventory.cuda().isUsable());
-        assertEquals("13.0", inventory.cuda().runtimeVersion());
-        assertEquals("13.0", inventory.cuda().driverVersion());
+        assertTrue(inventory.kind("cuda").isUsable());
+        assertEquals("13.0", inventory.kind("cuda").runtimeVersion());
+        assertEquals("13.0", inventory.kind("cuda").driverVersion());
         assertEquals("host", inventory.devices().getFirst().name());
         assertTrue(inventory.devices().getFirst().memoryTotalBytes() > 0);
         assertEquals(new DeviceInfo("cuda:0", "Simulated GPU 0", "9.0", 80L << 30, 60L << 30, 3, 0, "0000:1B:00.0", ""),
@@ -511,13 +511,8 @@ public final class CudaChecks {
         }
 
         @Override
-        public void locate(long sample, int field, Span into) {
-            into.set(squares, 8 * sample, 8);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return 1;
+        public FieldSource source(int field) {
+            return FieldSource.stored((sample, into) -> into.set(squares, 8 * sample, 8));
         }
 
         @Override

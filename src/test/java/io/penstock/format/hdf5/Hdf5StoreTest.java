@@ -25,6 +25,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.Fields;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -105,9 +106,9 @@ class Hdf5StoreTest {
             assertEquals(List.of(new TensorSpec("/images", DType.I16, COLUMNS), new TensorSpec("/labels", DType.I32)),
                     rows.fields());
             Span span = new Span();
-            rows.locate(7, 0, span);
+            Fields.locate(rows, 7, 0, span);
             assertEquals(703, span.segment().get(LittleEndian.I16, span.byteOffset() + 2 * 3));
-            assertNull(rows.rows(0));
+            assertNull(rows.source(0).rows());
         }
     }
 

@@ -20,6 +20,7 @@ import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
+import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Location;
@@ -302,17 +303,18 @@ class MegatronPiecesTest {
     void locatingPiecesAllocatesNothing() throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (TokenStore store = TokenStore.open(HOME.resolve("u2_shuffled_many"))) {
-            Dataset windows = TokenWindows.of(store, 100);
+            var dataset = TokenWindows.of(store, 100);
+            FieldSource.InParts windows = dataset.source(0).bytes();
             Span span = new Span();
             MemorySegment sink = MemorySegment.ofArray(new byte[8]);
             long fewest = Long.MAX_VALUE;
             for (int window = 0; window < 40 && fewest > 0; window++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (int i = 0; i < 5_000; i++) {
-                    long sample = i % windows.size();
-                    int parts = windows.parts(sample, 0);
+                    long sample = i % dataset.size();
+                    int parts = windows.count().applyAsInt(sample);
                     for (int part = 0; part < parts; part++) {
-                        windows.locatePart(sample, 0, part, span);
+                        windows.place().locate(sample, part, span);
                         sink.set(JAVA_BYTE, 0, (byte) span.byteSize());
                     }
                 }

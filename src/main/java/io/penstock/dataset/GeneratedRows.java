@@ -1,0 +1,120 @@
+package io.penstock.dataset;
+
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.memory.Scratch;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.KeyedRandom;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Samples of one generator as one worker has had them made: a row each of the batch at hand, so that collators may take
+ * a batch field by field and the code of the user still runs once a sample. Of samples with one field only the last is
+ * kept. For one thread.
+ */
+final class GeneratedRows implements AutoCloseable {
+
+    private static final int ALIGNMENT_BYTES = 64;
+    /** No row of a batch, nor of what is read outside of one, is of this epoch. */
+    private static final long NOTHING = Long.MIN_VALUE;
+
+    private final FieldSource.Generated source;
+    private final ReadContext context;
+    private final long step;
+    /** Where each field is in a row, and the bytes of a row. */
+    private final long[] offsets;
+    private final Scratch memory = new Scratch();
+    private SampleTensors[] rows = {};
+    /** What each row has: a sample, at a position, of an epoch. */
+    private long[] samples = {};
+    private long[] positions = {};
+    private long[] epochs = {};
+
+    GeneratedRows(FieldSource.Generated source, ReadContext context) {
+        this.source = source;
+        this.context = context;
+        this.step = KeyedRandom.step(source.name());
+        this.offsets = new long[source.fields().size() + 1];
+        for (int f = 0; f < source.fields().size(); f++) {
+            offsets[f + 1] = Math.ceilDiv(offsets[f] + source.fields().get(f).byteSize(), ALIGNMENT_BYTES)
+                    * (long) ALIGNMENT_BYTES;
+        }
+    }
+
+    /** Whether these are the samples that a source's generator makes. */
+    boolean isOf(FieldSource.Generated other) {
+        return source.generator() == other.generator() && source.fields().equals(other.fields())
+                && source.name().equals(other.name());
+    }
+
+    /** Has every sample made anew. */
+    void forget() {
+        Arrays.fill(epochs, NOTHING);
+    }
+
+    /** Points at a field of the sample that the context is at, by the generator's index of it. */
+    void locate(long sample, int field, Span into) {
+        boolean keepsOne = source.fields().size() == 1;
+        int row = keepsOne ? 0 : context.row();
+        if (row >= rows.length) {
+            grow(keepsOne ? 1 : context.rows());
+        }
+        if (epochs[row] != context.epoch() || positions[row] != context.position() || samples[row] != sample) {
+            make(sample, row);
+        }
+        into.set(memory.of(0), row * rowBytes() + offsets[field], source.fields().get(field).byteSize());
+    }
+
+    private long rowBytes() {
+        return offsets[offsets.length - 1];
+    }
+
+    private void make(long sample, int row) {
+        epochs[row] = NOTHING;
+        rows[row].clear();
+        long begin = context.clock.now();
+        try {
+            source.generator().generate(sample, context.chance(step), rows[row]);
+        } catch (IOException e) {
+            throw context.bad(null, e);
+        } catch (RuntimeException e) {
+            throw context.failed(null, "generator '" + source.name() + "'", e);
+        }
+        for (int f = 0; f < source.fields().size(); f++) {
+            TensorSpec spec = source.fields().get(f);
+            if (spec.dtype() == DType.BOOL) {
+                TruthValues.normalize(memory.of(0), row * rowBytes() + offsets[f], spec.byteSize());
+            }
+        }
+        context.clock.transformed(context.clock.now() - begin);
+        samples[row] = sample;
+        positions[row] = context.position();
+        epochs[row] = context.epoch();
+    }
+
+    private void grow(int count) {
+        MemorySegment grown = memory.of(count * rowBytes());
+        rows = new SampleTensors[count];
+        samples = new long[count];
+        positions = new long[count];
+        epochs = new long[count];
+        forget();
+        for (int row = 0; row < count; row++) {
+            Tensor[] tensors = new Tensor[source.fields().size()];
+            for (int f = 0; f < tensors.length; f++) {
+                TensorSpec spec = source.fields().get(f);
+                tensors[f] = Tensor.of(grown.asSlice(row * rowBytes() + offsets[f], spec.byteSize()), spec.dtype(),
+                        spec.shape());
+            }
+            rows[row] = new SampleTensors(source.fields(), tensors, grown.asSlice(row * rowBytes(), rowBytes()));
+        }
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

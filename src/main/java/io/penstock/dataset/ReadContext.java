@@ -1,0 +1,206 @@
+package io.penstock.dataset;
+
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.store.integrity.BlockVerifier;
+import io.penstock.store.integrity.VerifiedReads;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the {@linkplain FieldReader readers of a dataset's fields} share: which sample they are at, what they read with,
+ * and what their errors say. For one thread, but for {@link #stop}.
+ */
+final class ReadContext implements AutoCloseable {
+
+    /** The position of a sample that is read outside of any order. */
+    private static final long NOWHERE = -1;
+    /** The epoch of such a sample. */
+    private static final long NO_EPOCH = -1;
+
+    final SpanReader reader;
+    final StageClock clock;
+    private final Dataset dataset;
+    /** Checks blocks before they are read; null if they are taken as they are. */
+    private final BlockVerifier verifier;
+    private final List<GeneratedRows> generated = new ArrayList<>();
+    private SampleRandom random = SampleRandom.NONE;
+    private long sample = -1;
+    private int row;
+    private int rows = 1;
+    private long position = NOWHERE;
+    private long epoch = NO_EPOCH;
+    private long lastLook = NO_EPOCH;
+    private volatile boolean stopped;
+
+    ReadContext(Dataset dataset, ReadMode mode, VerifiedReads verified, StageClock clock) {
+        this.dataset = dataset;
+        this.clock = clock;
+        this.reader = new SpanReader(mode);
+        this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
+    }
+
+    /** Comes to a row of a batch. */
+    void at(BatchPlan plan, int row) {
+        sample = plan.sample(row);
+        this.row = row;
+        rows = plan.count();
+        position = plan.position(row);
+        epoch = plan.epoch();
+    }
+
+    /** Comes to a sample outside of any order. */
+    void at(long sample) {
+        at(sample, NOWHERE, NO_EPOCH);
+    }
+
+    /** Comes to a sample at a position of the epoch that the random numbers are of, whichever that is. */
+    void at(long sample, long position, long epoch) {
+        this.sample = sample;
+        this.row = 0;
+        this.rows = 1;
+        this.position = position;
+        this.epoch = epoch;
+    }
+
+    /** An epoch for one look at a sample, which no other look or batch is of. */
+    long newLook() {
+        return --lastLook;
+    }
+
+    /** Sets the sample that errors are about, for readers that need no more. */
+    void about(long sample) {
+        this.sample = sample;
+    }
+
+    long sample() {
+        return sample;
+    }
+
+    /** The sample's row in the batch that is read; 0 outside of batches. */
+    int row() {
+        return row;
+    }
+
+    /** The rows of that batch. */
+    int rows() {
+        return rows;
+    }
+
+    long position() {
+        return position;
+    }
+
+    /** The epoch, or a negative number that tells apart what is read outside of batches. */
+    long epoch() {
+        return epoch;
+    }
+
+    void random(SampleRandom random) {
+        this.random = random;
+        generated.forEach(GeneratedRows::forget);
+    }
+
+    /** The random numbers of a step for the sample. */
+    RandomGenerator chance(long step) {
+        return (position == NOWHERE ? SampleRandom.NONE : random).of(position, step);
+    }
+
+    /** The rows of a generator, which the readers of all its fields share. */
+    GeneratedRows rows(FieldSource.Generated source) {
+        for (GeneratedRows rows : generated) {
+            if (rows.isOf(source)) {
+                return rows;
+            }
+        }
+        GeneratedRows rows = new GeneratedRows(source, this);
+        generated.add(rows);
+        return rows;
+    }
+
+    void stop() {
+        stopped = true;
+    }
+
+    void goOn() {
+        stopped = false;
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    void checkWanted() {
+        if (stopped) {
+            throw new CancellationException("sample " + sample + " is not wanted any more");
+        }
+    }
+
+    /** Points at a sample's stored bytes, checked. */
+    void locate(FieldSource.Place place, long sample, Span into) {
+        try {
+            place.locate(sample, into);
+            verify(into);
+        } catch (UncheckedIOException e) {
+            throw classified(e);
+        }
+    }
+
+    void verify(Span located) {
+        if (verifier != null) {
+            verifier.check(located);
+        }
+    }
+
+    boolean verifies() {
+        return verifier != null;
+    }
+
+    /** A dataset may be anyone's: its mistake must not become another row's bytes. */
+    void checkSize(long found, TensorSpec spec, long expected) {
+        boolean fits = found == expected || spec.isVariable() && expected > 0 && found % expected == 0;
+        if (!fits) {
+            throw new IllegalStateException("sample " + sample + " has " + found + " bytes of " + spec + ", expected "
+                    + (spec.isVariable() ? "a multiple of " : "") + expected);
+        }
+    }
+
+    /** Malformed is a sample's own fault; anything else may be otherwise the next time. */
+    UncheckedIOException classified(UncheckedIOException e) {
+        return e.getCause() instanceof MalformedStoreException bad ? new BadSampleException(sample, bad) : e;
+    }
+
+    /** A value that cannot be decoded or made. */
+    UncheckedIOException bad(TensorSpec spec, IOException cause) {
+        IOException named = new IOException(about(spec) + ": " + cause.getMessage(), cause);
+        return cause instanceof MissingLibraryException ? new UncheckedIOException(named)
+                : new BadSampleException(sample, named);
+    }
+
+    /** Code of a user that failed. */
+    IllegalStateException failed(TensorSpec spec, String what, RuntimeException e) {
+        return new IllegalStateException(about(spec) + ": the " + what + " failed: " + e, e);
+    }
+
+    private String about(TensorSpec spec) {
+        return dataset.name(sample) + (spec == null ? "" : ", field '" + spec.name() + "'");
+    }
+
+    @Override
+    public void close() {
+        generated.forEach(GeneratedRows::close);
+        if (verifier != null) {
+            verifier.close();
+        }
+        reader.close();
+    }
+}
