@@ -10,7 +10,6 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderReport;
 import io.penstock.loader.TransferMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -84,7 +83,7 @@ public final class TransferBench {
             }
         }
         if (options.containsKey("store")) {
-            try (TokenStore store = TokenStore.open(Path.of(options.get("store")), StoreFormat.NANOGPT)) {
+            try (TokenStore store = TokenStore.open(Path.of(options.get("store")), "nanogpt")) {
                 TokenWindows windows = TokenWindows.of(store, WINDOW_LENGTH);
                 for (int count : WINDOWS) {
                     if (count * 2L <= windows.size() && isTimeLeft("windows", count)) {

@@ -258,7 +258,7 @@ class SparseStoreTest {
         Files.writeString(files.resolve("a.txt"), "a");
         Location there = new SparseFiles(folder).of(files);
         String message = assertThrows(UnsupportedOperationException.class,
-                () -> Store.open(there, OpenOptions.as(StoreFormat.FILES))).getMessage();
+                () -> Store.open(there, OpenOptions.DEFAULT.withFormat("files"))).getMessage();
         assertEquals(there + ": the format files is read from local files alone, copy it there first", message);
     }
 

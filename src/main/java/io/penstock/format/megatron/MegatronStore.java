@@ -13,7 +13,6 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
@@ -99,16 +98,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public static Location indexOf(Location path) {
         return sibling(path, ".idx");
-    }
-
-    /**
-     * Whether a file is a Megatron index.
-     *
-     * @param head its first bytes
-     * @return true if they are the format's magic
-     */
-    public static boolean isIndex(byte[] head) {
-        return MegatronIndex.isMagic(head);
     }
 
     private static Location sibling(Location path, String ending) {
@@ -311,7 +300,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (index.isMultimodal()) {
             arrays.add(new StoredArray("sequence_modes", index.modes()));
         }
-        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.location(), tokenFile.location()),
+        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()),
                 details, arrays);
     }
 

@@ -141,17 +141,11 @@ public final class ShardList {
         return file.name().getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Whether a path ends as tars do, or names several by braces or {@code ::}.
-     *
-     * @param path the path; it may be no file's
-     * @return whether its name is that of shards
-     * @throws IOException if the source of the files cannot tell
-     */
-    public static boolean isShardOrPattern(Location path) throws IOException {
+    /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
+    static boolean isShardOrPattern(Location path) throws IOException {
         return hasShardName(path) || !path.exists()
                 && Arrays.stream(path.path().split("::")).anyMatch(part -> hasShardName(part)
-                && (part.indexOf('{') >= 0 || path.toString().contains("::")));
+                && (part.indexOf('{') >= 0 || path.path().contains("::")));
     }
 
     private static boolean hasShardName(Location file) {

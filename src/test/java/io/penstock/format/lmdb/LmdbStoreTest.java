@@ -20,7 +20,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import io.penstock.store.Truth;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
@@ -46,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Environments that the library itself has written, and what becomes of them when they are damaged. */
 class LmdbStoreTest {
 
+    private static final OpenOptions LMDB = OpenOptions.DEFAULT.withFormat("lmdb");
     private static final int KEY = 0;
     private static final int VALUE = 1;
 
@@ -197,8 +198,8 @@ class LmdbStoreTest {
     void theFolderTheFileInItAndAFileOfAnyNameAreTheSameEnvironment() throws IOException {
         Path data = Fixtures.path("lmdb/basic/data.mdb");
         Path other = Files.copy(data, folder.resolve("any.name"));
-        assertEquals(StoreFormat.LMDB, StoreFormat.recognize(Location.of(other)));
-        assertEquals(StoreFormat.LMDB, StoreFormat.recognize(Location.of(data.getParent())));
+        assertEquals("lmdb", StoreFormats.recognize(Location.of(other)).name());
+        assertEquals("lmdb", StoreFormats.recognize(Location.of(data.getParent())).name());
         for (Path path : List.of(data, data.getParent(), other)) {
             try (RecordStore store = RecordStore.open(path)) {
                 assertEquals(500, store.size());
@@ -254,9 +255,7 @@ class LmdbStoreTest {
                     assertTrue(page >= 2, "cut to " + length + " bytes");
                 } catch (MalformedStoreException e) {
                     assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
-                    assertFalse(page < 4 && Verification.run(Location.of(path), OpenOptions.as(StoreFormat.LMDB), 1,
-                            Progress.NONE)
-                            .isGood());
+                    assertFalse(page < 4 && Verification.run(Location.of(path), LMDB, 1, Progress.NONE).isGood());
                 }
             }
         }

@@ -1,30 +1,20 @@
 package io.penstock.format.llmc;
 
-import io.penstock.format.Fingerprint;
-import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
-import io.penstock.store.StoreFormat;
-import io.penstock.store.StoreInfo;
-import io.penstock.store.StoredArray;
-import io.penstock.store.TokenStore;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * A data file of llm.c, read in place; all of it is one document, or none if it has no token. Little-endian:
+ * The header of a data file of llm.c, and the tokens behind it. Little-endian:
  *
  * <pre>
  *      0  i32     magic: 20240520 (GPT-2) or 20240801 (Llama 3)
@@ -34,7 +24,7 @@ import java.util.stream.IntStream;
  *   1024  u16[]   tokens; u32[] in version 7
  * </pre>
  */
-public final class LlmcStore implements TokenStore, StoreInfo.Source {
+final class LlmcHeader {
 
     private static final int HEADER_BYTES = 1024;
     private static final int VERSION_OFFSET = 4;
@@ -52,10 +42,11 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
     private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
         magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
 
-    private final TokenRun tokens;
-    private volatile String fingerprint;
+    private LlmcHeader() {
+    }
 
-    private LlmcStore(MappedFile file) throws MalformedStoreException {
+    /** Reads and checks a file; gives its tokens. */
+    static TokenRun read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
         file.require(0, HEADER_BYTES);
         Location path = file.location();
@@ -95,19 +86,17 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
                     "a file of " + bytes.byteSize() + " bytes", expectedBytes + ": a header of " + HEADER_BYTES
                     + " and the " + count + " tokens of " + dtype + " that it counts");
         }
-        this.tokens = new TokenRun(file, HEADER_BYTES, dtype, count);
+        return new TokenRun(file, HEADER_BYTES, dtype, count);
     }
 
-    /**
-     * Opens and checks a store.
-     *
-     * @param path its file
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file is not a whole token file of llm.c; its evaluation files are none
-     * @throws IOException if there is no such file, or it cannot be read
-     */
-    public static LlmcStore open(Location path) throws IOException {
-        return Mapping.open(path, LlmcStore::new);
+    /** What there is to say of a file that was read. */
+    static Map<String, Object> details(TokenRun tokens) {
+        MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
+                .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());
+        details.put("dtype", tokens.dtype().toString());
+        return details;
     }
 
     /**
@@ -118,7 +107,7 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
      * @param head the file's first 1024 bytes, or all of it if it is shorter
      * @return true if so
      */
-    public static boolean isHeader(byte[] head) {
+    static boolean isHeader(byte[] head) {
         if (head.length < Integer.BYTES) {
             return false;
         }
@@ -140,60 +129,5 @@ public final class LlmcStore implements TokenStore, StoreInfo.Source {
         int month = number / 100 % 100;
         int day = number % 100;
         return year >= 2024 && year < 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-    }
-
-    @Override
-    public DType dtype() {
-        return tokens.dtype();
-    }
-
-    @Override
-    public long tokenCount() {
-        return tokens.tokenCount();
-    }
-
-    @Override
-    public long documentCount() {
-        return tokenCount() == 0 ? 0 : 1;
-    }
-
-    @Override
-    public long documentStart(long document) {
-        return Objects.checkIndex(document, documentCount() + 1) * tokenCount();
-    }
-
-    @Override
-    public void locate(long firstToken, long tokenCount, Span into) {
-        tokens.locate(firstToken, tokenCount, into);
-    }
-
-    @Override
-    public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "llmc:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
-                    + new Fingerprint().add(tokens.file()).hex();
-        }
-        return fingerprint;
-    }
-
-    @Override
-    public StoreInfo info() {
-        MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
-                .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());
-        details.put("dtype", dtype().toString());
-        return new StoreInfo(StoreFormat.LLMC.toString(), List.of(tokens.file().location()), details,
-                List.of(new StoredArray("tokens", tokens.tensor())));
-    }
-
-    @Override
-    public void close() {
-        tokens.file().close();
-    }
-
-    @Override
-    public String toString() {
-        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

@@ -1,17 +1,15 @@
 package io.penstock.format.datatrove;
 
-import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
+import io.penstock.format.TokenRunStore;
 import io.penstock.io.Advice;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
@@ -21,7 +19,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * A tokenized file of datatrove, read in place:
@@ -33,25 +30,16 @@ import java.util.Objects;
  *   X.ds.loss       u8[]             0 or 1 a token: whether it counts in the loss; may be missing
  * </pre>
  */
-public final class DatatroveStore implements TokenStore, StoreInfo.Source {
+final class DatatroveFiles {
+
+    static final String FORMAT = "datatrove";
 
     private static final String INDEX = ".index";
     private static final String METADATA = ".metadata";
     private static final String LOSS = ".loss";
     private static final int CHUNK_ENTRIES = 1 << 20;
 
-    private final MappedFile indexFile;
-    private final TokenRun tokens;
-    private final MappedFile lossFile;
-    /** Null if there is none. */
-    private final Location metadata;
-    private volatile String fingerprint;
-
-    private DatatroveStore(MappedFile indexFile, TokenRun tokens, MappedFile lossFile, Location metadata) {
-        this.metadata = metadata;
-        this.indexFile = indexFile;
-        this.tokens = tokens;
-        this.lossFile = lossFile;
+    private DatatroveFiles() {
     }
 
     /**
@@ -64,7 +52,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static DatatroveStore open(Location path, DType told) throws IOException {
+    static TokenStore open(Location path, DType told) throws IOException {
         Location dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
         Location index = indexOf(dsPath);
         if (!index.exists()) {
@@ -75,7 +63,7 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
                 Mapping.open(dsPath, indexFile, tokenFile -> open(tokenFile, indexFile, told)));
     }
 
-    private static DatatroveStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
+    private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
         long tokenCount = checkedEnd(indexFile);
         Location beside = companion(tokenFile.location(), METADATA);
         Location metadata = beside.exists() ? beside : null;
@@ -89,14 +77,15 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
         Location lossPath = companion(tokenFile.location(), LOSS);
         if (!lossPath.exists()) {
-            return new DatatroveStore(indexFile, tokens, null, metadata);
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null, metadata));
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {
                 throw new MalformedStoreException(lossPath, Math.min(lossFile.byteSize(), tokenCount),
                         "a file of " + lossFile.byteSize() + " bytes", tokenCount + ", one a token");
             }
-            return new DatatroveStore(indexFile, tokens, lossFile, metadata);
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(lossFile),
+                    () -> info(tokens, indexFile, lossFile, metadata));
         });
     }
 
@@ -138,24 +127,13 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         return stored;
     }
 
-    /**
-     * Where the index of a store is.
-     *
-     * @param path the store's {@code .ds}
-     * @return the path of the {@code .ds.index}
-     */
-    public static Location indexOf(Location path) {
+    /** Where the index of a {@code .ds} is. */
+    static Location indexOf(Location path) {
         return companion(path, INDEX);
     }
 
-    /**
-     * Whether a path is that of a file beside a {@code .ds}.
-     *
-     * @param path a path
-     * @return true if it is named so and the {@code .ds} exists
-     * @throws IOException if the source of the files cannot tell
-     */
-    public static boolean isCompanion(Location path) throws IOException {
+    /** Whether a path is that of a file beside a {@code .ds} that exists. */
+    static boolean isCompanion(Location path) throws IOException {
         String name = path.name();
         return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
                 && withoutLastEnding(path).isFile();
@@ -170,78 +148,22 @@ public final class DatatroveStore implements TokenStore, StoreInfo.Source {
         return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
     }
 
-    @Override
-    public DType dtype() {
-        return tokens.dtype();
-    }
-
-    @Override
-    public long tokenCount() {
-        return tokens.tokenCount();
-    }
-
-    @Override
-    public long documentCount() {
-        return indexFile.byteSize() / Long.BYTES;
-    }
-
-    @Override
-    public long documentStart(long document) {
-        Objects.checkIndex(document, documentCount() + 1);
-        if (document == 0) {
-            return 0;
-        }
-        try {
-            return indexFile.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
-        } catch (InternalError fault) {
-            throw indexFile.explain(fault);
-        }
-    }
-
-    @Override
-    public void locate(long firstToken, long tokenCount, Span into) {
-        tokens.locate(firstToken, tokenCount, into);
-    }
-
-    @Override
-    public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "datatrove:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount()
-                    + ":sha256=" + new Fingerprint().add(indexFile).add(tokens.file()).hex();
-        }
-        return fingerprint;
-    }
-
-    @Override
-    public StoreInfo info() {
+    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile, Location metadata) {
         Map<String, Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("documents", documentCount());
+        details.put("dtype", tokens.dtype().toString());
+        long documents = indexFile.byteSize() / Long.BYTES;
+        details.put("documents", documents);
         List<Location> files = new ArrayList<>(List.of(tokens.file().location(), indexFile.location()));
         if (metadata != null) {
             files.add(metadata);
         }
         List<StoredArray> arrays = new ArrayList<>();
         arrays.add(new StoredArray("tokens", tokens.tensor()));
-        arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documentCount())));
+        arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documents)));
         if (lossFile != null) {
             files.add(lossFile.location());
-            arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokenCount())));
+            arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokens.tokenCount())));
         }
-        return new StoreInfo(StoreFormat.DATATROVE.toString(), files, details, arrays);
-    }
-
-    @Override
-    public void close() {
-        if (lossFile != null) {
-            lossFile.close();
-        }
-        tokens.file().close();
-        indexFile.close();
-    }
-
-    @Override
-    public String toString() {
-        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return new StoreInfo(FORMAT, files, details, arrays);
     }
 }

@@ -1,18 +1,27 @@
-package io.penstock.format.npy;
+package io.penstock.format.numpy;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 /** What the header of a {@code .npy} says of its array, wherever the bytes are: in a file, or in a part of one. */
 public final class NpyArray {
 
     /** The longest header; what is read of an array before its data. */
     public static final int MAX_HEADER_BYTES = NpyHeader.MAX_HEADER_BYTES;
+
+    private static final int ALIGNMENT_BYTES = 64;
+    /** numpy leaves room for the first dimension to grow in place to any 64-bit number. */
+    private static final int MAX_DIGITS = 21;
 
     private final NpyHeader header;
     private final DType dtype;
@@ -136,5 +145,28 @@ public final class NpyArray {
      */
     public Tensor tensor(MemorySegment data) {
         return Tensor.of(data, dtype, header.shape());
+    }
+
+    /**
+     * What stands before the elements, as {@code numpy.save} writes it.
+     *
+     * @param dtype the elements' type
+     * @param shape the dimensions; none for a scalar
+     * @return the magic, the version and the header, a multiple of 64 bytes
+     */
+    public static byte[] header(DType dtype, long... shape) {
+        String dims = LongStream.of(shape).mapToObj(Long::toString).collect(Collectors.joining(", "))
+                + (shape.length == 1 ? "," : "");
+        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims
+                + "), }";
+        if (shape.length > 0) {
+            text += " ".repeat(MAX_DIGITS - Long.toString(shape[0]).length());
+        }
+        int prefixBytes = NpyHeader.LENGTH_OFFSET + Short.BYTES;
+        int padding = ALIGNMENT_BYTES - (prefixBytes + text.length() + 1) % ALIGNMENT_BYTES;
+        text += " ".repeat(padding) + "\n";
+        return ByteBuffer.allocate(prefixBytes + text.length()).order(ByteOrder.LITTLE_ENDIAN)
+                .put(NpyHeader.magic()).put((byte) 1).put((byte) 0).putShort((short) text.length())
+                .put(text.getBytes(StandardCharsets.ISO_8859_1)).array();
     }
 }

@@ -1,4 +1,4 @@
-package io.penstock.format.npy;
+package io.penstock.format.numpy;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 

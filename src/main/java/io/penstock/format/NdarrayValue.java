@@ -1,4 +1,4 @@
-package io.penstock.format.mds;
+package io.penstock.format;
 
 import io.penstock.codec.CodecException;
 import io.penstock.memory.DType;

@@ -1,4 +1,4 @@
-package io.penstock.format.npy;
+package io.penstock.format.numpy;
 
 import io.penstock.memory.DType;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.penstock.format.npy;
+package io.penstock.format.numpy;
 
 import java.math.BigInteger;
 import java.text.ParseException;
