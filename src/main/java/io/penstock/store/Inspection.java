@@ -116,7 +116,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     /**
      * Inspects a store of whatever format it is in.
      *
-     * @param path a file or a folder of the store, as for {@link Store#open(Location)}
+     * @param path a file or a folder of the store, as for {@link Store#open(Path)}
      * @param digest whether to read all of it for the digests
      * @return what it is
      * @throws MalformedStoreException if the format is not recognised, or its files are not as it says

@@ -102,7 +102,7 @@ public final class StoreFormats {
     }
 
     /**
-     * The provider that {@link Store#open(Location)} opens a store with, by its content, and by its name where the content
+     * The provider that {@link Store#open(Location, OpenOptions)} opens a store with, by its content, and by its name where the content
      * says nothing.
      *
      * @param path a file or a folder of the store, or the prefix of a Megatron store

@@ -37,7 +37,6 @@ final class ParallelOpening {
     /**
      * Opens shards.
      *
-     * @param sets tells where the shards are
      * @param limit what each may decode to
      * @param arena where indices are put
      * @return the shards, in order
