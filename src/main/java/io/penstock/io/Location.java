@@ -100,18 +100,27 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * A file in this folder, or below it, by a name that a file says which may be anybody's.
+     * A file in this folder or below it, by a path that another file gives, as {@link InnerPath#below} has it.
+     *
+     * @param name the path
+     * @return its location
+     * @throws IllegalArgumentException if the path leads elsewhere, or is none
+     */
+    public Location below(String name) {
+        InnerPath.check(this, name);
+        return resolve(name);
+    }
+
+    /**
+     * A file right in this folder, by a name that another file gives, as {@link InnerPath#in} has it.
      *
      * @param name the name
-     * @return its location; empty if the name leads out of this folder, or is a path on one system and a name on
-     *     another
+     * @return its location
+     * @throws IllegalArgumentException if it is no name of a file
      */
-    public Optional<Location> inside(String name) {
-        boolean leaves = name.indexOf('\\') >= 0 || name.indexOf('\0') >= 0;
-        for (String part : name.split("/", -1)) {
-            leaves |= part.isEmpty() || part.equals(".") || part.equals("..");
-        }
-        return leaves ? Optional.empty() : Optional.of(resolve(name));
+    public Location in(String name) {
+        InnerPath.checkName(this, name);
+        return resolve(name);
     }
 
     /**

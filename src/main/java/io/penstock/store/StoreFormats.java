@@ -102,8 +102,8 @@ public final class StoreFormats {
     }
 
     /**
-     * The provider that {@link Store#open(Location, OpenOptions)} opens a store with, by its content, and by its name where the content
-     * says nothing.
+     * The provider that {@link Store#open(Location, OpenOptions)} opens a store with, by its content, and by its name
+     * where the content says nothing.
      *
      * @param path a file or a folder of the store, or the prefix of a Megatron store
      * @return the provider; the store may still turn out malformed

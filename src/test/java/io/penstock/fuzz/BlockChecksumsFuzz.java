@@ -1,6 +1,7 @@
 package io.penstock.fuzz;
 
 import io.penstock.io.Location;
+import io.penstock.io.publish.Folder;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
@@ -35,7 +36,7 @@ final class BlockChecksumsFuzz implements FuzzTarget {
             return List.of(Parts.join(List.of(Files.readAllBytes(BlockChecksums.pathFor(file)),
                     ("0".repeat(64) + "  x\n").getBytes(StandardCharsets.US_ASCII))));
         } finally {
-            Folders.delete(folder);
+            Folder.delete(folder);
         }
     }
 

@@ -1,14 +1,12 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.json.Json;
-import io.penstock.json.JsonException;
 import java.io.IOException;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -69,56 +67,38 @@ record ArrowFiles(List<Location> paths, boolean isFolder) {
         return member == null ? splits.getFirst() : member;
     }
 
-    private static Map<String, Object> json(Location file) throws IOException {
+    private static <T> T read(Location file, JsonFile.Reader<T> reader) throws IOException {
         if (!file.isFile()) {
             throw new MalformedStoreException(file, "no such file", "what save_to_disk writes");
         }
-        if (file.byteSize() > MAX_JSON_BYTES) {
-            throw new MalformedStoreException(file, file.byteSize() + " bytes", "at most " + MAX_JSON_BYTES);
-        }
-        try {
-            return Json.object(Json.parse(file.readAllBytes()));
-        } catch (JsonException e) {
-            throw new MalformedStoreException(file, "no JSON that is known: " + e.getMessage(),
-                    "what save_to_disk writes");
-        }
+        return JsonFile.read(file, "what save_to_disk writes", MAX_JSON_BYTES, reader);
     }
 
-    /** The names in a list, each of which is a file or folder right here: no path leads anywhere else. */
-    private static List<String> names(Location file, Object list, String key) throws IOException {
-        Set<String> names = new LinkedHashSet<>();
-        if (list instanceof List<?> values) {
-            for (Object value : values) {
-                Object name = value instanceof Map<?, ?> map ? map.get(key) : value;
-                if (!(name instanceof String text) || text.indexOf('/') >= 0
-                        || file.parent().inside(text).isEmpty()) {
-                    throw new MalformedStoreException(file, "the name " + name, "that of a file in the same folder");
-                }
-                if (!names.add(text)) {
-                    throw new MalformedStoreException(file, "the name " + text + " twice", "each file once");
-                }
-            }
+    /** Names, each of which is a file or folder right here: no path leads anywhere else. */
+    private static List<String> names(Location file, List<String> names) {
+        if (names.isEmpty() || new HashSet<>(names).size() < names.size()) {
+            throw new IllegalArgumentException("the names " + names + ", expected one or more, each once");
         }
-        if (names.isEmpty()) {
-            throw new MalformedStoreException(file, "no names", "at least one");
-        }
-        return List.copyOf(names);
+        names.forEach(name -> file.parent().in(name));
+        return names;
     }
 
     private static List<String> splits(Location file) throws IOException {
-        return names(file, json(file).get("splits"), "");
+        return read(file, fields -> names(file, fields.texts("splits")));
     }
 
     private static List<Location> saved(Location folder) throws IOException {
         Location state = folder.resolve(STATE);
-        Map<String, Object> map = json(state);
-        for (String indices : List.of("_indices_files", "_indices_data_files")) {
-            if (map.get(indices) instanceof List<?> list && !list.isEmpty()) {
-                throw new MalformedStoreException(state, indices + ", which choose rows",
-                        "a dataset saved with its rows in order (flatten_indices)");
+        return read(state, fields -> {
+            for (String indices : List.of("_indices_files", "_indices_data_files")) {
+                if (fields.takeIfThere(indices) instanceof List<?> list && !list.isEmpty()) {
+                    throw fields.wrong(indices, "rows that are chosen",
+                            "a dataset saved with its rows in order (flatten_indices)");
+                }
             }
-        }
-        return names(state, map.get("_data_files"), "filename").stream().map(folder::resolve).toList();
+            return names(state, fields.objects("_data_files").stream().map(file -> file.text("filename")).toList())
+                    .stream().map(folder::resolve).toList();
+        });
     }
 
     /** The files of a folder without a list: those of one name, in the order of their shards. */

@@ -77,7 +77,8 @@ final class DatatroveFiles {
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
         Location lossPath = companion(tokenFile.location(), LOSS);
         if (!lossPath.exists()) {
-            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null, metadata));
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(),
+                    () -> info(tokens, indexFile, null, metadata));
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {

@@ -59,7 +59,8 @@ public final class NanogptProvider implements StoreProvider {
     private static TokenRun read(MappedFile file, DType dtype) throws MalformedStoreException {
         long tokenBytes = dtype.byteSize();
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.location(), 0, "the file is empty", "a " + dtype + " token at least");
+            throw new MalformedStoreException(file.location(), 0, "the file is empty",
+                    "a " + dtype + " token at least");
         }
         if (file.byteSize() % tokenBytes != 0) {
             throw new MalformedStoreException(file.location(), file.byteSize() / tokenBytes * tokenBytes,

@@ -3,7 +3,10 @@ package io.penstock.io.publish;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
 
 /** Calls on folders. */
 public final class Folder {
@@ -63,5 +66,22 @@ public final class Folder {
      */
     public static void flush(Path folder) throws IOException {
         AtomicFile.flushFolder(folder);
+    }
+
+    /**
+     * Deletes a folder and all in it. Links are deleted, not followed.
+     *
+     * @param folder the folder; nothing happens if it is not there
+     * @throws IOException if something cannot be deleted
+     */
+    public static void delete(Path folder) throws IOException {
+        if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 }

@@ -273,6 +273,7 @@ class ArrowStoreTest {
         assertEquals("arrow", StoreFormats.recognize(Location.of(legacy)).name());
         byte[] tokens = new byte[4096];
         Arrays.fill(tokens, (byte) -1);
-        assertEquals("nanogpt", StoreFormats.recognize(Location.of(Files.write(folder.resolve("t.bin"), tokens))).name());
+        Path bin = Files.write(folder.resolve("t.bin"), tokens);
+        assertEquals("nanogpt", StoreFormats.recognize(Location.of(bin)).name());
     }
 }
