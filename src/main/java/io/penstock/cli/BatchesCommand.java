@@ -24,13 +24,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "batches",
         sortOptions = false,
-        description = "Prints the batches that a trainer would be given: which samples, and what they hold.",
-        footer = {"",
-            "One line a batch, or with --json one JSON object a line: batch (counted from the start of --epoch, skipped"
-                + " ones included), epoch, samples (their indices in the store), count, valid (how many of them carry"
-                + " weight), fields (name, dtype, shape, sha256).",
-            "", "The batches are the same for any --workers, --prefetch, --read and --read-ahead.",
-            "", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest"})
+        abbreviateSynopsis = true,
+        description = "Prints the batches that a trainer would receive: their samples and their fields.",
+        footer = {"", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest",
+            "", "Prints one line per batch. With --json each line is an object with: batch (counted from the start of"
+                + " --epoch, skipped batches included), epoch, samples (indices in the store), count, valid (samples"
+                + " with weight), fields (name, dtype, shape, sha256).",
+            "", "The batches do not depend on --workers, --prefetch, --read or --read-ahead."})
 final class BatchesCommand implements Callable<Integer> {
 
     private static final int SAMPLES_SHOWN = 6;
@@ -39,8 +39,7 @@ final class BatchesCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
-            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
-                    + " by --weights.")
+            description = PlanOptions.STORES)
     private List<Path> paths;
 
     @Mixin
@@ -50,10 +49,10 @@ final class BatchesCommand implements Callable<Integer> {
     private PlanOptions plan;
 
     @Option(names = "--limit", paramLabel = "BATCHES",
-            description = "End after so many; default: with the epoch.")
+            description = "Batches to print; default: the rest of the epoch.")
     private Long limit;
 
-    @Option(names = "--digest", description = "Print the SHA-256 of each field's bytes, row-major, little-endian.")
+    @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")
     private boolean digest;
 
     @Mixin

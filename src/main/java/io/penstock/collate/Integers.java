@@ -29,7 +29,7 @@ final class Integers {
 
     /**
      * Stores {@code count} values from an index on, as {@code i64}. Widening into an array and copying that takes as
-     * long as a loop of stores into the segment, where that is vectorised: but whether it is depends on what HotSpot
+     * long as a loop of stores into the segment, where that is vectorized: but whether it is depends on what HotSpot
      * inlines it into, and a copy is a copy.
      */
     static void store(long[] values, int first, int count, MemorySegment target, long offset) {

@@ -57,7 +57,7 @@ final class MegatronTarget {
             default -> from;
         };
         if (to != from) {
-            conversion.lose("dtype: " + from + " is stored as " + to);
+            conversion.lose("dtype: " + from + " becomes " + to);
         }
         return to;
     }
@@ -104,7 +104,7 @@ final class MegatronTarget {
             if (value < min || value > max || value < 0 && from == DType.U64) {
                 String found = from == DType.U64 ? Long.toUnsignedString(value) : Long.toString(value);
                 throw new ConversionException(source.name(document) + ", token " + (position + i) + ": found " + found
-                        + ", expected " + min + " to " + max + " to be stored as " + to);
+                        + ", expected " + min + " to " + max + ", the range of " + to);
             }
             values[i] = value;
         }

@@ -53,7 +53,7 @@ public final class Orientation {
         boolean transposed = isTransposed(orientation);
         int rows = transposed ? width : height;
         int columns = transposed ? height : width;
-        // Where the first upright pixel is stored, and how far its neighbours to the right and below are from it.
+        // Where the first upright pixel is stored, and how far its neighbors to the right and below are from it.
         boolean fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
         boolean fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
         long right = fromRight ? -pixelBytes : pixelBytes;

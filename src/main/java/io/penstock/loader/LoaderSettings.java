@@ -166,6 +166,6 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
         prefetch.ifPresent(value -> parts.add("prefetch " + value));
         readMode.ifPresent(value -> parts.add("read " + value));
         deviceSlots.ifPresent(value -> parts.add("device slots " + value));
-        return parts.isEmpty() ? "as they are" : String.join(", ", parts);
+        return parts.isEmpty() ? "defaults" : String.join(", ", parts);
     }
 }

@@ -50,7 +50,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     private static final long MAX_FILE_BYTES = 1 << 24;
 
     /**
-     * What a file is recognised by.
+     * What a file is recognized by.
      *
      * @param bytes its size
      * @param crc32c the checksum of its content

@@ -19,11 +19,11 @@ class LoaderBoundsCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "batches | --workers | 100000 | workers: 100000, expected 0 to 1024: each is a thread",
-        "stream | --workers | 100000 | workers: 100000, expected 0 to 1024: each is a thread",
+        "batches | --workers | 100000 | workers: 100000, expected 0 to 1024 (each is a thread",
+        "stream | --workers | 100000 | workers: 100000, expected 0 to 1024 (each is a thread",
         "batches | --prefetch | 2000000000 | prefetch: 2000000000, expected 1 to 65536",
         "stream | --prefetch | 2000000000 | prefetch: 2000000000, expected 1 to 65536",
-        "stream | --batch | 1000000000 | bytes of memory that this machine has"})
+        "stream | --batch | 1000000000 | bytes of memory of this machine"})
     void isRefusedWithTheReasonBeforeAnythingIsTaken(String command, String option, String value, String said)
             throws IOException {
         Path corpus = Corpora.rawU16(folder, 100_000, 1);

@@ -139,7 +139,7 @@ class SampleConversionTest {
         Converted.run(Fixtures.path("lmdb/basic"), folder.resolve("x.tar"), TargetFormat.WEBDATASET);
         ConversionSummary twice = Converted.run(Fixtures.path("lmdb/dupsort"), folder.resolve("y.tar"),
                 TargetFormat.WEBDATASET);
-        assertTrue(twice.lost().getFirst().startsWith("names of records: "), twice.lost().toString());
+        assertTrue(twice.lost().getFirst().startsWith("record names: "), twice.lost().toString());
         try (RecordStore pairs = RecordStore.open(Fixtures.path("lmdb/basic"));
                 WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")));
                 RecordStore doubled = RecordStore.open(folder.resolve("y.tar"))) {
@@ -177,7 +177,7 @@ class SampleConversionTest {
                 new byte[][] {{1}, {2}});
         try (store) {
             Conversion conversion = new Conversion(store, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
-            assertEquals("columns 'A' and 'a' would both have the suffix 'a' (a suffix can be told)",
+            assertEquals("columns 'A' and 'a' would both have the suffix 'a' (name other suffixes)",
                     assertThrows(ConversionException.class, conversion::run).getMessage());
             assertEquals(List.of(), Converted.names(folder));
             conversion.suffixes(Map.of("A", "big.bin")).run();

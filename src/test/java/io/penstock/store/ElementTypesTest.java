@@ -204,11 +204,11 @@ class ElementTypesTest {
             }
             Path target = folder.resolve("copy.safetensors");
             var summary = new Conversion(store, target, TargetFormat.SAFETENSORS).run();
-            assertEquals(List.of("tensors that are not read: " + String.join(", ", store.unread().keySet())),
+            assertEquals(List.of("unreadable tensors: " + String.join(", ", store.unread().keySet())),
                     summary.lost());
             String message = assertThrows(ConversionException.class, () -> new Conversion(store,
                     folder.resolve("x.npy"), TargetFormat.NPY).fields(List.of("complex64")).run()).getMessage();
-            assertTrue(message.startsWith("tensor 'complex64' is not read: its elements are C64, complex numbers"),
+            assertTrue(message.startsWith("tensor 'complex64' cannot be read: its elements are C64, complex numbers"),
                     message);
         }
         assertTrue(Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());

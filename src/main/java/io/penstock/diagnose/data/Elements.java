@@ -41,7 +41,7 @@ final class Elements {
             case U8, BOOL -> slab.get(I8, at) & 0xFF;
             case I8 -> slab.get(I8, at);
             case I16 -> slab.get(I16, at);
-            default -> throw new IllegalArgumentException(dtype + " is no integer type");
+            default -> throw new IllegalArgumentException("dtype: found " + dtype + ", expected an integer type");
         };
     }
 

@@ -213,8 +213,8 @@ public final class Lease implements AutoCloseable {
     /** Fails if the CPU can read the batch and another thread has it. */
     public void checkThread() {
         if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
-            throw new WrongThreadException("the batch belongs to " + taker.getName() + ", this is "
-                    + Thread.currentThread().getName() + "; build the loader with shared leases to hand batches over");
+            throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
+                    + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
         }
     }
 
