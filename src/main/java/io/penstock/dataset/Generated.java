@@ -4,7 +4,6 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.LongUnaryOperator;
 
 /** Samples that code of a user makes; {@link Dataset#generate} says how. */
 record Generated(long size, List<TensorSpec> fields, String name, SampleGenerator generator) implements Dataset {

@@ -11,7 +11,6 @@ import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Cached;
-import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Filtered;
