@@ -13,6 +13,7 @@ module io.penstock {
     requires static info.picocli;
     requires static jtokkit;
     requires static micrometer.core;
+    requires static org.jspecify;
 
     exports io.penstock.codec;
     exports io.penstock.collate;
@@ -29,15 +30,11 @@ module io.penstock {
     exports io.penstock.diagnose.micrometer;
     exports io.penstock.diagnose.trace;
     exports io.penstock.dlpack;
-    exports io.penstock.format.arrow;
     exports io.penstock.format.files;
-    exports io.penstock.format.hdf5;
-    exports io.penstock.format.image;
     exports io.penstock.format.lmdb;
     exports io.penstock.format.mds;
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
-    exports io.penstock.format.parquet;
     exports io.penstock.format.raw;
     exports io.penstock.format.safetensors;
     exports io.penstock.format.webdataset;
@@ -51,6 +48,30 @@ module io.penstock {
     exports io.penstock.tokenize;
     exports io.penstock.transform;
     exports io.penstock.tune;
+
+    uses io.penstock.device.DeviceProvider;
+
+    provides io.penstock.device.DeviceProvider with
+            io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;
+
+    uses io.penstock.store.StoreProvider;
+    provides io.penstock.store.StoreProvider with
+            io.penstock.format.megatron.MegatronProvider,
+            io.penstock.format.llmc.LlmcProvider,
+            io.penstock.format.npy.NpyProvider,
+            io.penstock.format.npz.NpzProvider,
+            io.penstock.format.safetensors.SafetensorsProvider,
+            io.penstock.format.hdf5.Hdf5Provider,
+            io.penstock.format.arrow.ArrowProvider,
+            io.penstock.format.parquet.ParquetProvider,
+            io.penstock.format.lmdb.LmdbProvider,
+            io.penstock.format.mds.MdsProvider,
+            io.penstock.format.webdataset.WebDatasetProvider,
+            io.penstock.format.image.ImageProvider,
+            io.penstock.format.datatrove.DatatroveProvider,
+            io.penstock.format.nanogpt.NanogptProvider,
+            io.penstock.format.files.FilesProvider,
+            io.penstock.format.raw.RawProvider;
 
     opens io.penstock.cli to info.picocli;
 }

@@ -4,7 +4,8 @@
  *
  * A kernel's arguments are 64-bit words. Which of them are addresses is seen from their values: a word in device memory
  * that is allocated is one, and is turned into where the bytes are. How far a kernel goes from there is not known; its
- * first byte counts as read, so that a copy that overwrites it too early, or fills it too late, is a violation.
+ * first byte counts as read, or as written if outputs.cpp says that it is an output, so that a copy that overwrites it
+ * too early, or fills it too late, is a violation, and so is a reader that comes before the kernel has run.
  */
 #include "sim.h"
 
@@ -18,7 +19,7 @@ enum { INVALID_IMAGE = 200, SYMBOL_NOT_FOUND = 500, NOT_SUPPORTED = 801, MAX_KER
 typedef struct { unsigned x, y, z; } dim3;
 
 /* A kernel that was looked up; its handle is its address. */
-typedef struct { char name[64]; sim_kernel run; int64_t words; } found_kernel;
+typedef struct { char name[64]; sim_kernel run; int64_t words; const int64_t *outputs; } found_kernel;
 
 static found_kernel kernels[MAX_KERNELS];
 static int kernel_count;
@@ -74,14 +75,23 @@ int cudaLibraryGetKernel(void **found, void *library, const char *name) {
         snprintf(words, sizeof words, "%s_words", name);
         int64_t *count = dlsym(code, words);
         sim_kernel run = (sim_kernel) dlsym(code, name);
-        if (!count || !run || *count > MAX_WORDS || at == MAX_KERNELS) return leave(SYMBOL_NOT_FOUND);
+        snprintf(words, sizeof words, "%s_outputs", name);
+        const int64_t *outputs = dlsym(code, words);
+        if (!count || !run || !outputs || *count > MAX_WORDS || at == MAX_KERNELS) return leave(SYMBOL_NOT_FOUND);
         snprintf(kernels[at].name, sizeof kernels[at].name, "%s", name);
         kernels[at].run = run;
         kernels[at].words = *count;
+        kernels[at].outputs = outputs;
         kernel_count++;
     }
     *found = &kernels[at];
     return leave(SUCCESS);
+}
+
+static int writes(const found_kernel *kernel, int64_t word) {
+    const int64_t *output = kernel->outputs;
+    while (*output >= 0 && *output != word) output++;
+    return *output == word;
 }
 
 static int is_kernel(const void *handle) {
@@ -123,7 +133,7 @@ int cudaLaunchKernel(const void *handle, dim3 grid, dim3 block, void **arguments
                     stream->device);
         }
         work->words[w] = (int64_t) (intptr_t) (memory->bytes + (address - memory->address));
-        sim_use(memory, address, 1, 0, stream, work->number);
+        sim_use(memory, address, 1, writes(kernel, w), stream, work->number);
     }
     return leave(SUCCESS);
 }

@@ -1,9 +1,9 @@
 package io.penstock.bench;
 
-import io.penstock.device.CudaSupport;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
+import io.penstock.device.DeviceSupport;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -14,7 +14,7 @@ final class BenchMachine {
 
     static Map<String, Object> describe(Device device) {
         DeviceInventory inventory = DeviceInventory.take();
-        CudaSupport cuda = inventory.cuda();
+        DeviceSupport cuda = inventory.kind("cuda");
         DeviceInfo info = inventory.devices().stream().filter(found -> found.name().equals(device.name())).findFirst()
                 .orElseThrow();
         var line = new LinkedHashMap<String, Object>();

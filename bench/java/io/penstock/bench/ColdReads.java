@@ -8,7 +8,6 @@ import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -101,7 +100,7 @@ public final class ColdReads {
         long now;
         long[] nextNanos = new long[1 << 20];
         int batches = 0;
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = open(store, config)) {
             opened = System.nanoTime();
             now = opened;

@@ -28,7 +28,7 @@ final class LoaderFeed implements Feed {
 
     /** Opens a workload with the settings that options give: workers, device, read mode, leases, prefetch, transfer. */
     static LoaderFeed open(Workload workload, Map<String, String> options) {
-        Device device = Device.of(options.getOrDefault("device", "host"));
+        Device device = Device.open(options.getOrDefault("device", "host"));
         DataLoaderBuilder settings = workload.settings().device(device)
                 .workers(Integer.parseInt(options.getOrDefault("workers", "1")))
                 .readMode(ReadMode.of(options.getOrDefault("read-mode", "mmap")))

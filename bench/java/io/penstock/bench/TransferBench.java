@@ -10,7 +10,6 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderReport;
 import io.penstock.loader.TransferMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -65,7 +64,7 @@ public final class TransferBench {
     /** Takes the options above. */
     public static void main(String[] args) throws IOException {
         Map<String, String> options = LoaderThroughput.options(args);
-        try (Device device = Device.of(options.getOrDefault("device", "cuda"));
+        try (Device device = Device.open(options.getOrDefault("device", "cuda"));
                 DeviceStream trainer = device.openStream("trainer")) {
             device.makeCurrent();
             new TransferBench(device, trainer, options, System.out).run();
@@ -84,7 +83,7 @@ public final class TransferBench {
             }
         }
         if (options.containsKey("store")) {
-            try (TokenStore store = TokenStore.open(Path.of(options.get("store")), StoreFormat.NANOGPT)) {
+            try (TokenStore store = TokenStore.open(Path.of(options.get("store")), "nanogpt")) {
                 TokenWindows windows = TokenWindows.of(store, WINDOW_LENGTH);
                 for (int count : WINDOWS) {
                     if (count * 2L <= windows.size() && isTimeLeft("windows", count)) {

@@ -15,7 +15,6 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.sampling.Sampler;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.transform.ImageTransform;
@@ -62,7 +61,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
 
     /** Windows of 1024+1 tokens. */
     private static Workload tokens(Path path, String mode) throws IOException {
-        TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        TokenStore store = TokenStore.open(path, "nanogpt");
         return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
                 .shuffle(SEED).collator(CausalLm.widened(width(mode))));
     }
@@ -74,7 +73,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
         Dataset images = TensorRows.of("image", store);
         if (mode.equals("f32")) {
             images = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, size, size)
-                    .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                    .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
                     .mapped(images, "image");
         }
         return new Workload(store, DataLoader.of(images).batchSize(IMAGE_BATCH).shuffle(SEED));
@@ -82,7 +81,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
 
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */
     private static Workload documents(Path path, String mode) throws IOException {
-        TokenStore store = TokenStore.open(path, StoreFormat.MEGATRON);
+        TokenStore store = TokenStore.open(path, "megatron");
         return new Workload(store, DataLoader.of(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
                 .collator(Pad.toLongest(width(mode), 0)));
     }
@@ -98,7 +97,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
 
     /** Batches that nothing is written to: what is left is the loader's own. */
     private static Workload empty(Path path) throws IOException {
-        TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        TokenStore store = TokenStore.open(path, "nanogpt");
         return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
                 .collator(new NoWork()));
     }

@@ -2,7 +2,6 @@ package io.penstock.diagnose;
 
 import io.penstock.device.Device;
 import io.penstock.diagnose.Situation.Outcome;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
@@ -40,7 +39,7 @@ final class FaultMatrix {
         Path folder = Files.createTempDirectory("fault-matrix");
         Path file = Corpora.rawU16(folder, TOKENS, SEED);
         var matrix = new FaultMatrix();
-        try (Device host = Device.host(); TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT)) {
+        try (Device host = Device.host(); TokenStore store = TokenStore.open(file, "nanogpt")) {
             matrix.run(new Faults(store, host).all());
         } finally {
             delete(folder);

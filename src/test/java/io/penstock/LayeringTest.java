@@ -46,8 +46,8 @@ class LayeringTest {
 
     /** Packages outside of java.base, and the layers, or packages in them, that may use them. */
     private static final Map<String, Set<String>> EDGES = Map.ofEntries(
-            Map.entry("com.sun.management", Set.of("device", "diagnose", "os")),
-            Map.entry("java.lang.management", Set.of("device", "diagnose", "os")),
+            Map.entry("com.sun.management", Set.of("diagnose", "os")),
+            Map.entry("java.lang.management", Set.of("diagnose", "os")),
             Map.entry("javax.management", Set.of("diagnose")),
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics")),
             Map.entry("io.micrometer", Set.of("diagnose.micrometer")),

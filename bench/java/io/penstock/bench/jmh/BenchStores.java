@@ -2,7 +2,6 @@ package io.penstock.bench.jmh;
 
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
@@ -28,7 +27,7 @@ final class BenchStores {
 
     /** 200 million {@code u16} tokens without documents. */
     static TokenStore tokens() throws IOException {
-        return TokenStore.open(file("tokens.bin"), OpenOptions.DEFAULT.withFormat(StoreFormat.NANOGPT));
+        return TokenStore.open(file("tokens.bin"), OpenOptions.DEFAULT.withFormat("nanogpt"));
     }
 
     /** 200,000 documents of 16 to 2048 {@code u16} tokens. */

@@ -84,7 +84,7 @@ public class ImageNormalisation {
         imageBytes = stored.rowBytes();
         device = Device.host();
         stream = device.openStream("normalise");
-        transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalise(MEAN, DEVIATION);
+        transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalize(MEAN, DEVIATION);
         mappedCollation = new CollationRing(transform.mapped(rows, "image"), new Stack(), BATCH_IMAGES, ring, 1);
         output = arena.allocate(ring * batchBytes(), 4096);
         mean = arena.allocateFrom(ValueLayout.JAVA_FLOAT, MEAN);

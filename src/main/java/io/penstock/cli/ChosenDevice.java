@@ -19,7 +19,7 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
      */
     static ChosenDevice of(String name) {
         if (!name.equals("auto")) {
-            return new ChosenDevice(Device.of(name), "as asked for");
+            return new ChosenDevice(Device.open(name), "as asked for");
         }
         try {
             return new ChosenDevice(Device.cuda(0), "the first CUDA device");

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
+import io.penstock.decode.DecimalText;
 import io.penstock.decode.Decoder;
 import io.penstock.decode.Decoders;
-import io.penstock.decode.DecimalText;
 import io.penstock.decode.ImageDecoder;
 import io.penstock.decode.JsonNumber;
 import io.penstock.decode.NpyDecoder;

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
-import io.penstock.device.CudaSupport;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
+import io.penstock.device.DeviceSupport;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -24,7 +24,7 @@ final class DevicesCommand implements Callable<Integer> {
         if (report.isJson()) {
             Map<String, Object> fields = new LinkedHashMap<>();
             fields.put("devices", inventory.devices().stream().map(DevicesCommand::fields).toList());
-            fields.put("cuda", fields(inventory.cuda()));
+            fields.put("cuda", fields(inventory.kind("cuda")));
             report.print(fields);
         } else {
             report.print(text(inventory));
@@ -47,7 +47,7 @@ final class DevicesCommand implements Callable<Integer> {
         return fields;
     }
 
-    private static Map<String, Object> fields(CudaSupport cuda) {
+    private static Map<String, Object> fields(DeviceSupport cuda) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("usable", cuda.isUsable());
         fields.put("library", known(cuda.library()));
@@ -93,7 +93,7 @@ final class DevicesCommand implements Callable<Integer> {
             }
             text.append('\n');
         }
-        CudaSupport cuda = inventory.cuda();
+        DeviceSupport cuda = inventory.kind("cuda");
         text.append(cuda.isUsable()
                 ? "CUDA runtime " + cuda.runtimeVersion() + ", driver for " + cuda.driverVersion() + ", "
                         + cuda.library() + "\n"

@@ -11,6 +11,7 @@ import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.os.ThreadLimitException;
 import io.penstock.os.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
+import io.penstock.store.StoreProviderException;
 import io.penstock.tokenize.CorpusException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -52,6 +53,7 @@ record Failure(int exitCode, String line, Throwable cause) {
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
+            case StoreProviderException provider -> new Failure(ExitCode.FAILURE, provider.getMessage(), e);
             case ThreadLimitException threads -> new Failure(ExitCode.FAILURE, threads.getMessage(), e);
             case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
                     new Failure(ExitCode.FAILURE, "no thread can be started" + ThreadStart.limit(), e);

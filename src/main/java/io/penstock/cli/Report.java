@@ -19,6 +19,7 @@ final class Report {
     private boolean json;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help and exit.")
+    @SuppressWarnings("UnusedVariable")
     private boolean help;
 
     @Option(names = {"-q", "--quiet"}, description = "Show no progress.")

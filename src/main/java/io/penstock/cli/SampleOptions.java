@@ -146,7 +146,7 @@ final class SampleOptions {
     private SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
         Store store = storeOptions.open(path);
         try {
-            String kind = storeOptions.format(path).toString();
+            String kind = storeOptions.format(path);
             return switch (store) {
                 case TokenStore tokens -> windows(path, kind, tokens);
                 case TensorStore tensors -> rows(path, kind, tensors);

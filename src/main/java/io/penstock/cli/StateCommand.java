@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
 final class StateCommand implements Callable<Integer> {
 
     @Mixin
+    @SuppressWarnings("UnusedVariable")
     private Report report;
 
     @Spec

@@ -4,7 +4,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,20 +39,16 @@ final class StoreOptions {
     @Mixin
     private DecodeOptions decode;
 
-    /** The format that was told or is recognised. */
-    StoreFormat format(Path path) throws IOException {
-        try {
-            return format == null ? StoreFormat.recognize(path) : StoreFormat.of(format);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+    /** The name of the format that was told or is recognised. */
+    String format(Path path) throws IOException {
+        return format == null ? StoreFormats.recognize(path).name() : format;
     }
 
     /** Opens a store; the caller closes it. */
     Store open(Path path) throws IOException {
         checkCombination();
         try {
-            return Store.open(path, options(format(path)));
+            return Store.open(path, unchecked());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
@@ -62,7 +58,10 @@ final class StoreOptions {
     OpenOptions options() {
         checkCombination();
         try {
-            return options(format == null ? null : StoreFormat.of(format));
+            if (format != null) {
+                StoreFormats.named(format);
+            }
+            return unchecked();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
@@ -74,8 +73,8 @@ final class StoreOptions {
         }
     }
 
-    private OpenOptions options(StoreFormat known) {
-        return new OpenOptions(known, dtype == null ? null : DType.of(dtype), shape, member,
+    private OpenOptions unchecked() {
+        return new OpenOptions(format, dtype == null ? null : DType.of(dtype), shape, member,
                 decode.limit(DecodeLimit.DEFAULT));
     }
 }

@@ -22,6 +22,7 @@ final class XxHash32 {
     private XxHash32() {
     }
 
+    @SuppressWarnings("ConstantOverflow")
     static int hash(MemorySegment bytes, long offset, long length) {
         long at = offset;
         long end = offset + length;

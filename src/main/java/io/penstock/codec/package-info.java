@@ -5,4 +5,7 @@
  * <p>Every decoder takes untrusted input: it writes within the target, reads within the source, and throws
  * {@link io.penstock.codec.CodecException} for anything that is not a whole block of the size that was told.
  */
+@NullMarked
 package io.penstock.codec;
+
+import org.jspecify.annotations.NullMarked;

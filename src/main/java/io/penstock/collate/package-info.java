@@ -4,4 +4,7 @@
  * <p>A collator is a value: immutable, shared by all workers. It says which fields a batch has and how large they can
  * be before the loader allocates anything, so that a loader's memory is known when it is opened.
  */
+@NullMarked
 package io.penstock.collate;
+
+import org.jspecify.annotations.NullMarked;

@@ -3,8 +3,8 @@ package io.penstock.convert;
 import io.penstock.codec.CodecException;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.SampleReader;
-import io.penstock.format.mds.NdarrayValue;
-import io.penstock.format.npy.NpyWriter;
+import io.penstock.format.NdarrayValue;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -119,7 +119,7 @@ final class SampleMember implements AutoCloseable {
         } catch (CodecException e) {
             throw new ConversionException(store.name(record) + ", field '" + columnName() + "': " + e.getMessage(), e);
         }
-        return npy(NpyWriter.header(array.dtype(), array.shape()), value.segment(), array.dataOffset(),
+        return npy(NpyArray.header(array.dtype(), array.shape()), value.segment(), array.dataOffset(),
                 array.dataBytes());
     }
 
@@ -131,7 +131,7 @@ final class SampleMember implements AutoCloseable {
         }
         long length = spec.rank() == 0 ? 0 : spec.dim(0);
         if (length != headerLength) {
-            header = NpyWriter.header(spec.dtype(), spec.shape());
+            header = NpyArray.header(spec.dtype(), spec.shape());
             headerLength = length;
         }
         return npy(header, value.segment(), value.byteOffset(), value.byteSize());

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * sample reaches from one store into the next. Tokens at the end of a store that fill no window are left out, as
  * Megatron leaves them out of each of its datasets.
  *
- * {@snippet :
+ * {@snippet id=Stores :
  * Dataset all = Concatenated.of(List.of(TokenWindows.of(web, 2048), TokenWindows.of(books, 2048)));
  * }
  */

@@ -78,7 +78,7 @@ public final class Lengths implements LongUnaryOperator {
                 try {
                     longest = Math.max(longest, reader.byteSize(sample, field) / rowBytes);
                 } catch (BadSampleException _) {
-                    continue;
+                    // It has no length.
                 }
             }
         }

@@ -16,7 +16,7 @@ import java.util.Objects;
  * <pre>{@code
  * Dataset samples = RecordFields.of(shards)                       // a WebDataset
  *         .and("jpg", ImageDecoder.rgb(224, 224))                 // u8[224,224,3]
- *         .and("cls", Decoders.integer());                        // i64[]
+ *         .and("cls", DecimalText.I64);                           // i64[]
  * }</pre>
  *
  * <p>A record that lacks one of the values cannot be a sample: reading it is an error that names the record, unless

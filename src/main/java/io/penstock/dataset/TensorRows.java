@@ -11,7 +11,7 @@ import java.util.List;
  * {@code i}. All tensors have the same number of rows.
  *
  * <pre>{@code
- * Dataset images = TensorRows.of("image", pixels).and("label", labels);   // u8[3,224,224], i64[]
+ * Dataset images = TensorRows.of("image", imageStore).and("label", labelStore);   // u8[3,224,224], i64[]
  * }</pre>
  */
 public final class TensorRows implements Dataset {

@@ -18,10 +18,10 @@ import java.util.Set;
  * Decodes JPEG and PNG to {@code u8[height, width, channels]}, whichever of the two the bytes are.
  *
  * <pre>{@code
- * ImageDecoder.rgb(224, 224)                                      // stretched to 224x224
- * ImageDecoder.rgb(ImageFit.shorterSide(256, 224, 224))           // as torchvision's Resize(256), CenterCrop(224)
- * ImageDecoder.gray(ImageFit.exactly(28, 28))                     // another size is an error
- * ImageDecoder.rgb(ImageFit.stretch(224, 224).upright())          // turned by the Exif orientation first
+ * ImageDecoder.rgb(224, 224);                                     // stretched to 224x224
+ * ImageDecoder.rgb(ImageFit.shorterSide(256, 224, 224));          // as torchvision's Resize(256), CenterCrop(224)
+ * ImageDecoder.gray(ImageFit.exactly(28, 28));                    // another size is an error
+ * ImageDecoder.rgb(ImageFit.stretch(224, 224).upright());         // turned by the Exif orientation first
  * }</pre>
  *
  * <p>Pixels are as {@link PixelFormat} has them: {@code u8}, not normalised; a transform on the device makes floats of

@@ -12,12 +12,13 @@ import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A number, or a truth value, within a JSON text. Where it is, is said by the names on the way to it, with dots between
  * them; an array's elements are named by their index:
  *
- * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64)}</pre>
+ * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64);}</pre>
  *
  * <p>The whole text is parsed, on the heap.
  */
@@ -63,7 +64,7 @@ public final class JsonNumber implements Decoder {
         return new Texts(this);
     }
 
-    private long bits(Object value) throws DecodeException {
+    private long bits(@Nullable Object value) throws DecodeException {
         switch (value) {
             case Boolean truth when dtype == DType.BOOL -> {
                 return truth ? 1 : 0;
@@ -86,8 +87,8 @@ public final class JsonNumber implements Decoder {
                 : "a number that " + dtype + " holds");
     }
 
-    private Object find(Object text) throws DecodeException {
-        Object value = text;
+    private @Nullable Object find(@Nullable Object text) throws DecodeException {
+        @Nullable Object value = text;
         for (String name : names) {
             Object next = null;
             if (value instanceof Map<?, ?> map) {
@@ -124,11 +125,11 @@ public final class JsonNumber implements Decoder {
             }
             byte[] utf8 = new byte[(int) storedBytes];
             MemorySegment.copy(stored, JAVA_BYTE, 0, utf8, 0, utf8.length);
-            Object text;
+            @Nullable Object text;
             try {
                 text = Json.parse(utf8);
             } catch (JsonException e) {
-                throw new DecodeException("JSON that does not parse", e.getMessage());
+                throw new DecodeException("JSON that does not parse", String.valueOf(e.getMessage()));
             }
             Scalars.put(number.dtype, number.bits(number.find(text)), target, targetOffset);
         }

@@ -1,6 +1,6 @@
 package io.penstock.decode;
 
-import io.penstock.format.mds.NdarrayValue;
+import io.penstock.format.NdarrayValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;

@@ -1,6 +1,6 @@
 package io.penstock.decode;
 
-import io.penstock.format.npy.NpyValue;
+import io.penstock.format.numpy.NpyValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An array as numpy saves it ({@code .npy}), of a known type and shape; whatever order and byte order it is stored in,
@@ -64,7 +65,7 @@ public final class NpyDecoder implements Decoder {
         private final TensorSpec expected;
         private final NpyValue value;
         /** What was compared last: arrays with the same header have the same spec. */
-        private TensorSpec agreed;
+        private @Nullable TensorSpec agreed;
 
         Arrays(TensorSpec expected) {
             this.expected = expected;

@@ -1,14 +1,11 @@
 package io.penstock.device;
 
-import io.penstock.device.cuda.CudaDevice;
-import io.penstock.device.host.HostDevice;
-
 /**
  * Where batches go: memory of its own, streams that work asynchronously, and events that order them.
  *
- * <p>There are two. {@link #cuda(int)} is an NVIDIA GPU behind CUDA's runtime library. {@link #host()} is this
- * machine's own memory, with a thread for each stream; it behaves as the first does, so that an engine built on this
- * interface is exercised, its races included, where there is no GPU.
+ * <p>{@link #cuda(int)} is an NVIDIA GPU behind CUDA's runtime library. {@link #host()} is this machine's own memory,
+ * with a thread for each stream; it behaves as the first does, so that an engine built on this interface is exercised,
+ * its races included, where there is no GPU. A {@link DeviceProvider} adds others.
  *
  * <p><b>Streams and events</b> follow CUDA. Work that is enqueued on one stream runs in order; two streams run
  * independently. An event marks a position in a stream; a stream or a thread can wait for it.
@@ -34,7 +31,7 @@ public interface Device extends AutoCloseable {
      * @return a new device, which the caller closes
      */
     static Device host() {
-        return new HostDevice();
+        return DeviceProviders.find().of(DeviceProviders.HOST).open(0);
     }
 
     /**
@@ -45,53 +42,34 @@ public interface Device extends AutoCloseable {
      * @throws DeviceUnavailableException if it cannot be used; the message says why, and what to do
      */
     static Device cuda(int ordinal) {
-        return CudaDevice.open(ordinal);
+        return DeviceProviders.find().of(DeviceProviders.CUDA).open(ordinal);
     }
 
     /**
-     * Opens the first CUDA device where there is a usable one, and the host device elsewhere; the log says which, and
-     * why.
+     * Opens the first CUDA device, or the first one of another provider, and the host device where there is none that
+     * can be used. The log says which, and why.
      *
      * @return a new device, which the caller closes
      */
     static Device best() {
-        System.Logger log = System.getLogger(Device.class.getName());
-        try {
-            Device device = cuda(0);
-            log.log(System.Logger.Level.INFO, "Using {0}", device.name());
-            return device;
-        } catch (DeviceUnavailableException e) {
-            log.log(System.Logger.Level.INFO, "Using the host device: {0}", e.getMessage());
-            return host();
-        }
+        return DeviceProviders.find().best();
     }
 
     /**
      * Opens the device that a setting names.
      *
-     * @param name {@code auto} for {@link #best()}, {@code host}, {@code cuda} for the first CUDA device, or
-     *     {@code cuda:N}
+     * @param name {@code auto} for {@link #best()}, {@code host}, {@code cuda} for the first CUDA device,
+     *     {@code cuda:N}, or the like of another {@linkplain DeviceProvider#kind() kind}
      * @return a new device, which the caller closes
-     * @throws IllegalArgumentException if the name is none of these
-     * @throws DeviceUnavailableException if a CUDA device is named and cannot be used
+     * @throws IllegalArgumentException if no device has such a name
+     * @throws DeviceUnavailableException if the device cannot be used
      */
-    static Device of(String name) {
-        return switch (name) {
-            case "auto" -> best();
-            case "host" -> host();
-            case "cuda" -> cuda(0);
-            default -> {
-                if (!name.matches("cuda:[0-9]{1,4}")) {
-                    throw new IllegalArgumentException(
-                            "unknown device '" + name + "', expected auto, host, cuda or cuda:N");
-                }
-                yield cuda(Integer.parseInt(name.substring("cuda:".length())));
-            }
-        };
+    static Device open(String name) {
+        return name.equals("auto") ? best() : DeviceProviders.find().open(name);
     }
 
     /**
-     * The device's name, which {@link #of(String)} takes.
+     * The device's name, which {@link #open(String)} takes.
      *
      * @return {@code host}, or for example {@code cuda:0}
      */

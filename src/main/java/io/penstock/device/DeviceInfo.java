@@ -4,7 +4,7 @@ package io.penstock.device;
  * What there is to know about a device before it is opened. Where a thing does not apply or cannot be found out, a
  * string is empty and a number -1.
  *
- * @param name what {@link Device#of(String)} takes
+ * @param name what {@link Device#open(String)} takes
  * @param model the product's name, such as {@code NVIDIA H200}; for the host its architecture and processor count
  * @param computeCapability the GPU's instruction set, such as {@code 9.0}
  * @param memoryTotalBytes its memory

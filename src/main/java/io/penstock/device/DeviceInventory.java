@@ -1,25 +1,16 @@
 package io.penstock.device;
 
-import io.penstock.device.cuda.CudaInspection;
-import io.penstock.device.host.HostInspection;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The devices of this machine, and why there are no CUDA devices among them if there are none.
+ * The devices of this machine, and why there are none of a kind if there are none.
  *
- * @param devices the host, then the CUDA devices in the order of their numbers
- * @param cuda whether CUDA can be used
+ * @param kinds what each provider found, the host's first
  */
-public record DeviceInventory(List<DeviceInfo> devices, CudaSupport cuda) {
-    /**
-     * An inventory.
-     *
-     * @param devices the devices, which are copied
-     * @param cuda whether CUDA can be used
-     */
+public record DeviceInventory(List<DeviceSupport> kinds) {
+    /** Copies what was found. */
     public DeviceInventory {
-        devices = List.copyOf(devices);
+        kinds = List.copyOf(kinds);
     }
 
     /**
@@ -29,9 +20,27 @@ public record DeviceInventory(List<DeviceInfo> devices, CudaSupport cuda) {
      * @return what was found; that CUDA cannot be used is a finding, not an error
      */
     public static DeviceInventory take() {
-        List<DeviceInfo> devices = new ArrayList<>();
-        devices.add(HostInspection.host());
-        CudaSupport cuda = CudaInspection.inspect(devices);
-        return new DeviceInventory(devices, cuda);
+        return new DeviceInventory(DeviceProviders.find().all().stream().map(DeviceProvider::inspect).toList());
+    }
+
+    /**
+     * All devices.
+     *
+     * @return the host, then those of other kinds in the order of their numbers
+     */
+    public List<DeviceInfo> devices() {
+        return kinds.stream().flatMap(kind -> kind.devices().stream()).toList();
+    }
+
+    /**
+     * What was found of one kind.
+     *
+     * @param kind such as {@code cuda}
+     * @return the devices, or why there are none
+     * @throws IllegalArgumentException if no provider is of this kind
+     */
+    public DeviceSupport kind(String kind) {
+        return kinds.stream().filter(found -> found.kind().equals(kind)).findFirst().orElseThrow(
+                () -> new IllegalArgumentException("no provider of device '" + kind + "'"));
     }
 }

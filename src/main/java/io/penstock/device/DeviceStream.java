@@ -1,5 +1,7 @@
 package io.penstock.device;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * A queue of work that a {@link Device} runs in the order of enqueueing, beside the calling thread and other streams.
  *
@@ -67,10 +69,10 @@ public interface DeviceStream extends AutoCloseable {
      *
      * @param kernel the kernel
      * @param blocks how many blocks of {@value Kernel#BLOCK_THREADS} threads a GPU runs it with, at least 1
-     * @param words the arguments, of which the first {@link Kernel#words()} are used
-     * @throws IllegalArgumentException if there are fewer words than the kernel takes, or less than one block
+     * @param arguments the arguments, of which as many bytes are used as the {@link Kernel#layout()} has
+     * @throws IllegalArgumentException if there are fewer bytes than the kernel takes, or less than one block
      */
-    void launch(Kernel kernel, int blocks, long[] words);
+    void launch(Kernel kernel, int blocks, MemorySegment arguments);
 
     /**
      * Makes the event mark the work that is enqueued on this stream so far. What it marked before is forgotten, but a

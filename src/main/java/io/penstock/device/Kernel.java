@@ -1,19 +1,22 @@
 package io.penstock.device;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.util.Objects;
 
 /**
  * A function that a device runs on its own memory. A GPU has it compiled, under its name, in the engine's fatbin; the
- * host device runs its twin in Java, on the thread of the stream. Both read the same arguments, 64-bit words, and give
+ * host device runs its twin in Java, on the thread of the stream. Both read the same arguments, one struct, and give
  * the same result, whatever the size of the grid: the twin is the specification.
  *
  * @param name what the fatbin calls it
- * @param words how many words its arguments are, at most {@value #MAX_WORDS}
+ * @param layout its arguments: the C struct's fields, by their names; at most {@value #MAX_ARGUMENT_BYTES} bytes, a
+ *     multiple of 8
  * @param twin the same in Java
  */
-public record Kernel(String name, int words, Twin twin) {
-    /** The most words that arguments may be. */
-    public static final int MAX_WORDS = 32;
+public record Kernel(String name, StructLayout layout, Twin twin) {
+    /** The most bytes that arguments may have. */
+    public static final int MAX_ARGUMENT_BYTES = 256;
 
     /** The threads of a block. */
     public static final int BLOCK_THREADS = 256;
@@ -25,24 +28,49 @@ public record Kernel(String name, int words, Twin twin) {
     @FunctionalInterface
     public interface Twin {
         /**
-         * Runs the kernel on the CPU, without allocating. The addresses among the words are those of memory that the
-         * CPU can reach, and are not checked.
+         * Runs the kernel on the CPU, without allocating. The addresses among the arguments are those of memory that
+         * the CPU can reach, and are not checked.
          *
-         * @param words the arguments; not kept
+         * @param arguments the arguments, as the layout has them; not kept
          */
-        void run(long[] words);
+        void run(MemorySegment arguments);
     }
 
     /**
      * Checks the size of the arguments.
      *
-     * @throws IllegalArgumentException if there are no words, or too many
+     * @throws IllegalArgumentException if there are none, too many, or they are not a multiple of 8 bytes
      */
     public Kernel {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(twin, "twin");
-        if (words < 1 || words > MAX_WORDS) {
-            throw new IllegalArgumentException(name + ": " + words + " words, expected 1 to " + MAX_WORDS);
+        long bytes = layout.byteSize();
+        if (bytes < 1 || bytes > MAX_ARGUMENT_BYTES || bytes % Long.BYTES != 0) {
+            throw new IllegalArgumentException(name + ": arguments of " + bytes + " bytes, expected a multiple of "
+                    + Long.BYTES + " up to " + MAX_ARGUMENT_BYTES);
+        }
+    }
+
+    /**
+     * Memory for the arguments of launches, one after another.
+     *
+     * @return an array's, of zeros
+     */
+    public MemorySegment newArguments() {
+        return MemorySegment.ofArray(new long[(int) (layout.byteSize() / Long.BYTES)]);
+    }
+
+    /**
+     * Refuses what cannot be launched; for implementations of {@link DeviceStream#launch}.
+     *
+     * @param blocks how many blocks
+     * @param arguments the arguments
+     * @throws IllegalArgumentException if there are fewer bytes than the kernel takes, or less than one block
+     */
+    public void checkLaunch(int blocks, MemorySegment arguments) {
+        if (arguments.byteSize() < layout.byteSize() || blocks < 1) {
+            throw new IllegalArgumentException(name + ": " + arguments.byteSize() + " bytes of arguments and " + blocks
+                    + " blocks, expected " + layout.byteSize() + " and at least 1");
         }
     }
 

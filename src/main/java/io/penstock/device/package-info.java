@@ -19,7 +19,10 @@
  * }
  * }
  *
- * <p>The two implementations are not exported: {@code device.host} runs everywhere, {@code device.cuda} over CUDA's
- * runtime library, which it finds and loads when a CUDA device is first asked for.
+ * <p>The devices themselves are not exported: each is a {@link io.penstock.device.DeviceProvider}. {@code device.host}
+ * runs everywhere, {@code device.cuda} over CUDA's runtime library, which it finds and loads when a CUDA device is
+ * first asked for.
+ *
+ * <p>A {@link io.penstock.device.DeviceStage} is what happens to batches on their device before the trainer has them.
  */
 package io.penstock.device;

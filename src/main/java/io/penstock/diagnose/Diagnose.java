@@ -7,7 +7,9 @@ import java.util.stream.Stream;
 /**
  * Step times and verdicts for input that any library delivers: a dataset of DJL, an iterator of one's own.
  *
- * <pre>{@code
+ * {@snippet id=Djl :
+ * import io.penstock.diagnose.DiagnosedInput.Phase;
+ *
  * try (DiagnosedInput<Batch> input = Diagnose.wrap(trainer.iterateDataset(dataset)).named("djl")) {
  *     for (Batch batch : input) {
  *         input.begin(Phase.COMPUTE);
@@ -17,7 +19,7 @@ import java.util.stream.Stream;
  *     }
  *     System.out.println(input.summary().text());
  * }
- * }</pre>
+ * }
  *
  * <p>What such input waits for within is not seen: a summary of it has verdicts on the step, and no causes. A loader of
  * this library is diagnosed with {@link Diagnosis}, which knows them.

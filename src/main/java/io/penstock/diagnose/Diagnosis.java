@@ -19,21 +19,23 @@ import java.util.function.LongSupplier;
 /**
  * Diagnoses a loader while a trainer runs on it.
  *
- * <pre>{@code
+ * {@snippet :
+ * import io.penstock.diagnose.Diagnosis.Phase;
+ *
  * try (DataLoader loader = DataLoader.of(dataset).batchSize(32).open();
  *      Diagnosis diagnosis = Diagnosis.of(loader)) {
  *     for (Batch batch : loader.epoch()) {
  *         try (batch) {
  *             diagnosis.begin(Phase.FORWARD);
- *             …
+ *             // …
  *             diagnosis.begin(Phase.BACKWARD);
- *             …
+ *             // …
  *             diagnosis.end();
  *         }
  *     }
  *     diagnosis.summary().write(Path.of("out"));
  * }
- * }</pre>
+ * }
  *
  * <p>The loader keeps the accounts anyhow; this adds the JVM's pauses, from when it is opened, and the trainer's marks.
  * Marks are a choice: without any, a step computes from when a batch is taken until it is closed.

@@ -86,7 +86,6 @@ final class InputRules {
         return new LinkedHashMap<>();
     }
 
-
     // ---- reading
 
     private double readNanos() {

@@ -85,7 +85,7 @@ final class StepRules {
     /** By severity, then by score; of equals, a straggler goes first. */
     static final Comparator<Finding> ORDER = Comparator.comparing(Finding::severity).reversed()
             .thenComparing(Comparator.comparingDouble(Finding::score).reversed())
-            .thenComparing(finding -> finding.verdict().name().endsWith("STRAGGLER") ? 0 : 1);
+            .thenComparingInt(finding -> finding.verdict().name().endsWith("STRAGGLER") ? 0 : 1);
 
     private static Finding plain(Verdict verdict, String summary, String action) {
         return new Finding(verdict, Severity.INFO, 0, summary, action, List.of(), Map.of());

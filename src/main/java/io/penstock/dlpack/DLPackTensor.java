@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Somebody else's tensor, taken as a DLPack struct: in host memory a {@link Tensor} that copies nothing, elsewhere an
@@ -41,8 +42,8 @@ public final class DLPackTensor implements AutoCloseable {
     private final long address;
     private final long byteSize;
     /** Ends the life of the tensor's memory as Java sees it; null where Java does not. */
-    private final Arena scope;
-    private final Tensor tensor;
+    private final @Nullable Arena scope;
+    private final @Nullable Tensor tensor;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
@@ -146,7 +147,7 @@ public final class DLPackTensor implements AutoCloseable {
 
     /** Null if there is an array to be and is none. */
     @SuppressWarnings("restricted")
-    private static long[] longs(MemorySegment array, int length) {
+    private static long @Nullable [] longs(MemorySegment array, int length) {
         if (length == 0) {
             return new long[0];
         }

@@ -53,6 +53,7 @@ final class ExportTable {
     /** Counts exports, from where new blocks are no more in quarantine. Written under the lock on this class. */
     private static volatile long exports = QUARANTINE;
     /** Where the next search begins; guarded by the lock on this class. */
+    @SuppressWarnings("NonFinalStaticField")
     private static int cursor;
 
     private ExportTable() {
@@ -136,6 +137,7 @@ final class ExportTable {
     }
 
     /** Called by native code. An exception that left this method would end the JVM. */
+    @SuppressWarnings("UnusedMethod")
     private static void called(long self) {
         try {
             delete(self);

@@ -12,4 +12,7 @@
  * (<a href="https://github.com/dmlc/dlpack">dmlc/dlpack</a>); the meaning of a consumer's stream is that of the Python
  * array API's {@code __dlpack__}.
  */
+@NullMarked
 package io.penstock.dlpack;
+
+import org.jspecify.annotations.NullMarked;

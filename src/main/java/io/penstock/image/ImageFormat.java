@@ -3,6 +3,7 @@ package io.penstock.image;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** The kinds of image files that are read, told apart by their first bytes: names are often wrong. */
 public enum ImageFormat {
@@ -24,7 +25,7 @@ public enum ImageFormat {
      * @param storedBytes how many there are
      * @return the format, or null if it is none of these
      */
-    public static ImageFormat of(MemorySegment stored, long storedBytes) {
+    public static @Nullable ImageFormat of(MemorySegment stored, long storedBytes) {
         if (JPEG.starts(stored, storedBytes)) {
             return JPEG;
         }

@@ -14,10 +14,13 @@ public final class ImageHeader {
     int orientation;
     boolean transparent;
 
+    /** Format and layout are set before anybody sees it. */
+    @SuppressWarnings("NullAway.Init")
     ImageHeader() {
     }
 
     /** Forgets the image before. */
+    @SuppressWarnings("NullAway")
     void clear() {
         format = null;
         width = height = bits = orientation = 0;

@@ -4,6 +4,7 @@ import io.penstock.codec.MissingLibraryException;
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads images, one after the other, into memory that it is given; for one thread at a time. It keeps its buffers:
@@ -30,9 +31,9 @@ public final class ImageReader implements AutoCloseable {
     private final ImageHeader header = new ImageHeader();
     private final JpegHeader jpegHeader = new JpegHeader();
     private final PngHeader pngHeader = new PngHeader();
-    private JpegDecoder jpeg;
-    private PngDecoder png;
-    private MemorySegment stored;
+    private @Nullable JpegDecoder jpeg;
+    private @Nullable PngDecoder png;
+    private @Nullable MemorySegment stored;
     private long storedBytes;
     private boolean closed;
 
@@ -142,8 +143,8 @@ public final class ImageReader implements AutoCloseable {
         decode(null, 1, header.storedByteSize(), target, targetOffset);
     }
 
-    private void decode(PixelFormat format, int denominator, long bytes, MemorySegment target, long targetOffset)
-            throws ImageException, MissingLibraryException {
+    private void decode(@Nullable PixelFormat format, int denominator, long bytes, MemorySegment target,
+            long targetOffset) throws ImageException, MissingLibraryException {
         if (stored == null) {
             throw new IllegalStateException("no image was read");
         }

@@ -3,6 +3,7 @@ package io.penstock.image;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * CMYK as Adobe's writers store it in a JPEG: inverted, 0 being all of the ink. Every reader takes it so, with or
@@ -20,7 +21,8 @@ final class Inks {
      * @param raw four bytes a pixel, as stored
      * @param format of the pixels; null for CMYK with 255 being all of the ink
      */
-    static void convert(MemorySegment raw, long pixels, PixelFormat format, MemorySegment target, long targetOffset) {
+    static void convert(MemorySegment raw, long pixels, @Nullable PixelFormat format, MemorySegment target,
+            long targetOffset) {
         long to = targetOffset;
         for (long from = 0; from < 4 * pixels; from += 4) {
             int cyanFree = raw.get(JAVA_BYTE, from) & 0xFF;

@@ -14,6 +14,7 @@ import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.event.IIOReadWarningListener;
 import javax.imageio.stream.MemoryCacheImageInputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colours
@@ -25,7 +26,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     private final ImageReader reader;
     private final Scratch pixels = new Scratch();
-    private String warning;
+    private @Nullable String warning;
 
     JdkJpeg() {
         reader = jdkReader();
@@ -50,15 +51,16 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     @Override
-    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
-            int denominator, MemorySegment target, long targetOffset) throws ImageException {
+    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
+            @Nullable PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            throws ImageException {
         if (jpeg.arithmetic) {
             throw new ImageException("arithmetic coding", "Huffman coding (libturbojpeg reads both)");
         }
         if (storedBytes > Integer.MAX_VALUE - 8) {
             throw new ImageException(storedBytes + " bytes", "less than 2 GiB");
         }
-        byte[] components = components(jpeg, header, stored, (int) storedBytes);
+        byte[] components = components(jpeg, header, (int) storedBytes);
         if (denominator == 1) {
             convert(jpeg.coding, components, (long) header.width * header.height, format, target, targetOffset);
             return;
@@ -70,7 +72,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     /** All components of all pixels, interleaved. */
-    private byte[] components(JpegHeader jpeg, ImageHeader header, MemorySegment stored, int storedBytes)
+    private byte[] components(JpegHeader jpeg, ImageHeader header, int storedBytes)
             throws ImageException {
         byte[] bytes = new byte[storedBytes];
         int length = jpeg.copyNeeded(bytes);
@@ -103,7 +105,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         return new ImageException("the JDK's decoder says '" + message + "'", "a whole and undamaged JPEG");
     }
 
-    private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, PixelFormat format,
+    private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, @Nullable PixelFormat format,
             MemorySegment target, long targetOffset) {
         switch (coding) {
             case CMYK -> Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);

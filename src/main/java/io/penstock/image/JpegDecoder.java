@@ -1,6 +1,7 @@
 package io.penstock.image;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** Decodes JPEGs whose header was read; one thread's. Anything but a whole and undamaged image is refused. */
 interface JpegDecoder extends AutoCloseable {
@@ -17,8 +18,9 @@ interface JpegDecoder extends AutoCloseable {
      * @param target where to; native
      * @param targetOffset the first byte to write
      */
-    void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
-            int denominator, MemorySegment target, long targetOffset) throws ImageException;
+    void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
+            @Nullable PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            throws ImageException;
 
     @Override
     void close();

@@ -49,9 +49,11 @@ final class JpegHeader {
     private static final ValueLayout.OfShort U16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
     private long storedBytes;
 
+    @SuppressWarnings("NullAway.Init")
     Coding coding;
     boolean progressive;
     boolean arithmetic;

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 
 /** The pixels of a PNG whose chunks were read: inflated, unfiltered and converted row by row. One thread's. */
 final class PngDecoder implements AutoCloseable {
@@ -28,7 +29,9 @@ final class PngDecoder implements AutoCloseable {
     private byte[] above = {};
     private byte[] converted = {};
 
+    @SuppressWarnings("NullAway.Init")
     private PngHeader png;
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
     /** The chunk that is being read, its end, and the next byte of its data; the end itself once it is read. */
     private long chunk;
@@ -40,8 +43,8 @@ final class PngDecoder implements AutoCloseable {
      *
      * @param format of the pixels; null for the channels that are stored
      */
-    void decode(PngHeader header, ImageHeader image, MemorySegment segment, PixelFormat format, MemorySegment target,
-            long targetOffset) throws ImageException {
+    void decode(PngHeader header, ImageHeader image, MemorySegment segment, @Nullable PixelFormat format,
+            MemorySegment target, long targetOffset) throws ImageException {
         png = header;
         stored = segment;
         chunk = png.pixelsOffset;

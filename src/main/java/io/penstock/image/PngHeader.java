@@ -57,6 +57,7 @@ final class PngHeader {
 
     private final CRC32 crc = new CRC32();
     private final byte[] block = new byte[1024];
+    @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
     private long storedBytes;
 
@@ -224,7 +225,8 @@ final class PngHeader {
         hasTransparent = true;
         for (int c = 0; c < bytes / 2; c++) {
             // Bits beyond the depth have no meaning.
-            transparent[c] = (u8(at + DATA_OFFSET + 2 * c) << 8 | u8(at + DATA_OFFSET + 2 * c + 1)) & (1 << depth) - 1;
+            long key = at + DATA_OFFSET + 2L * c;
+            transparent[c] = (u8(key) << 8 | u8(key + 1)) & (1 << depth) - 1;
         }
     }
 

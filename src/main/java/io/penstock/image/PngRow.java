@@ -1,10 +1,13 @@
 package io.penstock.image;
 
+import org.jspecify.annotations.Nullable;
+
 /** Converts a row of a PNG, unfiltered, to the pixels that are wanted. */
 final class PngRow {
 
+    @SuppressWarnings("NullAway.Init")
     private PngHeader png;
-    private PixelFormat format;
+    private @Nullable PixelFormat format;
     private int channels;
     private int bitsPerPixel;
     private int pixelBytes;
@@ -15,7 +18,7 @@ final class PngRow {
      * @param wanted of the pixels; null for the channels that are stored: {@code u16} little-endian for 16 bits, else
      *     {@code u8}, gray of fewer bits spread over 0 to 255, indices as they are
      */
-    void set(PngHeader header, ImageHeader image, PixelFormat wanted) {
+    void set(PngHeader header, ImageHeader image, @Nullable PixelFormat wanted) {
         png = header;
         format = wanted;
         channels = image.layout.channels();

@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * libjpeg-turbo through its TurboJPEG C API of version 2.0, which the libraries of version 3 have too
@@ -39,14 +40,14 @@ final class TurboJpeg implements JpegDecoder {
     private static final int STOP_ON_WARNING = 8192;
     private static final int MAX_MESSAGE_BYTES = 200;
 
-    /** The functions, or why there are none. */
+    /** The functions; null, and why, if there are none. Nobody opens a decompressor then. */
     private record Library(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error,
-            Throwable absence) {
+            @Nullable Throwable absence) {
 
         private static final FunctionDescriptor DECOMPRESS = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG,
                 JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
 
-        @SuppressWarnings("restricted")
+        @SuppressWarnings({"restricted", "NullAway"})
         static Library load() {
             if (ADDRESS.byteSize() != Long.BYTES || System.getProperty("os.name").startsWith("Windows")) {
                 // C's long, which counts the image's bytes, has 32 bits there.
@@ -110,8 +111,9 @@ final class TurboJpeg implements JpegDecoder {
     }
 
     @Override
-    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
-            int denominator, MemorySegment target, long targetOffset) throws ImageException {
+    public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
+            @Nullable PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            throws ImageException {
         int width = ImageReader.scaled(header.width, denominator);
         int height = ImageReader.scaled(header.height, denominator);
         if (header.layout != PixelLayout.CMYK) {

@@ -5,4 +5,7 @@
  * {@link io.penstock.image.ImageReader} belongs to one thread and keeps its buffers; it reads untrusted bytes, and
  * checks what an image claims to be before it decodes it.
  */
+@NullMarked
 package io.penstock.image;
+
+import org.jspecify.annotations.NullMarked;

@@ -34,6 +34,7 @@ public final class SpanReader implements AutoCloseable {
     private int untilDecision = 1;
     private long lastRow = -1;
     /** Keeps {@link #touch} from being optimised away. */
+    @SuppressWarnings("UnusedVariable")
     private long touched;
     private boolean closed;
 

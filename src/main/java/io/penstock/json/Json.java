@@ -6,6 +6,7 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes JSON text; the package comment has the mapping to Java values. */
 public final class Json {
@@ -23,7 +24,7 @@ public final class Json {
      * @return the value
      * @throws JsonException if the text is not JSON; offsets count chars
      */
-    public static Object parse(CharSequence text) {
+    public static @Nullable Object parse(CharSequence text) {
         byte[] utf8 = encode(text);
         try {
             return parse(utf8);
@@ -39,7 +40,7 @@ public final class Json {
      * @return the value
      * @throws JsonException if they are not JSON
      */
-    public static Object parse(byte[] utf8) {
+    public static @Nullable Object parse(byte[] utf8) {
         return parse(utf8, 0, utf8.length);
     }
 
@@ -53,7 +54,7 @@ public final class Json {
      * @throws JsonException if the range is not JSON; offsets count bytes from {@code from}
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
-    public static Object parse(byte[] utf8, int from, int to) {
+    public static @Nullable Object parse(byte[] utf8, int from, int to) {
         return parse(utf8, from, to, DEFAULT_MAX_DEPTH);
     }
 
@@ -68,7 +69,7 @@ public final class Json {
      * @throws JsonException if the range is not JSON or nests deeper; offsets count bytes from {@code from}
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
-    public static Object parse(byte[] utf8, int from, int to, int maxDepth) {
+    public static @Nullable Object parse(byte[] utf8, int from, int to, int maxDepth) {
         return new JsonParser(utf8, from, to, maxDepth).document();
     }
 
@@ -79,7 +80,7 @@ public final class Json {
      * @return the text
      * @throws IllegalArgumentException if the value, or one within it, has no JSON form
      */
-    public static String write(Object value) {
+    public static String write(@Nullable Object value) {
         return new JsonWriter(false).text(value);
     }
 
@@ -90,7 +91,7 @@ public final class Json {
      * @return the text, with a line feed at its end
      * @throws IllegalArgumentException if the value, or one within it, has no JSON form
      */
-    public static String pretty(Object value) {
+    public static String pretty(@Nullable Object value) {
         return new JsonWriter(true).text(value) + "\n";
     }
 
@@ -102,9 +103,9 @@ public final class Json {
      * @throws JsonException if it is something else
      */
     @SuppressWarnings("unchecked")
-    public static Map<String, Object> object(Object value) {
+    public static Map<String, @Nullable Object> object(@Nullable Object value) {
         if (value instanceof Map<?, ?> map) {
-            return (Map<String, Object>) map;
+            return (Map<String, @Nullable Object>) map;
         }
         throw new JsonException(describe(value), "an object");
     }
@@ -117,14 +118,14 @@ public final class Json {
      * @throws JsonException if it is something else
      */
     @SuppressWarnings("unchecked")
-    public static List<Object> array(Object value) {
+    public static List<@Nullable Object> array(@Nullable Object value) {
         if (value instanceof List<?> list) {
-            return (List<Object>) list;
+            return (List<@Nullable Object>) list;
         }
         throw new JsonException(describe(value), "an array");
     }
 
-    private static String describe(Object value) {
+    private static String describe(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
             case Map<?, ?> _ -> "an object";

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A recursive-descent parser over a range of UTF-8 bytes.
@@ -44,15 +45,15 @@ final class JsonParser {
         pos = from;
     }
 
-    Object document() {
-        Object value = value();
+    @Nullable Object document() {
+        @Nullable Object value = value();
         if (next() != END) {
             throw error("the end");
         }
         return value;
     }
 
-    private Object value() {
+    private @Nullable Object value() {
         return switch (next()) {
             case '{' -> object();
             case '[' -> array();
@@ -65,9 +66,9 @@ final class JsonParser {
         };
     }
 
-    private Map<String, Object> object() {
+    private Map<String, @Nullable Object> object() {
         enter();
-        Map<String, Object> map = new LinkedHashMap<>();
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
         if (next() != '}') {
             do {
                 if (next() != '"') {
@@ -90,9 +91,9 @@ final class JsonParser {
         return map;
     }
 
-    private List<Object> array() {
+    private List<@Nullable Object> array() {
         enter();
-        List<Object> list = new ArrayList<>();
+        List<@Nullable Object> list = new ArrayList<>();
         if (next() != ']') {
             do {
                 list.add(value());
@@ -127,7 +128,7 @@ final class JsonParser {
         return false;
     }
 
-    private Object literal(String word, Object value) {
+    private @Nullable Object literal(String word, @Nullable Object value) {
         for (int i = 0; i < word.length(); i++) {
             if (peek() != word.charAt(i)) {
                 throw error("'" + word + "'");

@@ -3,6 +3,7 @@ package io.penstock.json;
 import java.math.BigInteger;
 import java.util.Iterator;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Appends values to a text, compact or indented. */
 final class JsonWriter {
@@ -17,7 +18,7 @@ final class JsonWriter {
         this.pretty = pretty;
     }
 
-    String text(Object value) {
+    String text(@Nullable Object value) {
         value(value);
         return out.toString();
     }
@@ -28,7 +29,7 @@ final class JsonWriter {
         return writer.out.toString();
     }
 
-    private void value(Object value) {
+    private void value(@Nullable Object value) {
         switch (value) {
             case null -> out.append("null");
             case String text -> string(text);

@@ -8,4 +8,7 @@
  *
  * <p>Not exported: users of the engine bring their own JSON library.
  */
+@NullMarked
 package io.penstock.json;
+
+import org.jspecify.annotations.NullMarked;

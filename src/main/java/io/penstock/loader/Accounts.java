@@ -67,7 +67,7 @@ public final class Accounts {
             ELEMENT.setRelease(values, row + NUMBER, sequence);
         }
 
-        /** The batch that a row is of; {@link #NOT_MEASURED} while it is written. */
+        /** The batch that a row is of; {@link BatchAccount#NOT_MEASURED} while it is written. */
         long number(int index) {
             return (long) ELEMENT.getAcquire(values, index * columns + NUMBER);
         }

@@ -4,9 +4,9 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
-import io.penstock.device.host.HostInspection;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.SlabLayout;
+import io.penstock.os.Machine;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
@@ -473,7 +473,7 @@ public final class DataLoaderBuilder {
         if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
             return;
         }
-        long machineBytes = HostInspection.host().memoryTotalBytes();
+        long machineBytes = Machine.totalMemoryBytes();
         if (slots > machineBytes / slabBytes) {
             throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, a batch each: found "
                     + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")

@@ -3,8 +3,10 @@ package io.penstock.memory;
 import io.penstock.os.ThreadStart;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.ReferenceQueue;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names what nobody can close any more: with the system property {@value #PROPERTY} set to {@code on}, a resource that
@@ -34,9 +36,9 @@ public final class Leak extends PhantomReference<Object> {
     private final String kind;
     private final Object name;
     /** Where it was opened. */
-    private final Throwable place;
+    private final @Nullable Throwable place;
 
-    private Leak(Object resource, String kind, Object name, Throwable place) {
+    private Leak(@Nullable Object resource, String kind, Object name, @Nullable Throwable place) {
         super(resource, UNREACHABLE);
         this.kind = kind;
         this.name = name;
@@ -91,7 +93,7 @@ public final class Leak extends PhantomReference<Object> {
             return;
         }
         var frames = new StringBuilder(kind);
-        for (StackTraceElement frame : place.getStackTrace()) {
+        for (StackTraceElement frame : Objects.requireNonNull(place).getStackTrace()) {
             frames.append('\n').append(frame);
         }
         if (TOLD.add(frames.toString())) {

@@ -2,13 +2,14 @@ package io.penstock.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** Native memory that grows to what is asked for and is used again, for one thread at a time. */
 public final class Scratch implements AutoCloseable {
 
     private static final int ALIGNMENT_BYTES = 64;
 
-    private Arena arena;
+    private @Nullable Arena arena;
     private MemorySegment segment = MemorySegment.NULL;
 
     /** None yet. */

@@ -3,4 +3,7 @@
  *
  * <p>This package depends on the JDK alone and knows nothing of stores, datasets or training.
  */
+@NullMarked
 package io.penstock.memory;
+
+import org.jspecify.annotations.NullMarked;

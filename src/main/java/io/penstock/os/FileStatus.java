@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the OS says of a file that is open: by what one that was written to is told from one that was not.
@@ -19,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * @param changedNanos when its bytes or anything else of it were changed last; 0 where the OS does not tell
  * @param key what file it is, where a path is looked at; otherwise null
  */
-public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, Object key) {
+public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, @Nullable Object key) {
 
     /**
      * Of a descriptor's file, whatever its name leads to now; of the path's file if there is no descriptor.
@@ -27,7 +28,7 @@ public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, O
      * @param fd the descriptor, or -1
      * @return null if the OS does not tell
      */
-    public static FileStatus of(int fd, Path path) {
+    public static @Nullable FileStatus of(int fd, Path path) {
         FileStatus status = fd >= 0 ? Posix.status(fd) : null;
         if (status != null) {
             return status;

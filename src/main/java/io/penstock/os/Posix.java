@@ -20,6 +20,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is
@@ -62,40 +63,31 @@ public final class Posix {
     public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    private static final MethodHandle OPEN;
-    private static final MethodHandle CLOSE;
-    private static final MethodHandle PREAD;
-    private static final MethodHandle MADVISE;
-    private static final MethodHandle FADVISE;
-    private static final MethodHandle MINCORE;
-    private static final MethodHandle STRERROR;
-    /** Null where the C library has no such call. */
-    private static final MethodHandle STATX;
-
     /** Bytes of a page; 4096 where it is unknown. */
-    public static final long PAGE_BYTES;
+    public static final long PAGE_BYTES = AVAILABLE ? pageBytes() : 4096;
 
-    static {
-        if (AVAILABLE) {
-            var linker = Linker.nativeLinker();
-            var errno = Linker.Option.captureCallState("errno");
-            OPEN = bind(linker, "open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
-                    errno, Linker.Option.firstVariadicArg(2));
-            CLOSE = bind(linker, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-            PREAD = bind(linker, "pread",
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), errno);
-            MADVISE = bind(linker, "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
-            FADVISE = bind(linker, "posix_fadvise",
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-            MINCORE = bind(linker, "mincore", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
-            STRERROR = bind(linker, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
-            STATX = linker.defaultLookup().find("statx").isEmpty() ? null : bind(linker, "statx",
-                    FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-            PAGE_BYTES = pageBytes(linker);
-        } else {
-            OPEN = CLOSE = PREAD = MADVISE = FADVISE = MINCORE = STRERROR = STATX = null;
-            PAGE_BYTES = 4096;
-        }
+    /** The functions, looked up when the first is called: only where they are {@link #AVAILABLE}. */
+    private static final class Calls {
+
+        private static final Linker LINKER = Linker.nativeLinker();
+        private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
+
+        static final MethodHandle OPEN = bind(LINKER, "open",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), STATE, Linker.Option.firstVariadicArg(2));
+        static final MethodHandle CLOSE = bind(LINKER, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+        static final MethodHandle PREAD = bind(LINKER, "pread",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
+        static final MethodHandle MADVISE = bind(LINKER, "madvise",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+        static final MethodHandle FADVISE = bind(LINKER, "posix_fadvise",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+        static final MethodHandle MINCORE = bind(LINKER, "mincore",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+        static final MethodHandle STRERROR = bind(LINKER, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+        /** Null where the C library has no such call. */
+        static final @Nullable MethodHandle STATX = LINKER.defaultLookup().find("statx").isEmpty() ? null
+                : bind(LINKER, "statx",
+                        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     }
 
     private Posix() {
@@ -106,9 +98,10 @@ public final class Posix {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
     }
 
-    private static long pageBytes(Linker linker) {
+    private static long pageBytes() {
         try {
-            return (long) bind(linker, "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT)).invokeExact(SC_PAGESIZE);
+            return (long) bind(Linker.nativeLinker(), "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT))
+                    .invokeExact(SC_PAGESIZE);
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -122,7 +115,7 @@ public final class Posix {
     public static int openReadOnly(Path path) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            int fd = (int) OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
+            int fd = (int) Calls.OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
                     O_RDONLY | O_CLOEXEC | O_NONBLOCK);
             if (fd < 0) {
                 throw openFailure(path, errno(state));
@@ -147,7 +140,7 @@ public final class Posix {
     @SuppressWarnings("restricted")
     public static String message(int errno) {
         try {
-            MemorySegment text = (MemorySegment) STRERROR.invokeExact(errno);
+            MemorySegment text = (MemorySegment) Calls.STRERROR.invokeExact(errno);
             return text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -156,20 +149,21 @@ public final class Posix {
 
     public static void close(int fd) {
         try {
-            int _ = (int) CLOSE.invokeExact(fd);
+            int _ = (int) Calls.CLOSE.invokeExact(fd);
         } catch (Throwable t) {
             throw unexpected(t);
         }
     }
 
     /** What the OS says of an open file; null if it does not tell. */
-    public static FileStatus status(int fd) {
-        if (STATX == null) {
+    public static @Nullable FileStatus status(int fd) {
+        if (!AVAILABLE || Calls.STATX == null) {
             return null;
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(STATUS);
-            if ((int) STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS, status) != 0) {
+            if ((int) Calls.STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+                    status) != 0) {
                 return null;
             }
             return new FileStatus((long) SIZE.get(status, 0L),
@@ -194,7 +188,7 @@ public final class Posix {
             throw new IllegalArgumentException("read into " + target + ": expected native memory, writable and alive");
         }
         try {
-            long read = (long) PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
+            long read = (long) Calls.PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
             return read >= 0 ? read : -errno(state);
         } catch (Throwable t) {
             throw unexpected(t);
@@ -204,7 +198,7 @@ public final class Posix {
     /** Returns whether the OS took the advice. The address must be at a page's start. */
     public static boolean madvise(MemorySegment range, int advice) {
         try {
-            return (int) MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
+            return (int) Calls.MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -212,7 +206,7 @@ public final class Posix {
 
     public static boolean fadvise(int fd, long offset, long bytes, int advice) {
         try {
-            return (int) FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
+            return (int) Calls.FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
         } catch (Throwable t) {
             throw unexpected(t);
         }
@@ -221,7 +215,7 @@ public final class Posix {
     /** Whether the page that a segment starts at is in memory. The address must be at a page's start. */
     public static boolean isResident(MemorySegment page, MemorySegment oneByte) {
         try {
-            return (int) MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
+            return (int) Calls.MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
                     && (oneByte.get(JAVA_BYTE, 0) & 1) == 1;
         } catch (Throwable t) {
             throw unexpected(t);

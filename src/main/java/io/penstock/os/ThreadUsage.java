@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the operating system says the calling thread has used so far: one call, of a third of a microsecond, gives time
@@ -52,7 +53,10 @@ public final class ThreadUsage implements AutoCloseable {
     private static final long NVCSW = offset("nvcsw");
     private static final long NIVCSW = offset("nivcsw");
 
-    private static final MethodHandle GETRUSAGE = AVAILABLE ? bind() : null;
+    /** Looked up when it is called: only where it is {@link #AVAILABLE}. */
+    private static final class Call {
+        static final MethodHandle GETRUSAGE = bind();
+    }
 
     /** Of the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
     private static final Path SCHEDULE = Path.of("/proc/thread-self/schedstat");
@@ -65,7 +69,7 @@ public final class ThreadUsage implements AutoCloseable {
     private final MemorySegment state = arena.allocate(Posix.CALL_STATE);
     private int scheduleFile = CLOSED;
     /** Whose schedule is open; or whose is not there to be opened. */
-    private Thread scheduled;
+    private @Nullable Thread scheduled;
 
     /** Asks nothing yet. */
     public ThreadUsage() {
@@ -89,7 +93,7 @@ public final class ThreadUsage implements AutoCloseable {
             return;
         }
         try {
-            int _ = (int) GETRUSAGE.invokeExact(RUSAGE_THREAD, usage);
+            int _ = (int) Call.GETRUSAGE.invokeExact(RUSAGE_THREAD, usage);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable t) {

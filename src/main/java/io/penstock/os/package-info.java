@@ -1,4 +1,7 @@
 /**
  * Calls of the operating system that the JDK does not offer.
  */
+@NullMarked
 package io.penstock.os;
+
+import org.jspecify.annotations.NullMarked;

@@ -76,8 +76,7 @@ final class BlockShuffledSampler implements Sampler {
             long span = Math.min(window, BlockShuffledSampler.this.size());
             windows = new OrderCache(Sampler.shuffled(span, windowKey));
             long rest = BlockShuffledSampler.this.size() % span;
-            lastWindow = rest == 0 ? null
-                    : new Permutation(rest, windowKey, BlockShuffledSampler.this.size() / span);
+            lastWindow = new Permutation(Math.max(1, rest), windowKey, BlockShuffledSampler.this.size() / span);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.penstock.sampling;
 
 import java.util.Arrays;
 import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the batches of one epoch end, found from its first position on, as far as is asked for. A batch takes one
@@ -38,7 +39,7 @@ final class BudgetEpoch {
     private long next;
     private int count;
     private long longest;
-    private final long[] sums;
+    private final long @Nullable [] sums;
     private final long[] samples = new long[SAMPLES_AT_ONCE];
     private long samplesFrom;
     private int sampleCount;

@@ -13,9 +13,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A loader's state tied to the trainer's checkpoint: saved beside the checkpoint's files as {@value #FILE_NAME}, with
@@ -175,19 +177,23 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
         return parsed(() -> Json.parse(json));
     }
 
+    private static long number(@Nullable Object value) {
+        return (Long) Objects.requireNonNull(value, "no number");
+    }
+
     private static Checkpoint parsed(Supplier<Object> json) {
         try {
-            Map<String, Object> fields = Json.object(json.get());
+            Map<String, @Nullable Object> fields = Json.object(json.get());
             if (!Long.valueOf(FORMAT_VERSION).equals(fields.get(VERSION_KEY))) {
                 throw new IllegalArgumentException("checkpoint's state of version " + fields.get(VERSION_KEY)
                         + ", expected " + FORMAT_VERSION);
             }
             Map<String, FileMark> marks = new TreeMap<>();
             Json.object(fields.get("files")).forEach((name, mark) -> {
-                List<Object> numbers = Json.array(mark);
-                marks.put(name, new FileMark((Long) numbers.get(0), (Long) numbers.get(1)));
+                List<@Nullable Object> numbers = Json.array(mark);
+                marks.put(name, new FileMark(number(numbers.get(0)), number(numbers.get(1))));
             });
-            return new Checkpoint((Long) fields.get("step"), LoaderState.fromJson(Json.write(fields.get("state"))),
+            return new Checkpoint(number(fields.get("step")), LoaderState.fromJson(Json.write(fields.get("state"))),
                     marks);
         } catch (JsonException | ClassCastException | NullPointerException | IndexOutOfBoundsException e) {
             throw new IllegalArgumentException("not a checkpoint's state: " + e.getMessage(), e);

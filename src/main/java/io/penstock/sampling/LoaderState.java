@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a training run stands in its data: what the trainer has been given, all ranks together, and not what was
@@ -155,7 +156,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
         throw wrong(key, value, "a string");
     }
 
-    private static IllegalArgumentException wrong(String key, Object value, String expected) {
+    private static IllegalArgumentException wrong(String key, @Nullable Object value, String expected) {
         return new IllegalArgumentException("not a loader state: field '" + key + "': "
                 + (value == null ? "missing or null" : "found " + value) + ", expected " + expected);
     }

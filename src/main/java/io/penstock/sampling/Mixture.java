@@ -19,8 +19,9 @@ import java.util.stream.Collectors;
  * sources. {@code docs/spec/mixtures.md} fixes all of it for ports.
  *
  * {@snippet :
- * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web, 1), 0.7),
- *         new Mixture.Source(Sampler.shuffled(books, 1), 0.2), new Mixture.Source(Sampler.shuffled(code, 1), 0.1))
+ * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web.size(), 1), 0.7),
+ *         new Mixture.Source(Sampler.shuffled(books.size(), 1), 0.2),
+ *         new Mixture.Source(Sampler.shuffled(code.size(), 1), 0.1))
  *         .then(600_000, 0.4, 0.3, 0.3);            // from draw 600,000 of each epoch on
  * }
  */
@@ -296,13 +297,14 @@ public final class Mixture implements Sampler {
         private final long wholeBlocks;
         private final long block;
         private final OrderCache blocks;
+        /** Not asked if there is none. */
         private final Order rest;
 
         DrawOrder(long draws, int period, long key) {
             block = Math.ceilDiv(MIN_BLOCK, period) * (long) period;
             wholeBlocks = draws / block * block;
             blocks = new OrderCache(Sampler.shuffled(block, key));
-            rest = wholeBlocks == draws ? null : new Permutation(draws - wholeBlocks, key, draws / block);
+            rest = new Permutation(Math.max(1, draws - wholeBlocks), key, draws / block);
         }
 
         long at(long draw) {

@@ -25,4 +25,7 @@
  * <p>{@code docs/spec/} fixes what a port in another language must reproduce bit for bit. This package depends on the
  * JDK and {@code io.penstock.json} alone.
  */
+@NullMarked
 package io.penstock.sampling;
+
+import org.jspecify.annotations.NullMarked;

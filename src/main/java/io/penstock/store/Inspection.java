@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
  * What a store is, its arrays, and on demand the digests of their content: data that outlives the store.
  *
  * @param path the path that was inspected
- * @param kind the format, as {@link StoreFormat} names it
+ * @param kind the format, as its {@link StoreProvider#name provider} calls it
  * @param files the files it is made of
  * @param details what the format says of the store, by name, in order: strings, numbers, truth values, and lists and
  *     maps of them; what is in a store of records, its digests included
@@ -103,7 +103,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
      * What is not made of arrays.
      *
      * @param path the path of the store
-     * @param kind the format, as {@link StoreFormat} names it
+     * @param kind the format, as its {@link StoreProvider#name provider} calls it
      * @param files the files it is made of
      * @param details what there is to say
      */

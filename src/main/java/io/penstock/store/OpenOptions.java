@@ -8,7 +8,8 @@ import java.util.Objects;
 /**
  * What is known of a store that its files do not say, and what they may decode to.
  *
- * @param format its format, whatever content and names look like; null to look
+ * @param format the name of its format, whatever content and names look like: one of {@link StoreFormats#all}; null to
+ *     look
  * @param dtype the type of its elements, for a format that does not say it; null for what the format says
  * @param shape the shape of its elements, for a format that does not say it: {@code -1} as first dimension stands for
  *     as many as there are; null for what the format says
@@ -16,7 +17,7 @@ import java.util.Objects;
  *     the only one
  * @param decodeLimit what each compressed file may decode to
  */
-public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
+public record OpenOptions(String format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
 
     /** Everything is as the files say. */
     public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null, DecodeLimit.DEFAULT);
@@ -28,22 +29,12 @@ public record OpenOptions(StoreFormat format, DType dtype, List<Long> shape, Str
     }
 
     /**
-     * A format that is known.
-     *
-     * @param format the format
-     * @return the options
-     */
-    public static OpenOptions as(StoreFormat format) {
-        return DEFAULT.withFormat(format);
-    }
-
-    /**
      * These options and a format.
      *
-     * @param format the format
+     * @param format its name, for example {@code npy}
      * @return the options
      */
-    public OpenOptions withFormat(StoreFormat format) {
+    public OpenOptions withFormat(String format) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 

@@ -2,7 +2,6 @@ package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.memory.DType;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -17,7 +16,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     /**
      * Opens a store of whatever format it is in, and checks that it is whole.
      *
-     * @param path a file or a folder of the store; {@link StoreFormat} says what each format takes
+     * @param path a file or a folder of the store; {@link StoreFormats#recognize} looks at it
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
      * @throws MissingLibraryException if it takes an optional library that is not there; says which
@@ -36,20 +35,11 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      * @throws MalformedStoreException if the format is not recognised, or its files are not as it says or as was told
      * @throws MissingLibraryException if it takes an optional library that is not there; says which
      * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if the format cannot take what was told
+     * @throws IllegalArgumentException if there is no format of the name that was told, or it cannot take what was
+     *     told
      */
     static Store open(Path path, OpenOptions options) throws IOException {
-        StoreFormat format = options.format() == null ? StoreFormat.recognize(path) : options.format();
-        DType told = options.dtype();
-        if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
-            throw new IllegalArgumentException("tokens are not stored as " + told);
-        }
-        Store store = format.open(path, options);
-        if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
-            store.close();
-            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), told + ", as was told");
-        }
-        return store;
+        return StoreFormats.open(StoreFormats.of(path, options), path, options);
     }
 
     /**

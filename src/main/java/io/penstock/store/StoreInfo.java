@@ -9,7 +9,7 @@ import java.util.Map;
 /**
  * What a store of arrays is made of.
  *
- * @param kind the format, as {@link StoreFormat} names it
+ * @param kind the format, as its {@link StoreProvider#name provider} calls it
  * @param files the files it is made of
  * @param details what the format says of the store, by name, in order: as for {@link Inspection#details}
  * @param arrays its arrays, in the order of the files; views, valid until the store is closed

@@ -34,29 +34,14 @@ public non-sealed interface TokenStore extends Store {
      * Opens a store of a format that is known, whatever its content and name look like.
      *
      * @param path a file of the store, as for {@link #open(Path)}
-     * @param format its format
+     * @param format the name of its format, for example {@code nanogpt}
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if its files are not as the format says
      * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if the format is not one of tokens
+     * @throws IllegalArgumentException if there is no such format, or it is not one of tokens
      */
-    static TokenStore open(Path path, StoreFormat format) throws IOException {
-        return open(path, OpenOptions.as(format));
-    }
-
-    /**
-     * Opens a store of a format and a token type that are known; raw files do not say theirs.
-     *
-     * @param path a file of the store, as for {@link #open(Path)}
-     * @param format its format
-     * @param dtype the type of its tokens
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if its files are not as the format says, or hold tokens of another type
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if tokens are never stored in that type, or the format is not one of tokens
-     */
-    static TokenStore open(Path path, StoreFormat format, DType dtype) throws IOException {
-        return open(path, OpenOptions.as(format).withDType(dtype));
+    static TokenStore open(Path path, String format) throws IOException {
+        return open(path, OpenOptions.DEFAULT.withFormat(format));
     }
 
     /**
@@ -72,15 +57,15 @@ public non-sealed interface TokenStore extends Store {
      *     told is not one of tokens
      */
     static TokenStore open(Path path, OpenOptions options) throws IOException {
-        StoreFormat format = options.format() == null ? StoreFormat.recognize(path) : options.format();
+        StoreProvider format = StoreFormats.of(path, options);
         if (!format.isTokens()) {
             if (options.format() != null) {
-                throw new IllegalArgumentException(format + " is not a format of tokens");
+                throw new IllegalArgumentException(format.name() + " is not a format of tokens");
             }
-            throw new MalformedStoreException(path, "a store in the format " + format, "a store of tokens (this opens"
-                    + " by Store.open)");
+            throw new MalformedStoreException(path, "a store in the format " + format.name(),
+                    "a store of tokens (this opens by Store.open)");
         }
-        return (TokenStore) Store.open(path, options.withFormat(format));
+        return (TokenStore) StoreFormats.open(format, path, options);
     }
 
     /**

@@ -1,6 +1,8 @@
 package io.penstock.transform;
 
+import io.penstock.device.DeviceFields;
 import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -29,6 +31,17 @@ final class Arguments {
             throw new IllegalArgumentException(what + ": " + value + ", expected at least " + least);
         }
         return value;
+    }
+
+    /** A field's dimensions from one on, which kernels are told of once, have their greatest sizes. */
+    static void sameInAllBatches(DeviceFields fields, int field, int fromDim) {
+        TensorSpec greatest = fields.layout().fields().get(field);
+        for (int d = fromDim; d < greatest.rank(); d++) {
+            if (fields.dim(field, d) != greatest.dim(d)) {
+                throw new IllegalArgumentException(greatest + ": dimension " + d + " is " + fields.dim(field, d)
+                        + " in this batch, expected it to be the same in all");
+            }
+        }
     }
 
     /** How many elements a shape has. */

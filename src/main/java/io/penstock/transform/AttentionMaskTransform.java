@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Lengths to the mask of padded sequences, so that the mask need not go over the bus.
@@ -13,16 +15,18 @@ import io.penstock.memory.DType;
  * </pre>
  */
 public final class AttentionMaskTransform {
-    private static final int LENGTHS = 0;
-    private static final int LENGTH_TYPE = 1;
-    private static final int BATCH = 2;
-    private static final int LENGTH = 3;
-    private static final int MASK = 4;
-    private static final int MASK_TYPE = 5;
+    private static final StructLayout LAYOUT = Word.struct("AttentionMask",
+            "lengths", "length_type", "batch", "length", "mask", "mask_type");
+    private static final Word LENGTHS = Word.of(LAYOUT, "lengths");
+    private static final Word LENGTH_TYPE = Word.of(LAYOUT, "length_type");
+    private static final Word BATCH = Word.of(LAYOUT, "batch");
+    private static final Word LENGTH = Word.of(LAYOUT, "length");
+    private static final Word MASK = Word.of(LAYOUT, "mask");
+    private static final Word MASK_TYPE = Word.of(LAYOUT, "mask_type");
 
-    private static final Kernel KERNEL = new Kernel("penstock_attention_mask", 6, AttentionMaskTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_attention_mask", LAYOUT, AttentionMaskTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
 
     /**
      * Masks of one dtype.
@@ -32,8 +36,8 @@ public final class AttentionMaskTransform {
      * @throws IllegalArgumentException if a dtype is none of these
      */
     public AttentionMaskTransform(DType lengthType, DType maskType) {
-        words[LENGTH_TYPE] = RawMemory.word(Arguments.integer("lengths", lengthType));
-        words[MASK_TYPE] = RawMemory.word(
+        LENGTH_TYPE.set(arguments, Arguments.integer("lengths", lengthType));
+        MASK_TYPE.set(arguments,
                 Arguments.oneOf("attention_mask", maskType, DType.BOOL, DType.U8, DType.I32, DType.I64));
     }
 
@@ -52,19 +56,21 @@ public final class AttentionMaskTransform {
         if (count == 0) {
             return;
         }
-        words[LENGTHS] = Arguments.address("lengths", lengths, RawMemory.dtype(words[LENGTH_TYPE]).byteSize());
-        words[BATCH] = batch;
-        words[LENGTH] = length;
-        words[MASK] = Arguments.address("attention_mask", mask, RawMemory.dtype(words[MASK_TYPE]).byteSize());
-        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+        LENGTHS.set(arguments, Arguments.address("lengths", lengths, LENGTH_TYPE.dtype(arguments).byteSize()));
+        BATCH.set(arguments, batch);
+        LENGTH.set(arguments, length);
+        MASK.set(arguments, Arguments.address("attention_mask", mask, MASK_TYPE.dtype(arguments).byteSize()));
+        stream.launch(KERNEL, Kernel.blocksForItems(count), arguments);
     }
 
-    private static void run(long[] w) {
-        DType maskType = RawMemory.dtype(w[MASK_TYPE]);
-        for (long row = 0; row < w[BATCH]; row++) {
-            long end = RawMemory.integer(RawMemory.dtype(w[LENGTH_TYPE]), w[LENGTHS], row);
-            for (long t = 0; t < w[LENGTH]; t++) {
-                RawMemory.setInteger(maskType, w[MASK], row * w[LENGTH] + t, t < end ? 1 : 0);
+    private static void run(MemorySegment w) {
+        DType maskType = MASK_TYPE.dtype(w);
+        long mask = MASK.get(w);
+        long length = LENGTH.get(w);
+        for (long row = 0; row < BATCH.get(w); row++) {
+            long end = RawMemory.integer(LENGTH_TYPE.dtype(w), LENGTHS.get(w), row);
+            for (long t = 0; t < length; t++) {
+                RawMemory.setInteger(maskType, mask, row * length + t, t < end ? 1 : 0);
             }
         }
     }

@@ -1,8 +1,11 @@
 package io.penstock.transform;
 
+import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * A tensor of one dtype to the same values in another.
@@ -20,15 +23,17 @@ import io.penstock.memory.DType;
  * <p>From a dtype to itself it copies the bits. All of it is the same bit for bit on every device.
  */
 public final class CastTransform {
-    private static final int SOURCE = 0;
-    private static final int SOURCE_TYPE = 1;
-    private static final int TARGET = 2;
-    private static final int TARGET_TYPE = 3;
-    private static final int COUNT = 4;
+    private static final StructLayout LAYOUT = Word.struct("Cast",
+            "source", "source_type", "target", "target_type", "count");
+    private static final Word SOURCE = Word.of(LAYOUT, "source");
+    private static final Word SOURCE_TYPE = Word.of(LAYOUT, "source_type");
+    private static final Word TARGET = Word.of(LAYOUT, "target");
+    private static final Word TARGET_TYPE = Word.of(LAYOUT, "target_type");
+    private static final Word COUNT = Word.of(LAYOUT, "count");
 
-    private static final Kernel KERNEL = new Kernel("penstock_cast", 5, CastTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_cast", LAYOUT, CastTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
     private final DType from;
     private final DType to;
 
@@ -41,8 +46,19 @@ public final class CastTransform {
     public CastTransform(DType from, DType to) {
         this.from = from;
         this.to = to;
-        words[SOURCE_TYPE] = RawMemory.word(from == to ? bits(from) : from);
-        words[TARGET_TYPE] = RawMemory.word(from == to ? bits(to) : to);
+        SOURCE_TYPE.set(arguments, from == to ? bits(from) : from);
+        TARGET_TYPE.set(arguments, from == to ? bits(to) : to);
+    }
+
+    /**
+     * A cast of a field as a stage of a loader, whatever shapes the field has.
+     *
+     * @param field the field's name
+     * @param to the dtype to write
+     * @return the stage; its one output replaces the field
+     */
+    public static DeviceStage stage(String field, DType to) {
+        return new CastStage(field, to);
     }
 
     /** The dtype as which elements are copied as they are. */
@@ -68,53 +84,59 @@ public final class CastTransform {
         if (Arguments.atLeast(0, "count", count) == 0) {
             return;
         }
-        words[SOURCE] = Arguments.address("source", source, from.byteSize());
-        words[TARGET] = Arguments.address("target", target, to.byteSize());
-        words[COUNT] = count;
-        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+        SOURCE.set(arguments, Arguments.address("source", source, from.byteSize()));
+        TARGET.set(arguments, Arguments.address("target", target, to.byteSize()));
+        COUNT.set(arguments, count);
+        stream.launch(KERNEL, Kernel.blocksForItems(count), arguments);
     }
 
-    private static void run(long[] w) {
-        DType from = RawMemory.dtype(w[SOURCE_TYPE]);
-        DType to = RawMemory.dtype(w[TARGET_TYPE]);
+    private static void run(MemorySegment w) {
+        DType from = SOURCE_TYPE.dtype(w);
+        DType to = TARGET_TYPE.dtype(w);
         if (from.isFloat()) {
             castFloats(w, from, to);
         } else if (to.isInteger()) {
-            RawMemory.convert(from, w[SOURCE], to, w[TARGET], w[COUNT]);
+            RawMemory.convert(from, SOURCE.get(w), to, TARGET.get(w), COUNT.get(w));
         } else {
             castIntegers(w, from, to);
         }
     }
 
-    private static void castFloats(long[] w, DType from, DType to) {
+    private static void castFloats(MemorySegment w, DType from, DType to) {
+        long source = SOURCE.get(w);
+        long target = TARGET.get(w);
+        long count = COUNT.get(w);
         FloatFormat format = FloatFormat.of(from);
-        FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
+        FloatFormat encoder = to.isFloat() ? FloatFormat.of(to) : null;
         boolean toBf16 = from == DType.F32 && to == DType.BF16;
         boolean toF16 = from == DType.F32 && to == DType.F16;
-        for (long i = 0; i < w[COUNT]; i++) {
-            long bits = RawMemory.bits(from.byteSize(), w[SOURCE], i);
+        for (long i = 0; i < count; i++) {
+            long bits = RawMemory.bits(from.byteSize(), source, i);
             long result;
             if (toBf16) {
                 result = FloatFormat.bf16(Float.intBitsToFloat((int) bits));
             } else if (toF16) {
                 result = FloatFormat.f16(Float.intBitsToFloat((int) bits));
-            } else if (target != null) {
-                result = target.encode(format.decode(bits));
+            } else if (encoder != null) {
+                result = encoder.encode(format.decode(bits));
             } else {
                 double value = format.decode(bits);
                 result = to == DType.BOOL ? truth(value) : integer(value, to);
             }
-            RawMemory.setBits(to.byteSize(), w[TARGET], i, result);
+            RawMemory.setBits(to.byteSize(), target, i, result);
         }
     }
 
-    private static void castIntegers(long[] w, DType from, DType to) {
-        FloatFormat target = to.isFloat() ? FloatFormat.of(to) : null;
-        for (long i = 0; i < w[COUNT]; i++) {
-            long value = RawMemory.integer(from, w[SOURCE], i);
+    private static void castIntegers(MemorySegment w, DType from, DType to) {
+        long source = SOURCE.get(w);
+        long target = TARGET.get(w);
+        long count = COUNT.get(w);
+        FloatFormat encoder = to.isFloat() ? FloatFormat.of(to) : null;
+        for (long i = 0; i < count; i++) {
+            long value = RawMemory.integer(from, source, i);
             boolean negative = value < 0 && from != DType.U64;
-            RawMemory.setBits(to.byteSize(), w[TARGET], i,
-                    target != null ? target.encode(negative, negative ? -value : value, 0) : value != 0 ? 1 : 0);
+            RawMemory.setBits(to.byteSize(), target, i,
+                    encoder != null ? encoder.encode(negative, negative ? -value : value, 0) : value != 0 ? 1 : 0);
         }
     }
 

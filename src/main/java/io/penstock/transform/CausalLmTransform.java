@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Windows of tokens, as {@code CausalLm.narrow()} collates them, to what a causal language model trains on.
@@ -21,17 +23,19 @@ public final class CausalLmTransform {
     /** What PyTorch's cross entropy ignores. */
     public static final long DEFAULT_IGNORE_INDEX = -100;
 
-    private static final int INPUT_IDS = TokenRows.WORDS;
-    private static final int LABELS = TokenRows.WORDS + 1;
-    private static final int OUT_TYPE = TokenRows.WORDS + 2;
-    private static final int CU_SEQLENS = TokenRows.WORDS + 3;
-    private static final int CU_COUNT = TokenRows.WORDS + 4;
-    private static final int IGNORE_INDEX = TokenRows.WORDS + 5;
+    private static final StructLayout LAYOUT = TokenRows.struct("CausalLm",
+            "input_ids", "labels", "out_type", "cu_seqlens", "cu_count", "ignore_index");
+    private static final Word INPUT_IDS = Word.of(LAYOUT, "input_ids");
+    private static final Word LABELS = Word.of(LAYOUT, "labels");
+    private static final Word OUT_TYPE = Word.of(LAYOUT, "out_type");
+    private static final Word CU_SEQLENS = Word.of(LAYOUT, "cu_seqlens");
+    private static final Word CU_COUNT = Word.of(LAYOUT, "cu_count");
+    private static final Word IGNORE_INDEX = Word.of(LAYOUT, "ignore_index");
 
-    private static final Kernel KERNEL =
-            new Kernel("penstock_causal_lm", TokenRows.WORDS + 6, CausalLmTransform::run);
+    static final Kernel KERNEL =
+            new Kernel("penstock_causal_lm", LAYOUT, CausalLmTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
     private final DType outType;
     private final long length;
 
@@ -61,9 +65,9 @@ public final class CausalLmTransform {
             DType tokenType, DType outType, long length, DocumentSeparator separator, long ignoreIndex) {
         this.outType = Arguments.oneOf("ids and labels", outType, DType.I32, DType.I64);
         this.length = length;
-        TokenRows.describe(words, tokenType, length, length + 1, separator);
-        words[OUT_TYPE] = RawMemory.word(outType);
-        words[IGNORE_INDEX] = ignoreIndex;
+        TokenRows.describe(arguments, tokenType, length, length + 1, separator);
+        OUT_TYPE.set(arguments, outType);
+        IGNORE_INDEX.set(arguments, ignoreIndex);
     }
 
     /**
@@ -100,48 +104,56 @@ public final class CausalLmTransform {
         if (count == 0) {
             return;
         }
-        TokenRows.setBatch(words, tokens, batch);
-        words[INPUT_IDS] = Arguments.optional("input_ids", inputIds, outType.byteSize());
-        words[LABELS] = Arguments.optional("labels", labels, outType.byteSize());
-        words[CU_SEQLENS] = Arguments.optional("cu_seqlens", cuSeqlens, Integer.BYTES);
-        words[CU_COUNT] = Arguments.atLeast(0, "cu_seqlens", cuCount);
-        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+        TokenRows.setBatch(arguments, tokens, batch);
+        INPUT_IDS.set(arguments, Arguments.optional("input_ids", inputIds, outType.byteSize()));
+        LABELS.set(arguments, Arguments.optional("labels", labels, outType.byteSize()));
+        CU_SEQLENS.set(arguments, Arguments.optional("cu_seqlens", cuSeqlens, Integer.BYTES));
+        CU_COUNT.set(arguments, Arguments.atLeast(0, "cu_seqlens", cuCount));
+        stream.launch(KERNEL, Kernel.blocksForItems(count), arguments);
     }
 
-    private static void run(long[] w) {
-        DType tokenType = RawMemory.dtype(w[TokenRows.TOKEN_TYPE]);
-        DType outType = RawMemory.dtype(w[OUT_TYPE]);
-        long length = w[TokenRows.LENGTH];
-        for (long row = 0; row < w[TokenRows.BATCH]; row++) {
-            long tokens = w[TokenRows.TOKENS] + row * w[TokenRows.STRIDE] * tokenType.byteSize();
+    private static void run(MemorySegment w) {
+        DType tokenType = TokenRows.TOKEN_TYPE.dtype(w);
+        DType outType = OUT_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
+        long length = TokenRows.LENGTH.get(w);
+        long inputIds = INPUT_IDS.get(w);
+        long labels = LABELS.get(w);
+        for (long row = 0; row < batch; row++) {
+            long source = TokenRows.row(w, row);
             long target = row * length * outType.byteSize();
-            if (w[INPUT_IDS] != 0) {
-                RawMemory.convert(tokenType, tokens, outType, w[INPUT_IDS] + target, length);
+            if (inputIds != 0) {
+                RawMemory.convert(tokenType, source, outType, inputIds + target, length);
             }
-            if (w[LABELS] != 0) {
-                RawMemory.convert(tokenType, tokens + tokenType.byteSize(), outType, w[LABELS] + target, length);
-                ignoreOtherDocuments(w, row, outType, w[LABELS] + target);
+            if (labels != 0) {
+                RawMemory.convert(tokenType, source + tokenType.byteSize(), outType, labels + target, length);
+                ignoreOtherDocuments(w, row, source, labels + target);
             }
         }
     }
 
-    private static void ignoreOtherDocuments(long[] w, long row, DType outType, long labels) {
-        long length = w[TokenRows.LENGTH];
-        if (TokenRows.haveSeparator(w)) {
-            for (long t = 0; t < length; t++) {
-                if (TokenRows.begins(w, row, t + 1)) {
-                    RawMemory.setInteger(outType, labels, t, w[IGNORE_INDEX]);
-                }
+    private static void ignoreOtherDocuments(MemorySegment w, long row, long source, long labels) {
+        DType tokenType = TokenRows.TOKEN_TYPE.dtype(w);
+        DType outType = OUT_TYPE.dtype(w);
+        long length = TokenRows.LENGTH.get(w);
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long ignoreIndex = IGNORE_INDEX.get(w);
+        for (long t = 0; t < length && mode != TokenRows.NONE; t++) {
+            if (TokenRows.begins(tokenType, source, mode, separator, t + 1)) {
+                RawMemory.setInteger(outType, labels, t, ignoreIndex);
             }
         }
-        if (w[CU_SEQLENS] != 0) {
+        long bounds = CU_SEQLENS.get(w);
+        if (bounds != 0) {
+            long count = CU_COUNT.get(w);
             long first = row * length;
-            for (long k = CuSeqlens.notAbove(w[CU_SEQLENS], w[CU_COUNT], first); k < w[CU_COUNT]; k++) {
-                long start = CuSeqlens.at(w[CU_SEQLENS], k) - first;
+            for (long k = CuSeqlens.notAbove(bounds, count, first); k < count; k++) {
+                long start = CuSeqlens.at(bounds, k) - first;
                 if (start >= length) {
                     break;
                 }
-                RawMemory.setInteger(outType, labels, start - 1, w[IGNORE_INDEX]);
+                RawMemory.setInteger(outType, labels, start - 1, ignoreIndex);
             }
         }
     }

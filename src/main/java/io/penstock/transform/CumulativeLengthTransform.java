@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Lengths to {@code cu_seqlens} of flash-attention: where each sequence begins if they stand one after another.
@@ -17,16 +19,18 @@ import io.penstock.memory.DType;
  * meant for the lengths of a batch, not for millions.
  */
 public final class CumulativeLengthTransform {
-    private static final int LENGTHS = 0;
-    private static final int LENGTH_TYPE = 1;
-    private static final int COUNT = 2;
-    private static final int CU_SEQLENS = 3;
-    private static final int LONGEST = 4;
+    private static final StructLayout LAYOUT = Word.struct("CumulativeLengths",
+            "lengths", "length_type", "count", "cu_seqlens", "longest");
+    private static final Word LENGTHS = Word.of(LAYOUT, "lengths");
+    private static final Word LENGTH_TYPE = Word.of(LAYOUT, "length_type");
+    private static final Word COUNT = Word.of(LAYOUT, "count");
+    private static final Word CU_SEQLENS = Word.of(LAYOUT, "cu_seqlens");
+    private static final Word LONGEST = Word.of(LAYOUT, "longest");
 
-    private static final Kernel KERNEL =
-            new Kernel("penstock_cumulative_lengths", 5, CumulativeLengthTransform::run);
+    static final Kernel KERNEL =
+            new Kernel("penstock_cumulative_lengths", LAYOUT, CumulativeLengthTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
 
     /**
      * Sums of lengths.
@@ -35,7 +39,7 @@ public final class CumulativeLengthTransform {
      * @throws IllegalArgumentException if it is none
      */
     public CumulativeLengthTransform(DType lengthType) {
-        words[LENGTH_TYPE] = RawMemory.word(Arguments.integer("lengths", lengthType));
+        LENGTH_TYPE.set(arguments, Arguments.integer("lengths", lengthType));
     }
 
     /**
@@ -49,27 +53,30 @@ public final class CumulativeLengthTransform {
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(DeviceStream stream, long lengths, long count, long cuSeqlens, long longest) {
-        int elementBytes = RawMemory.dtype(words[LENGTH_TYPE]).byteSize();
-        words[LENGTHS] = Arguments.address("lengths", lengths, elementBytes);
-        words[COUNT] = Arguments.atLeast(0, "lengths", count);
-        words[CU_SEQLENS] = Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES);
-        words[LONGEST] = Arguments.optional("longest", longest, Integer.BYTES);
-        stream.launch(KERNEL, 1, words);
+        int elementBytes = LENGTH_TYPE.dtype(arguments).byteSize();
+        LENGTHS.set(arguments, Arguments.address("lengths", lengths, elementBytes));
+        COUNT.set(arguments, Arguments.atLeast(0, "lengths", count));
+        CU_SEQLENS.set(arguments, Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES));
+        LONGEST.set(arguments, Arguments.optional("longest", longest, Integer.BYTES));
+        stream.launch(KERNEL, 1, arguments);
     }
 
-    private static void run(long[] w) {
-        DType lengthType = RawMemory.dtype(w[LENGTH_TYPE]);
+    private static void run(MemorySegment w) {
+        DType lengthType = LENGTH_TYPE.dtype(w);
+        long lengths = LENGTHS.get(w);
+        long count = COUNT.get(w);
+        long cuSeqlens = CU_SEQLENS.get(w);
         long sum = 0;
         int longest = 0;
-        for (long k = 0; k < w[COUNT]; k++) {
-            CuSeqlens.set(w[CU_SEQLENS], k, sum);
-            long length = Math.max(0, RawMemory.integer(lengthType, w[LENGTHS], k));
+        for (long k = 0; k < count; k++) {
+            CuSeqlens.set(cuSeqlens, k, sum);
+            long length = Math.max(0, RawMemory.integer(lengthType, lengths, k));
             sum += length;
             longest = Math.max(longest, (int) length);
         }
-        CuSeqlens.set(w[CU_SEQLENS], w[COUNT], sum);
-        if (w[LONGEST] != 0) {
-            RawMemory.setInt(w[LONGEST], longest);
+        CuSeqlens.set(cuSeqlens, count, sum);
+        if (LONGEST.get(w) != 0) {
+            RawMemory.setInt(LONGEST.get(w), longest);
         }
     }
 }

@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Where documents lie in rows of tokens that were packed one after another, read from the tokens themselves: for
@@ -24,23 +26,25 @@ import io.penstock.memory.DType;
  * one in {@code cu_seqlens} extends to the end, and {@code totals} tells.
  */
 public final class DocumentTransform {
-    private static final int POSITION_IDS = TokenRows.WORDS;
-    private static final int DOCUMENT_IDS = TokenRows.WORDS + 1;
-    private static final int OUT_TYPE = TokenRows.WORDS + 2;
-    private static final int ROW_DOCUMENTS = TokenRows.WORDS + 3;
+    private static final StructLayout LAYOUT =
+            TokenRows.struct("Documents", "position_ids", "document_ids", "out_type", "row_documents");
+    private static final Word POSITION_IDS = Word.of(LAYOUT, "position_ids");
+    private static final Word DOCUMENT_IDS = Word.of(LAYOUT, "document_ids");
+    private static final Word OUT_TYPE = Word.of(LAYOUT, "out_type");
+    private static final Word ROW_DOCUMENTS = Word.of(LAYOUT, "row_documents");
 
-    private static final int COUNTED = TokenRows.WORDS;
-    private static final int CU_SEQLENS = TokenRows.WORDS + 1;
-    private static final int CAPACITY = TokenRows.WORDS + 2;
-    private static final int TOTALS = TokenRows.WORDS + 3;
+    private static final StructLayout START_LAYOUT =
+            TokenRows.struct("DocumentStarts", "row_documents", "cu_seqlens", "capacity", "totals");
+    private static final Word COUNTED = Word.of(START_LAYOUT, "row_documents");
+    private static final Word CU_SEQLENS = Word.of(START_LAYOUT, "cu_seqlens");
+    private static final Word CAPACITY = Word.of(START_LAYOUT, "capacity");
+    private static final Word TOTALS = Word.of(START_LAYOUT, "totals");
 
-    private static final Kernel DOCUMENTS =
-            new Kernel("penstock_documents", TokenRows.WORDS + 4, DocumentTransform::findDocuments);
-    private static final Kernel STARTS =
-            new Kernel("penstock_document_starts", TokenRows.WORDS + 4, DocumentTransform::listStarts);
+    static final Kernel DOCUMENTS = new Kernel("penstock_documents", LAYOUT, DocumentTransform::findDocuments);
+    static final Kernel STARTS = new Kernel("penstock_document_starts", START_LAYOUT, DocumentTransform::listStarts);
 
-    private final long[] words = new long[DOCUMENTS.words()];
-    private final long[] startWords = new long[STARTS.words()];
+    private final MemorySegment arguments = DOCUMENTS.newArguments();
+    private final MemorySegment startArguments = STARTS.newArguments();
     private final DType outType;
     private final long length;
 
@@ -51,7 +55,7 @@ public final class DocumentTransform {
      * @param outType that of position and document ids, {@link DType#I32} or {@link DType#I64}
      * @param length L, at least 1
      * @param rowTokens S, from one row's start to the next: L + 1 for the inputs of windows with labels
-     * @param separator what tells documents apart
+     * @param separator what tells documents apart, or null if each row is one document
      * @throws IllegalArgumentException if a dtype or a length is none of these
      */
     public DocumentTransform(
@@ -59,12 +63,9 @@ public final class DocumentTransform {
         this.outType = Arguments.oneOf("position and document ids", outType, DType.I32, DType.I64);
         this.length = length;
         Arguments.atLeast(length, "tokens a row", rowTokens);
-        if (separator == null) {
-            throw new NullPointerException("separator");
-        }
-        TokenRows.describe(words, tokenType, length, rowTokens, separator);
-        TokenRows.describe(startWords, tokenType, length, rowTokens, separator);
-        words[OUT_TYPE] = RawMemory.word(outType);
+        TokenRows.describe(arguments, tokenType, length, rowTokens, separator);
+        TokenRows.describe(startArguments, tokenType, length, rowTokens, separator);
+        OUT_TYPE.set(arguments, outType);
     }
 
     /**
@@ -83,11 +84,11 @@ public final class DocumentTransform {
         if (Arguments.count31("tokens", batch, length) == 0) {
             return;
         }
-        TokenRows.setBatch(words, tokens, batch);
-        words[POSITION_IDS] = Arguments.optional("position_ids", positionIds, outType.byteSize());
-        words[DOCUMENT_IDS] = Arguments.optional("document_ids", documentIds, outType.byteSize());
-        words[ROW_DOCUMENTS] = Arguments.optional("row_documents", rowDocuments, Integer.BYTES);
-        stream.launch(DOCUMENTS, Kernel.blocks(batch), words);
+        TokenRows.setBatch(arguments, tokens, batch);
+        POSITION_IDS.set(arguments, Arguments.optional("position_ids", positionIds, outType.byteSize()));
+        DOCUMENT_IDS.set(arguments, Arguments.optional("document_ids", documentIds, outType.byteSize()));
+        ROW_DOCUMENTS.set(arguments, Arguments.optional("row_documents", rowDocuments, Integer.BYTES));
+        stream.launch(DOCUMENTS, Kernel.blocks(batch), arguments);
     }
 
     /**
@@ -106,62 +107,77 @@ public final class DocumentTransform {
             long cuSeqlens, long capacity, long totals) {
         Arguments.atLeast(1, "batch", batch);
         Arguments.count31("tokens", batch, length);
-        TokenRows.setBatch(startWords, tokens, batch);
-        startWords[COUNTED] = Arguments.address("row_documents", rowDocuments, Integer.BYTES);
-        startWords[CU_SEQLENS] = Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES);
-        startWords[CAPACITY] = Arguments.atLeast(1, "capacity", capacity);
-        startWords[TOTALS] = Arguments.optional("totals", totals, Integer.BYTES);
-        stream.launch(STARTS, Kernel.blocks(batch), startWords);
+        TokenRows.setBatch(startArguments, tokens, batch);
+        COUNTED.set(startArguments, Arguments.address("row_documents", rowDocuments, Integer.BYTES));
+        CU_SEQLENS.set(startArguments, Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES));
+        CAPACITY.set(startArguments, Arguments.atLeast(1, "capacity", capacity));
+        TOTALS.set(startArguments, Arguments.optional("totals", totals, Integer.BYTES));
+        stream.launch(STARTS, Kernel.blocks(batch), startArguments);
     }
 
-    private static void findDocuments(long[] w) {
-        DType outType = RawMemory.dtype(w[OUT_TYPE]);
-        long length = w[TokenRows.LENGTH];
-        for (long row = 0; row < w[TokenRows.BATCH]; row++) {
+    private static void findDocuments(MemorySegment w) {
+        DType type = TokenRows.TOKEN_TYPE.dtype(w);
+        DType outType = OUT_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
+        long length = TokenRows.LENGTH.get(w);
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long positionIds = POSITION_IDS.get(w);
+        long documentIds = DOCUMENT_IDS.get(w);
+        long rowDocuments = ROW_DOCUMENTS.get(w);
+        for (long row = 0; row < batch; row++) {
+            long tokens = TokenRows.row(w, row);
             long start = 0;
             long document = 0;
             long longest = 0;
             for (long t = 0; t < length; t++) {
-                if (TokenRows.begins(w, row, t)) {
+                if (TokenRows.begins(type, tokens, mode, separator, t)) {
                     longest = Math.max(longest, t - start);
                     start = t;
                     document++;
                 }
-                if (w[POSITION_IDS] != 0) {
-                    RawMemory.setInteger(outType, w[POSITION_IDS], row * length + t, t - start);
+                if (positionIds != 0) {
+                    RawMemory.setInteger(outType, positionIds, row * length + t, t - start);
                 }
-                if (w[DOCUMENT_IDS] != 0) {
-                    RawMemory.setInteger(outType, w[DOCUMENT_IDS], row * length + t, document);
+                if (documentIds != 0) {
+                    RawMemory.setInteger(outType, documentIds, row * length + t, document);
                 }
             }
-            if (w[ROW_DOCUMENTS] != 0) {
-                CuSeqlens.set(w[ROW_DOCUMENTS], 2 * row, document + 1);
-                CuSeqlens.set(w[ROW_DOCUMENTS], 2 * row + 1, Math.max(longest, length - start));
+            if (rowDocuments != 0) {
+                CuSeqlens.set(rowDocuments, 2 * row, document + 1);
+                CuSeqlens.set(rowDocuments, 2 * row + 1, Math.max(longest, length - start));
             }
         }
     }
 
-    private static void listStarts(long[] w) {
-        long length = w[TokenRows.LENGTH];
+    private static void listStarts(MemorySegment w) {
+        DType type = TokenRows.TOKEN_TYPE.dtype(w);
+        long batch = TokenRows.BATCH.get(w);
+        long length = TokenRows.LENGTH.get(w);
+        long mode = TokenRows.SEPARATOR_MODE.get(w);
+        long separator = TokenRows.SEPARATOR.get(w);
+        long cuSeqlens = CU_SEQLENS.get(w);
+        long capacity = CAPACITY.get(w);
         long document = 0;
         int longest = 0;
-        for (long row = 0; row < w[TokenRows.BATCH]; row++) {
+        for (long row = 0; row < batch; row++) {
+            long tokens = TokenRows.row(w, row);
             for (long t = 0; t < length; t++) {
-                if (t == 0 || TokenRows.begins(w, row, t)) {
-                    if (document < w[CAPACITY]) {
-                        CuSeqlens.set(w[CU_SEQLENS], document, row * length + t);
+                if (t == 0 || TokenRows.begins(type, tokens, mode, separator, t)) {
+                    if (document < capacity) {
+                        CuSeqlens.set(cuSeqlens, document, row * length + t);
                     }
                     document++;
                 }
             }
-            longest = Math.max(longest, CuSeqlens.at(w[COUNTED], 2 * row + 1));
+            longest = Math.max(longest, CuSeqlens.at(COUNTED.get(w), 2 * row + 1));
         }
-        for (long k = Math.min(document, w[CAPACITY]); k <= w[CAPACITY]; k++) {
-            CuSeqlens.set(w[CU_SEQLENS], k, w[TokenRows.BATCH] * length);
+        for (long k = Math.min(document, capacity); k <= capacity; k++) {
+            CuSeqlens.set(cuSeqlens, k, batch * length);
         }
-        if (w[TOTALS] != 0) {
-            CuSeqlens.set(w[TOTALS], 0, document);
-            CuSeqlens.set(w[TOTALS], 1, longest);
+        if (TOTALS.get(w) != 0) {
+            CuSeqlens.set(TOTALS.get(w), 0, document);
+            CuSeqlens.set(TOTALS.get(w), 1, longest);
         }
     }
 }

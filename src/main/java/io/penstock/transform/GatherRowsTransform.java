@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Rows of a table in device memory, picked by index: {@code target[k] = table[indices[k]]}.
@@ -14,20 +16,22 @@ import io.penstock.memory.DType;
  * </pre>
  */
 public final class GatherRowsTransform {
-    private static final int TABLE = 0;
-    private static final int ROWS = 1;
-    private static final int INDICES = 2;
-    private static final int INDEX_TYPE = 3;
-    private static final int COUNT = 4;
-    private static final int TARGET = 5;
-    private static final int ROW_UNITS = 6;
-    private static final int UNIT_BYTES = 7;
+    private static final StructLayout LAYOUT = Word.struct("GatherRows",
+            "table", "rows", "indices", "index_type", "count", "target", "row_units", "unit_bytes");
+    private static final Word TABLE = Word.of(LAYOUT, "table");
+    private static final Word ROWS = Word.of(LAYOUT, "rows");
+    private static final Word INDICES = Word.of(LAYOUT, "indices");
+    private static final Word INDEX_TYPE = Word.of(LAYOUT, "index_type");
+    private static final Word COUNT = Word.of(LAYOUT, "count");
+    private static final Word TARGET = Word.of(LAYOUT, "target");
+    private static final Word ROW_UNITS = Word.of(LAYOUT, "row_units");
+    private static final Word UNIT_BYTES = Word.of(LAYOUT, "unit_bytes");
 
     private static final int MAX_UNIT_BYTES = 16;
 
-    private static final Kernel KERNEL = new Kernel("penstock_gather_rows", 8, GatherRowsTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_gather_rows", LAYOUT, GatherRowsTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
     private final DType indexType;
     private final long rowBytes;
 
@@ -41,7 +45,7 @@ public final class GatherRowsTransform {
     public GatherRowsTransform(DType indexType, long rowBytes) {
         this.indexType = Arguments.integer("indices", indexType);
         this.rowBytes = Arguments.atLeast(1, "bytes a row", rowBytes);
-        words[INDEX_TYPE] = RawMemory.word(indexType);
+        INDEX_TYPE.set(arguments, indexType);
     }
 
     /**
@@ -60,25 +64,25 @@ public final class GatherRowsTransform {
         if (Arguments.count("target", count, rowBytes) == 0) {
             return;
         }
-        words[TABLE] = Arguments.address("table", table, 1);
-        words[ROWS] = Arguments.atLeast(0, "rows", rows);
-        words[INDICES] = Arguments.address("indices", indices, indexType.byteSize());
-        words[COUNT] = count;
-        words[TARGET] = Arguments.address("target", target, 1);
-        words[UNIT_BYTES] = Math.min(MAX_UNIT_BYTES, Long.lowestOneBit(table | target | rowBytes));
-        words[ROW_UNITS] = rowBytes / words[UNIT_BYTES];
-        stream.launch(KERNEL, Kernel.blocksForItems(count * words[ROW_UNITS]), words);
+        TABLE.set(arguments, Arguments.address("table", table, 1));
+        ROWS.set(arguments, Arguments.atLeast(0, "rows", rows));
+        INDICES.set(arguments, Arguments.address("indices", indices, indexType.byteSize()));
+        COUNT.set(arguments, count);
+        TARGET.set(arguments, Arguments.address("target", target, 1));
+        UNIT_BYTES.set(arguments, Math.min(MAX_UNIT_BYTES, Long.lowestOneBit(table | target | rowBytes)));
+        ROW_UNITS.set(arguments, rowBytes / UNIT_BYTES.get(arguments));
+        stream.launch(KERNEL, Kernel.blocksForItems(count * ROW_UNITS.get(arguments)), arguments);
     }
 
-    private static void run(long[] w) {
-        DType indexType = RawMemory.dtype(w[INDEX_TYPE]);
-        long rowBytes = w[ROW_UNITS] * w[UNIT_BYTES];
-        for (long k = 0; k < w[COUNT]; k++) {
-            long row = RawMemory.integer(indexType, w[INDICES], k);
-            if (row >= 0 && row < w[ROWS]) {
-                RawMemory.copy(w[TABLE] + row * rowBytes, w[TARGET] + k * rowBytes, rowBytes);
+    private static void run(MemorySegment w) {
+        DType indexType = INDEX_TYPE.dtype(w);
+        long rowBytes = ROW_UNITS.get(w) * UNIT_BYTES.get(w);
+        for (long k = 0; k < COUNT.get(w); k++) {
+            long row = RawMemory.integer(indexType, INDICES.get(w), k);
+            if (row >= 0 && row < ROWS.get(w)) {
+                RawMemory.copy(TABLE.get(w) + row * rowBytes, TARGET.get(w) + k * rowBytes, rowBytes);
             } else {
-                RawMemory.clear(w[TARGET] + k * rowBytes, rowBytes);
+                RawMemory.clear(TARGET.get(w) + k * rowBytes, rowBytes);
             }
         }
     }

@@ -1,18 +1,32 @@
 package io.penstock.transform;
 
+import static io.penstock.transform.ImageArguments.BATCH;
+import static io.penstock.transform.ImageArguments.CHANNELS;
+import static io.penstock.transform.ImageArguments.CROPS;
+import static io.penstock.transform.ImageArguments.CROP_HEIGHT;
+import static io.penstock.transform.ImageArguments.CROP_WIDTH;
+import static io.penstock.transform.ImageArguments.CROP_X;
+import static io.penstock.transform.ImageArguments.CROP_Y;
+import static io.penstock.transform.ImageArguments.HEIGHT;
+import static io.penstock.transform.ImageArguments.SOURCE;
+import static io.penstock.transform.ImageArguments.SOURCE_CHANNELS_LAST;
+import static io.penstock.transform.ImageArguments.TARGET;
+import static io.penstock.transform.ImageArguments.TARGET_CHANNELS_LAST;
+import static io.penstock.transform.ImageArguments.TARGET_TYPE;
+import static io.penstock.transform.ImageArguments.WIDTH;
+
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
+import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
-import io.penstock.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.random.RandomGenerator;
+import java.util.Objects;
 
 /**
- * Images of bytes to what a vision model trains on: crop, horizontal flip, normalisation and cast in one pass, so that
+ * Images of bytes to what a vision model trains on: crop, horizontal flip, normalization and cast in one pass, so that
  * images go over the bus as bytes and through device memory once.
  *
  * <pre>
@@ -29,7 +43,7 @@ import java.util.random.RandomGenerator;
  *
  * {@snippet :
  * var transform = ImageTransform.of(Layout.NHWC, 3, 256, 256).crop(224, 224)
- *         .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+ *         .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
  *         .to(DType.BF16, Layout.NCHW);
  * transform.enqueue(stream, batch.address("image"), batch.count(), crops.address(), pixels.address());
  * }
@@ -46,31 +60,17 @@ public final class ImageTransform {
         NCHW
     }
 
-    static final int SOURCE = 0;
-    static final int BATCH = 1;
-    static final int CHANNELS = 2;
-    static final int HEIGHT = 3;
-    static final int WIDTH = 4;
-    static final int SOURCE_CHANNELS_LAST = 5;
-    static final int CROP_HEIGHT = 6;
-    static final int CROP_WIDTH = 7;
-    static final int CROPS = 8;
-    static final int CROP_Y = 9;
-    static final int CROP_X = 10;
-    static final int TARGET = 11;
-    static final int TARGET_TYPE = 12;
-    static final int TARGET_CHANNELS_LAST = 13;
-    /** Two f32 a word, the first one in the lower half. */
-    private static final int MEAN = 14;
-    private static final int DEVIATION = 16;
-    static final int WORDS = 18;
+    static final Kernel KERNEL = new Kernel("penstock_images", ImageArguments.LAYOUT, ImageTwin::run);
 
-    private static final Kernel KERNEL = new Kernel("penstock_images", WORDS, ImageTwin::run);
+    private final MemorySegment arguments;
 
-    private final long[] words;
+    private ImageTransform(MemorySegment arguments) {
+        this.arguments = arguments;
+    }
 
-    private ImageTransform(long[] words) {
-        this.words = words;
+    /** One of the same settings, which may be changed. */
+    ImageTransform copy() {
+        return new ImageTransform(MemorySegment.ofArray(arguments.toArray(ValueLayout.JAVA_LONG)));
     }
 
     /**
@@ -87,19 +87,20 @@ public final class ImageTransform {
         if (channels < 1 || channels > MAX_CHANNELS) {
             throw new IllegalArgumentException(channels + " channels, expected 1 to " + MAX_CHANNELS);
         }
-        long[] words = new long[KERNEL.words()];
-        words[CHANNELS] = channels;
-        words[HEIGHT] = Arguments.atLeast(1, "height", height);
-        words[WIDTH] = Arguments.atLeast(1, "width", width);
-        words[SOURCE_CHANNELS_LAST] = layout == Layout.NHWC ? 1 : 0;
-        words[CROP_HEIGHT] = height;
-        words[CROP_WIDTH] = width;
-        words[TARGET_TYPE] = RawMemory.word(DType.F32);
-        words[TARGET_CHANNELS_LAST] = words[SOURCE_CHANNELS_LAST];
+        var transform = new ImageTransform(KERNEL.newArguments());
+        MemorySegment a = transform.arguments;
+        CHANNELS.set(a, channels);
+        HEIGHT.set(a, Arguments.atLeast(1, "height", height));
+        WIDTH.set(a, Arguments.atLeast(1, "width", width));
+        SOURCE_CHANNELS_LAST.set(a, layout == Layout.NHWC ? 1 : 0);
+        CROP_HEIGHT.set(a, height);
+        CROP_WIDTH.set(a, width);
+        TARGET_TYPE.set(a, DType.F32);
+        TARGET_CHANNELS_LAST.set(a, SOURCE_CHANNELS_LAST.get(a));
         for (int c = 0; c < MAX_CHANNELS; c++) {
-            setFloat(words, DEVIATION, c, 1);
+            ImageArguments.setNormalization(a, c, 0, 1);
         }
-        return new ImageTransform(words);
+        return transform;
     }
 
     /**
@@ -112,20 +113,21 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if the crop is larger than the image
      */
     public ImageTransform crop(long height, long width) {
-        long[] changed = words.clone();
-        if (height < 1 || height > changed[HEIGHT] || width < 1 || width > changed[WIDTH]) {
+        ImageTransform changed = copy();
+        MemorySegment a = changed.arguments;
+        if (height < 1 || height > HEIGHT.get(a) || width < 1 || width > WIDTH.get(a)) {
             throw new IllegalArgumentException("a crop of " + height + " x " + width + " of images of "
-                    + changed[HEIGHT] + " x " + changed[WIDTH]);
+                    + HEIGHT.get(a) + " x " + WIDTH.get(a));
         }
-        changed[CROP_HEIGHT] = height;
-        changed[CROP_WIDTH] = width;
-        changed[CROP_Y] = (changed[HEIGHT] - height) / 2;
-        changed[CROP_X] = (changed[WIDTH] - width) / 2;
-        return new ImageTransform(changed);
+        CROP_HEIGHT.set(a, height);
+        CROP_WIDTH.set(a, width);
+        CROP_Y.set(a, (HEIGHT.get(a) - height) / 2);
+        CROP_X.set(a, (WIDTH.get(a) - width) / 2);
+        return changed;
     }
 
     /**
-     * Normalisation.
+     * Normalization.
      *
      * @param mean what to subtract from each channel once it is divided by 255
      * @param deviation what to divide each channel by after that
@@ -133,21 +135,21 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if there is not one of each a channel, one is not finite, or a deviation is not
      *     above 0
      */
-    public ImageTransform normalise(float[] mean, float[] deviation) {
-        long[] changed = words.clone();
-        if (mean.length != changed[CHANNELS] || deviation.length != changed[CHANNELS]) {
+    public ImageTransform normalize(float[] mean, float[] deviation) {
+        ImageTransform changed = copy();
+        MemorySegment a = changed.arguments;
+        if (mean.length != CHANNELS.get(a) || deviation.length != CHANNELS.get(a)) {
             throw new IllegalArgumentException(mean.length + " means and " + deviation.length
-                    + " deviations for images of " + changed[CHANNELS] + " channels");
+                    + " deviations for images of " + CHANNELS.get(a) + " channels");
         }
         for (int c = 0; c < mean.length; c++) {
             if (!Float.isFinite(mean[c]) || !(deviation[c] > 0) || Float.isInfinite(deviation[c])) {
                 throw new IllegalArgumentException(
                         "channel " + c + ": mean " + mean[c] + ", standard deviation " + deviation[c]);
             }
-            setFloat(changed, MEAN, c, mean[c]);
-            setFloat(changed, DEVIATION, c, deviation[c]);
+            ImageArguments.setNormalization(a, c, mean[c], deviation[c]);
         }
-        return new ImageTransform(changed);
+        return changed;
     }
 
     /**
@@ -159,11 +161,12 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if the dtype is none of these
      */
     public ImageTransform to(DType dtype, Layout layout) {
-        long[] changed = words.clone();
-        changed[TARGET_TYPE] = RawMemory.word(
+        ImageTransform changed = copy();
+        MemorySegment a = changed.arguments;
+        TARGET_TYPE.set(a, 
                 Arguments.oneOf("target", dtype, DType.F32, DType.F16, DType.BF16));
-        changed[TARGET_CHANNELS_LAST] = layout == Layout.NHWC ? 1 : 0;
-        return new ImageTransform(changed);
+        TARGET_CHANNELS_LAST.set(a, layout == Layout.NHWC ? 1 : 0);
+        return changed;
     }
 
     /**
@@ -172,7 +175,8 @@ public final class ImageTransform {
      * @return h · w · C elements
      */
     public long targetImageBytes() {
-        return words[CROP_HEIGHT] * words[CROP_WIDTH] * words[CHANNELS] * targetType().byteSize();
+        return CROP_HEIGHT.get(arguments) * CROP_WIDTH.get(arguments) * CHANNELS.get(arguments)
+                * targetType().byteSize();
     }
 
     /**
@@ -186,15 +190,36 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · h exceeds 2^31 - 1
      */
     public synchronized void enqueue(DeviceStream stream, long images, long batch, long crops, long target) {
-        long rows = Arguments.count31("rows", batch, words[CROP_HEIGHT]);
+        long rows = Arguments.count31("rows", batch, CROP_HEIGHT.get(arguments));
         if (rows == 0) {
             return;
         }
-        words[SOURCE] = Arguments.address("images", images, 1);
-        words[BATCH] = batch;
-        words[CROPS] = Arguments.optional("crops", crops, Integer.BYTES);
-        words[TARGET] = Arguments.address("target", target, targetType().byteSize());
-        stream.launch(KERNEL, Kernel.blocks(rows), words);
+        SOURCE.set(arguments, Arguments.address("images", images, 1));
+        BATCH.set(arguments, batch);
+        CROPS.set(arguments, Arguments.optional("crops", crops, Integer.BYTES));
+        TARGET.set(arguments, Arguments.address("target", target, targetType().byteSize()));
+        stream.launch(KERNEL, Kernel.blocks(rows), arguments);
+    }
+
+    /**
+     * The transform as a stage of a loader: the field's images become those of this transform, cropped from the middle.
+     *
+     * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
+     * @return the stage; its one output replaces the field
+     */
+    public DeviceStage stage(String field) {
+        return new ImageStage(copy(), field, null);
+    }
+
+    /**
+     * The transform as a stage of a loader, with each image's crop and flip in a field of the batch.
+     *
+     * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
+     * @param crops the name of a field of i32 [B, 4], as {@link #enqueue} takes them
+     * @return the stage; its one output replaces the images
+     */
+    public DeviceStage stage(String field, String crops) {
+        return new ImageStage(copy(), field, Objects.requireNonNull(crops, "crops"));
     }
 
     /**
@@ -207,7 +232,7 @@ public final class ImageTransform {
      * @throws IllegalArgumentException if there is no such field, or it is not of such images
      */
     public Dataset mapped(Dataset images, String field) {
-        return mapped(images, field, toString(), null);
+        return ImageMap.over(copy(), images, field, null);
     }
 
     /**
@@ -222,85 +247,35 @@ public final class ImageTransform {
      *     others
      */
     public Dataset mapped(Dataset images, String field, RandomCrop crop) {
-        if (crop.imageHeight() != words[HEIGHT] || crop.imageWidth() != words[WIDTH]
-                || crop.cropHeight() != words[CROP_HEIGHT] || crop.cropWidth() != words[CROP_WIDTH]) {
-            throw new IllegalArgumentException(crop + " for " + this);
-        }
-        return mapped(images, field, this + ", " + crop, crop);
+        return ImageMap.over(copy(), images, field, Objects.requireNonNull(crop, "crop"));
     }
 
-    private Dataset mapped(Dataset images, String field, String name, RandomCrop crop) {
-        TensorSpec expected = spec(field, DType.U8, SOURCE_CHANNELS_LAST, HEIGHT, WIDTH);
-        for (TensorSpec found : images.fields()) {
-            if (found.name().equals(field) && !found.equals(expected)) {
-                throw new IllegalArgumentException("found " + found + ", expected " + expected);
-            }
-        }
-        return Mapped.of(images, field, spec(field, targetType(), TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH), name,
-                RandomCrop.STEP, new OneImage(words.clone(), crop));
+    long[] sourceShape() {
+        return ImageArguments.shape(arguments, SOURCE_CHANNELS_LAST, HEIGHT, WIDTH);
     }
 
-    /** The transform in a worker; without a crop to draw, from the middle. */
-    private record OneImage(long[] words, RandomCrop crop) implements SampleMap {
-        @Override
-        public void map(Tensor in, RandomGenerator random, Tensor out) {
-            long source = in.segment().address();
-            long target = out.segment().address();
-            if (crop == null) {
-                ImageTwin.run(words, source, target, words[CROP_Y], words[CROP_X], false);
-            } else {
-                ImageTwin.run(words, source, target, crop.top(random), crop.left(random), crop.flip(random));
-            }
-        }
-
-        @Override
-        public boolean readsInPlace() {
-            return true;
-        }
+    long[] targetShape() {
+        return ImageArguments.shape(arguments, TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH);
     }
 
-    private TensorSpec spec(String field, DType dtype, int channelsLast, int height, int width) {
-        return new TensorSpec(field, dtype, shape(channelsLast, height, width));
+    MemorySegment arguments() {
+        return arguments;
     }
 
-    private long[] shape(int channelsLast, int height, int width) {
-        return words[channelsLast] != 0 ? new long[] {words[height], words[width], words[CHANNELS]}
-                : new long[] {words[CHANNELS], words[height], words[width]};
-    }
-
-    private DType targetType() {
-        return RawMemory.dtype(words[TARGET_TYPE]);
-    }
-
-    private static void setFloat(long[] words, int first, int c, float value) {
-        int shift = 32 * (c % 2);
-        words[first + c / 2] = words[first + c / 2] & ~(0xFFFF_FFFFL << shift)
-                | (Float.floatToRawIntBits(value) & 0xFFFF_FFFFL) << shift;
-    }
-
-    private static float getFloat(long[] words, int first, int c) {
-        return Float.intBitsToFloat((int) (words[first + c / 2] >>> 32 * (c % 2)));
-    }
-
-    static float mean(long[] words, int channel) {
-        return getFloat(words, MEAN, channel);
-    }
-
-    static float deviation(long[] words, int channel) {
-        return getFloat(words, DEVIATION, channel);
+    DType targetType() {
+        return TARGET_TYPE.dtype(arguments);
     }
 
     /** For example {@code u8[256, 256, 3] to bf16[3, 224, 224], (p / 255 - [0.5, 0.5, 0.5]) / [0.2, 0.2, 0.2]}. */
     @Override
     public String toString() {
-        float[] means = new float[(int) words[CHANNELS]];
+        float[] means = new float[(int) CHANNELS.get(arguments)];
         float[] deviations = new float[means.length];
         for (int c = 0; c < means.length; c++) {
-            means[c] = mean(words, c);
-            deviations[c] = deviation(words, c);
+            means[c] = ImageArguments.mean(arguments, c);
+            deviations[c] = ImageArguments.deviation(arguments, c);
         }
-        return DType.U8 + Arrays.toString(shape(SOURCE_CHANNELS_LAST, HEIGHT, WIDTH)) + " to " + targetType()
-                + Arrays.toString(shape(TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH)) + ", (p / 255 - "
-                + Arrays.toString(means) + ") / " + Arrays.toString(deviations);
+        return DType.U8 + Arrays.toString(sourceShape()) + " to " + targetType() + Arrays.toString(targetShape())
+                + ", (p / 255 - " + Arrays.toString(means) + ") / " + Arrays.toString(deviations);
     }
 }

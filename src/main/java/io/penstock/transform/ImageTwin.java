@@ -1,6 +1,7 @@
 package io.penstock.transform;
 
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -9,7 +10,7 @@ import java.util.Arrays;
 /**
  * The images' kernel on the CPU, for one thread at a time.
  *
- * <p>Pixels are brought into a small array, in the order of the target, normalised from there to another, and taken
+ * <p>Pixels are brought into a small array, in the order of the target, normalized from there to another, and taken
  * away: bulk copies at both ends, and between them loops from array to array, which the JIT vectorises. From memory to
  * memory, which might overlap, it does not.
  */
@@ -40,28 +41,33 @@ final class ImageTwin {
     private final float[] means = new float[BLOCK];
     private final float[] deviations = new float[BLOCK];
 
-    private final long[] words = new long[ImageTransform.WORDS];
+    private final MemorySegment arguments = ImageTransform.KERNEL.newArguments();
     private int channels;
     private DType targetType;
     private boolean sourceLast;
     private boolean targetLast;
+    private long height;
+    private long width;
+    private long cropHeight;
+    private long cropWidth;
 
     private ImageTwin() {
     }
 
     /** Runs the kernel. */
-    static void run(long[] words) {
+    static void run(MemorySegment now) {
         ImageTwin twin = OF_THREAD.get();
-        twin.prepare(words);
-        long crops = words[ImageTransform.CROPS];
-        long sourceBytes = twin.channels * words[ImageTransform.HEIGHT] * words[ImageTransform.WIDTH];
-        long targetBytes = twin.channels * words[ImageTransform.CROP_HEIGHT] * words[ImageTransform.CROP_WIDTH]
-                * twin.targetType.byteSize();
-        for (long image = 0; image < words[ImageTransform.BATCH]; image++) {
-            long source = words[ImageTransform.SOURCE] + image * sourceBytes;
-            long target = words[ImageTransform.TARGET] + image * targetBytes;
+        twin.prepare(now);
+        long sources = ImageArguments.SOURCE.get(now);
+        long targets = ImageArguments.TARGET.get(now);
+        long crops = ImageArguments.CROPS.get(now);
+        long sourceBytes = twin.channels * twin.height * twin.width;
+        long targetBytes = twin.channels * twin.cropHeight * twin.cropWidth * twin.targetType.byteSize();
+        for (long image = 0; image < ImageArguments.BATCH.get(now); image++) {
+            long source = sources + image * sourceBytes;
+            long target = targets + image * targetBytes;
             if (crops == 0) {
-                twin.transform(source, target, words[ImageTransform.CROP_Y], words[ImageTransform.CROP_X], false);
+                twin.transform(source, target, ImageArguments.CROP_Y.get(now), ImageArguments.CROP_X.get(now), false);
             } else {
                 long crop = crops + image * RandomCrop.PARAMETER_BYTES;
                 twin.transform(source, target, RawMemory.getInt(crop), RawMemory.getInt(crop + 4),
@@ -70,66 +76,68 @@ final class ImageTwin {
         }
     }
 
-    /** One image. What the words say of batches and crops does not count. */
-    static void run(long[] words, long source, long target, long top, long left, boolean flip) {
+    /** One image. What the arguments say of batches and crops does not count. */
+    static void run(MemorySegment now, long source, long target, long top, long left, boolean flip) {
         ImageTwin twin = OF_THREAD.get();
-        twin.prepare(words);
+        twin.prepare(now);
         twin.transform(source, target, top, left, flip);
     }
 
-    private void prepare(long[] now) {
-        boolean same = Arrays.equals(words, ImageTransform.TARGET_TYPE, words.length, now, ImageTransform.TARGET_TYPE,
-                words.length) && words[ImageTransform.CHANNELS] == now[ImageTransform.CHANNELS];
-        System.arraycopy(now, 0, words, 0, words.length);
-        channels = (int) words[ImageTransform.CHANNELS];
-        targetType = RawMemory.dtype(words[ImageTransform.TARGET_TYPE]);
-        sourceLast = words[ImageTransform.SOURCE_CHANNELS_LAST] != 0 && channels > 1;
-        targetLast = words[ImageTransform.TARGET_CHANNELS_LAST] != 0 && channels > 1;
+    private void prepare(MemorySegment now) {
+        boolean same = ImageArguments.normalizeAlike(arguments, now);
+        MemorySegment.copy(now, 0, arguments, 0, arguments.byteSize());
+        channels = (int) ImageArguments.CHANNELS.get(now);
+        height = ImageArguments.HEIGHT.get(now);
+        width = ImageArguments.WIDTH.get(now);
+        cropHeight = ImageArguments.CROP_HEIGHT.get(now);
+        cropWidth = ImageArguments.CROP_WIDTH.get(now);
+        targetType = ImageArguments.TARGET_TYPE.dtype(now);
+        sourceLast = ImageArguments.SOURCE_CHANNELS_LAST.get(now) != 0 && channels > 1;
+        targetLast = ImageArguments.TARGET_CHANNELS_LAST.get(now) != 0 && channels > 1;
         for (int i = 0; i < BLOCK && targetLast && !same; i++) {
-            means[i] = ImageTransform.mean(words, i % channels);
-            deviations[i] = ImageTransform.deviation(words, i % channels);
+            means[i] = ImageArguments.mean(now, i % channels);
+            deviations[i] = ImageArguments.deviation(now, i % channels);
         }
     }
 
     private void transform(long source, long target, long top, long left, boolean flip) {
-        long rows = words[ImageTransform.CROP_HEIGHT];
-        long width = words[ImageTransform.CROP_WIDTH];
-        long imageWidth = words[ImageTransform.WIDTH];
-        long first = Math.clamp(top, 0, words[ImageTransform.HEIGHT] - rows) * imageWidth
-                + Math.clamp(left, 0, imageWidth - width);
-        if (width == imageWidth && !flip) {                 // rows without gaps are one row
-            width *= rows;
+        long rows = cropHeight;
+        long rowPixels = cropWidth;
+        long first = Math.clamp(top, 0, height - rows) * width + Math.clamp(left, 0, width - rowPixels);
+        if (rowPixels == width && !flip) {                 // rows without gaps are one row
+            rowPixels *= rows;
             rows = 1;
         }
         if (targetLast) {
-            transformPlane(source, first, 0, target, rows, width, flip);
+            transformPlane(source, first, 0, target, rows, rowPixels, flip);
         } else {
+            long planeBytes = rows * rowPixels * targetType.byteSize();
             for (int c = 0; c < channels; c++) {
-                transformPlane(source, first, c, target + c * rows * width * targetType.byteSize(), rows, width, flip);
+                transformPlane(source, first, c, target + c * planeBytes, rows, rowPixels, flip);
             }
         }
     }
 
     /** A plane of the target: one channel's, or that of all of them. */
-    private void transformPlane(long source, long first, int channel, long target, long rows, long width,
+    private void transformPlane(long source, long first, int channel, long target, long rows, long rowPixels,
             boolean flip) {
         int most = targetLast ? PIECE / channels : PIECE;
         long to = target;
         int held = 0;
         for (long row = 0; row < rows; row++) {
-            long from = first + row * words[ImageTransform.WIDTH];
-            for (long x = 0; x < width;) {
-                int part = (int) Math.min(width - x, most - held);
-                bring(source, flip ? from + width - x - part : from + x, channel, held, part, flip);
+            long from = first + row * width;
+            for (long x = 0; x < rowPixels;) {
+                int part = (int) Math.min(rowPixels - x, most - held);
+                bring(source, flip ? from + rowPixels - x - part : from + x, channel, held, part, flip);
                 x += part;
                 held += part;
                 if (held == most) {
-                    to += normalise(held, channel, to);
+                    to += normalize(held, channel, to);
                     held = 0;
                 }
             }
         }
-        normalise(held, channel, to);
+        normalize(held, channel, to);
     }
 
     /** Part of a row to its place among the pixels, in the order of the target. */
@@ -173,7 +181,7 @@ final class ImageTwin {
 
     /** Where a channel's plane starts, or the image where all channels share one. */
     private long plane(long source, int channel) {
-        return source + channel * words[ImageTransform.HEIGHT] * words[ImageTransform.WIDTH];
+        return source + channel * height * width;
     }
 
     /** Four at a time, for the JIT cannot know that the arrays are two, and has each load wait for the last store. */
@@ -213,18 +221,18 @@ final class ImageTwin {
         }
     }
 
-    /** Normalises the pixels that are held, and returns the bytes that they are in the target. */
-    private long normalise(int held, int channel, long target) {
+    /** Normalizes the pixels that are held, and returns the bytes that they are in the target. */
+    private long normalize(int held, int channel, long target) {
         int count = targetLast ? held * channels : held;
         int elementBytes = targetType.byteSize();
         subtract128(pixels, count);
         for (int first = 0; first < count; first += BLOCK) {
             int block = Math.min(BLOCK, count - first);
             if (targetLast) {
-                normalise(pixels, first, block, means, deviations, floats);
+                normalize(pixels, first, block, means, deviations, floats);
             } else {
-                normalise(pixels, first, block, ImageTransform.mean(words, channel),
-                        ImageTransform.deviation(words, channel), floats);
+                normalize(pixels, first, block, ImageArguments.mean(arguments, channel),
+                        ImageArguments.deviation(arguments, channel), floats);
             }
             put(block, target + (long) first * elementBytes);
         }
@@ -246,13 +254,13 @@ final class ImageTwin {
         }
     }
 
-    private static void normalise(byte[] less128, int first, int count, float mean, float deviation, float[] out) {
+    private static void normalize(byte[] less128, int first, int count, float mean, float deviation, float[] out) {
         for (int i = 0; i < count; i++) {
             out[i] = ((less128[first + i] + 128f) / 255f - mean) / deviation;
         }
     }
 
-    private static void normalise(byte[] less128, int first, int count, float[] mean, float[] deviation,
+    private static void normalize(byte[] less128, int first, int count, float[] mean, float[] deviation,
             float[] out) {
         for (int i = 0; i < count; i++) {
             out[i] = ((less128[first + i] + 128f) / 255f - mean[i]) / deviation[i];

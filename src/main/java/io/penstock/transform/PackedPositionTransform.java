@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Position and document ids of packed rows whose document bounds are known beside the tokens.
@@ -17,17 +19,19 @@ import io.penstock.memory.DType;
  * {@code cu_seqlens} of lengths.
  */
 public final class PackedPositionTransform {
-    private static final int CU_SEQLENS = 0;
-    private static final int CU_COUNT = 1;
-    private static final int BATCH = 2;
-    private static final int LENGTH = 3;
-    private static final int POSITION_IDS = 4;
-    private static final int DOCUMENT_IDS = 5;
-    private static final int OUT_TYPE = 6;
+    private static final StructLayout LAYOUT = Word.struct("PackedPositions",
+            "cu_seqlens", "cu_count", "batch", "length", "position_ids", "document_ids", "out_type");
+    private static final Word CU_SEQLENS = Word.of(LAYOUT, "cu_seqlens");
+    private static final Word CU_COUNT = Word.of(LAYOUT, "cu_count");
+    private static final Word BATCH = Word.of(LAYOUT, "batch");
+    private static final Word LENGTH = Word.of(LAYOUT, "length");
+    private static final Word POSITION_IDS = Word.of(LAYOUT, "position_ids");
+    private static final Word DOCUMENT_IDS = Word.of(LAYOUT, "document_ids");
+    private static final Word OUT_TYPE = Word.of(LAYOUT, "out_type");
 
-    private static final Kernel KERNEL = new Kernel("penstock_packed_positions", 7, PackedPositionTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_packed_positions", LAYOUT, PackedPositionTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
     private final DType outType;
 
     /**
@@ -39,8 +43,8 @@ public final class PackedPositionTransform {
      */
     public PackedPositionTransform(DType outType, long length) {
         this.outType = Arguments.oneOf("position and document ids", outType, DType.I32, DType.I64);
-        words[LENGTH] = Arguments.atLeast(1, "length", length);
-        words[OUT_TYPE] = RawMemory.word(outType);
+        LENGTH.set(arguments, Arguments.atLeast(1, "length", length));
+        OUT_TYPE.set(arguments, outType);
     }
 
     /**
@@ -56,36 +60,41 @@ public final class PackedPositionTransform {
      */
     public synchronized void enqueue(
             DeviceStream stream, long cuSeqlens, long cuCount, long batch, long positionIds, long documentIds) {
-        long count = Arguments.count31("tokens", batch, words[LENGTH]);
+        long count = Arguments.count31("tokens", batch, LENGTH.get(arguments));
         if (count == 0) {
             return;
         }
-        words[CU_SEQLENS] = Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES);
-        words[CU_COUNT] = Arguments.atLeast(0, "cu_seqlens", cuCount);
-        words[BATCH] = batch;
-        words[POSITION_IDS] = Arguments.optional("position_ids", positionIds, outType.byteSize());
-        words[DOCUMENT_IDS] = Arguments.optional("document_ids", documentIds, outType.byteSize());
-        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+        CU_SEQLENS.set(arguments, Arguments.address("cu_seqlens", cuSeqlens, Integer.BYTES));
+        CU_COUNT.set(arguments, Arguments.atLeast(0, "cu_seqlens", cuCount));
+        BATCH.set(arguments, batch);
+        POSITION_IDS.set(arguments, Arguments.optional("position_ids", positionIds, outType.byteSize()));
+        DOCUMENT_IDS.set(arguments, Arguments.optional("document_ids", documentIds, outType.byteSize()));
+        stream.launch(KERNEL, Kernel.blocksForItems(count), arguments);
     }
 
-    private static void run(long[] w) {
-        DType outType = RawMemory.dtype(w[OUT_TYPE]);
-        for (long row = 0; row < w[BATCH]; row++) {
-            long first = row * w[LENGTH];
-            long bound = CuSeqlens.notAbove(w[CU_SEQLENS], w[CU_COUNT], first);
+    private static void run(MemorySegment w) {
+        DType outType = OUT_TYPE.dtype(w);
+        long length = LENGTH.get(w);
+        long bounds = CU_SEQLENS.get(w);
+        long count = CU_COUNT.get(w);
+        long positionIds = POSITION_IDS.get(w);
+        long documentIds = DOCUMENT_IDS.get(w);
+        for (long row = 0; row < BATCH.get(w); row++) {
+            long first = row * length;
+            long bound = CuSeqlens.notAbove(bounds, count, first);
             long start = first;
             long document = 0;
-            for (long i = first; i < first + w[LENGTH]; i++) {
-                while (bound < w[CU_COUNT] && CuSeqlens.at(w[CU_SEQLENS], bound) <= i) {
+            for (long i = first; i < first + length; i++) {
+                while (bound < count && CuSeqlens.at(bounds, bound) <= i) {
                     start = i;
                     document++;
                     bound++;
                 }
-                if (w[POSITION_IDS] != 0) {
-                    RawMemory.setInteger(outType, w[POSITION_IDS], i, i - start);
+                if (positionIds != 0) {
+                    RawMemory.setInteger(outType, positionIds, i, i - start);
                 }
-                if (w[DOCUMENT_IDS] != 0) {
-                    RawMemory.setInteger(outType, w[DOCUMENT_IDS], i, document);
+                if (documentIds != 0) {
+                    RawMemory.setInteger(outType, documentIds, i, document);
                 }
             }
         }

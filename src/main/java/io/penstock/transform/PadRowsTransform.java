@@ -3,6 +3,8 @@ package io.penstock.transform;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 
 /**
  * Rows of different lengths that stand one after another, to a rectangle: a batch goes over the bus without its
@@ -17,18 +19,20 @@ import io.penstock.memory.DType;
  * <p>{@link CumulativeLengthTransform} makes offsets of lengths.
  */
 public final class PadRowsTransform {
-    private static final int VALUES = 0;
-    private static final int ELEMENT_BYTES = 1;
-    private static final int OFFSETS = 2;
-    private static final int OFFSET_TYPE = 3;
-    private static final int ROWS = 4;
-    private static final int LENGTH = 5;
-    private static final int TARGET = 6;
-    private static final int PADDING = 7;
+    private static final StructLayout LAYOUT = Word.struct("PadRows",
+            "values", "element_bytes", "offsets", "offset_type", "rows", "length", "target", "padding");
+    private static final Word VALUES = Word.of(LAYOUT, "values");
+    private static final Word ELEMENT_BYTES = Word.of(LAYOUT, "element_bytes");
+    private static final Word OFFSETS = Word.of(LAYOUT, "offsets");
+    private static final Word OFFSET_TYPE = Word.of(LAYOUT, "offset_type");
+    private static final Word ROWS = Word.of(LAYOUT, "rows");
+    private static final Word LENGTH = Word.of(LAYOUT, "length");
+    private static final Word TARGET = Word.of(LAYOUT, "target");
+    private static final Word PADDING = Word.of(LAYOUT, "padding");
 
-    private static final Kernel KERNEL = new Kernel("penstock_pad_rows", 8, PadRowsTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_pad_rows", LAYOUT, PadRowsTransform::run);
 
-    private final long[] words = new long[KERNEL.words()];
+    private final MemorySegment arguments = KERNEL.newArguments();
     private final DType offsetType;
 
     /**
@@ -41,9 +45,9 @@ public final class PadRowsTransform {
      */
     public PadRowsTransform(DType dtype, DType offsetType, long padding) {
         this.offsetType = Arguments.oneOf("offsets", offsetType, DType.I32, DType.I64);
-        words[ELEMENT_BYTES] = dtype.byteSize();
-        words[OFFSET_TYPE] = RawMemory.word(offsetType);
-        words[PADDING] = padding;
+        ELEMENT_BYTES.set(arguments, dtype.byteSize());
+        OFFSET_TYPE.set(arguments, offsetType);
+        PADDING.set(arguments, padding);
     }
 
     /**
@@ -63,26 +67,28 @@ public final class PadRowsTransform {
         if (count == 0) {
             return;
         }
-        int elementBytes = (int) words[ELEMENT_BYTES];
-        words[VALUES] = Arguments.address("values", values, elementBytes);
-        words[OFFSETS] = Arguments.address("offsets", offsets, offsetType.byteSize());
-        words[ROWS] = rows;
-        words[LENGTH] = length;
-        words[TARGET] = Arguments.address("target", target, elementBytes);
-        stream.launch(KERNEL, Kernel.blocksForItems(count), words);
+        int elementBytes = (int) ELEMENT_BYTES.get(arguments);
+        VALUES.set(arguments, Arguments.address("values", values, elementBytes));
+        OFFSETS.set(arguments, Arguments.address("offsets", offsets, offsetType.byteSize()));
+        ROWS.set(arguments, rows);
+        LENGTH.set(arguments, length);
+        TARGET.set(arguments, Arguments.address("target", target, elementBytes));
+        stream.launch(KERNEL, Kernel.blocksForItems(count), arguments);
     }
 
-    private static void run(long[] w) {
-        DType offsetType = RawMemory.dtype(w[OFFSET_TYPE]);
-        int elementBytes = (int) w[ELEMENT_BYTES];
-        for (long row = 0; row < w[ROWS]; row++) {
-            long first = RawMemory.integer(offsetType, w[OFFSETS], row);
-            long end = RawMemory.integer(offsetType, w[OFFSETS], row + 1);
-            long taken = Math.clamp(end - first, 0, w[LENGTH]);
-            long target = w[TARGET] + row * w[LENGTH] * elementBytes;
-            RawMemory.copy(w[VALUES] + first * elementBytes, target, taken * elementBytes);
-            for (long t = taken; t < w[LENGTH]; t++) {
-                RawMemory.setBits(elementBytes, target, t, w[PADDING]);
+    private static void run(MemorySegment w) {
+        DType offsetType = OFFSET_TYPE.dtype(w);
+        int elementBytes = (int) ELEMENT_BYTES.get(w);
+        long length = LENGTH.get(w);
+        long padding = PADDING.get(w);
+        for (long row = 0; row < ROWS.get(w); row++) {
+            long first = RawMemory.integer(offsetType, OFFSETS.get(w), row);
+            long end = RawMemory.integer(offsetType, OFFSETS.get(w), row + 1);
+            long taken = Math.clamp(end - first, 0, length);
+            long target = TARGET.get(w) + row * length * elementBytes;
+            RawMemory.copy(VALUES.get(w) + first * elementBytes, target, taken * elementBytes);
+            for (long t = taken; t < length; t++) {
+                RawMemory.setBits(elementBytes, target, t, padding);
             }
         }
     }

@@ -28,15 +28,6 @@ final class RawMemory {
         return DTYPES[(int) word];
     }
 
-    /** The word that stands for a dtype in a kernel's arguments: its place in the enum, as in {@code kernel.cuh}. */
-    static long word(DType dtype) {
-        return dtype.ordinal();
-    }
-
-    static int getByte(long address) {
-        return ALL.get(I8, address);
-    }
-
     static int getInt(long address) {
         return ALL.get(I32, address);
     }

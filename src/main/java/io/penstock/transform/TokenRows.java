@@ -1,61 +1,64 @@
 package io.penstock.transform;
 
 import io.penstock.memory.DType;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.util.stream.Stream;
 
-/** The first arguments of kernels that read rows of tokens: {@code struct Rows} of {@code tokens.cu}. */
+/** The first field of the arguments of kernels that read rows of tokens: {@code struct Rows} of {@code tokens.cu}. */
 final class TokenRows {
-    static final int TOKENS = 0;
-    static final int TOKEN_TYPE = 1;
-    static final int BATCH = 2;
-    static final int LENGTH = 3;
-    static final int STRIDE = 4;
-    static final int SEPARATOR = 5;
-    static final int SEPARATOR_MODE = 6;
-    /** How many there are. */
-    static final int WORDS = 7;
+    private static final StructLayout LAYOUT = Word.struct("Rows",
+            "tokens", "token_type", "batch", "length", "stride", "separator", "separator_mode");
+    static final Word TOKENS = Word.of(LAYOUT, "tokens");
+    static final Word TOKEN_TYPE = Word.of(LAYOUT, "token_type");
+    static final Word BATCH = Word.of(LAYOUT, "batch");
+    static final Word LENGTH = Word.of(LAYOUT, "length");
+    static final Word STRIDE = Word.of(LAYOUT, "stride");
+    static final Word SEPARATOR = Word.of(LAYOUT, "separator");
+    static final Word SEPARATOR_MODE = Word.of(LAYOUT, "separator_mode");
 
-    private static final int NONE = 0;
+    static final int NONE = 0;
     private static final int END = 1;
     private static final int START = 2;
 
     private TokenRows() {
     }
 
+    /** A struct of rows, and words behind them. */
+    static StructLayout struct(String name, String... words) {
+        return MemoryLayout.structLayout(Stream.concat(
+                Stream.of(LAYOUT.withName("rows")), Stream.of(Word.layouts(words))).toArray(MemoryLayout[]::new))
+                .withName(name);
+    }
+
     /** Sets what does not change from batch to batch. */
-    static void describe(long[] words, DType tokenType, long length, long stride, DocumentSeparator separator) {
-        words[TOKEN_TYPE] = RawMemory.word(Arguments.integer("tokens", tokenType));
-        words[LENGTH] = Arguments.atLeast(1, "length", length);
-        words[STRIDE] = stride;
+    static void describe(
+            MemorySegment arguments, DType tokenType, long length, long stride, DocumentSeparator separator) {
+        TOKEN_TYPE.set(arguments, Arguments.integer("tokens", tokenType));
+        LENGTH.set(arguments, Arguments.atLeast(1, "length", length));
+        STRIDE.set(arguments, stride);
         if (separator == null) {
-            words[SEPARATOR_MODE] = NONE;
+            SEPARATOR_MODE.set(arguments, NONE);
         } else {
-            words[SEPARATOR] = separator.token();
-            words[SEPARATOR_MODE] = switch (separator.place()) {
-                case END -> END;
-                case START -> START;
-            };
+            SEPARATOR.set(arguments, separator.token());
+            SEPARATOR_MODE.set(arguments, separator.place() == DocumentSeparator.Place.END ? END : START);
         }
     }
 
-    static void setBatch(long[] words, long tokens, long batch) {
-        words[TOKENS] = Arguments.address("tokens", tokens, RawMemory.dtype(words[TOKEN_TYPE]).byteSize());
-        words[BATCH] = batch;
+    static void setBatch(MemorySegment arguments, long tokens, long batch) {
+        TOKENS.set(arguments, Arguments.address("tokens", tokens, TOKEN_TYPE.dtype(arguments).byteSize()));
+        BATCH.set(arguments, batch);
     }
 
-    static boolean haveSeparator(long[] words) {
-        return words[SEPARATOR_MODE] != NONE;
+    /** The address of a row's first token. */
+    static long row(MemorySegment arguments, long row) {
+        return TOKENS.get(arguments) + row * STRIDE.get(arguments) * TOKEN_TYPE.dtype(arguments).byteSize();
     }
 
     /** Whether a document begins at a token of a row, other than by being the row's first one. */
-    static boolean begins(long[] words, long row, long t) {
-        if (words[SEPARATOR_MODE] == NONE || t == 0) {
-            return false;
-        }
-        long decisive = words[SEPARATOR_MODE] == END ? t - 1 : t;
-        return token(words, row, decisive) == words[SEPARATOR];
-    }
-
-    static long token(long[] words, long row, long t) {
-        return RawMemory.integer(RawMemory.dtype(words[TOKEN_TYPE]), words[TOKENS], row * words[STRIDE] + t);
+    static boolean begins(DType type, long rowAddress, long mode, long separator, long t) {
+        return mode != NONE && t != 0
+                && RawMemory.integer(type, rowAddress, mode == END ? t - 1 : t) == separator;
     }
 }

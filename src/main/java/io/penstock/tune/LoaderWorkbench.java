@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures loaders, each round one that is opened for it. A round goes on in the epoch where the one before it ended,
@@ -25,10 +26,10 @@ public final class LoaderWorkbench implements Workbench {
     private static final int UNCOUNTED_SHARE = 3;
 
     private final LoaderSource source;
-    private final PageCache dropped;
-    private LoaderMemory least;
+    private final @Nullable PageCache dropped;
+    private @Nullable LoaderMemory least;
     private int leastPrefetch;
-    private LoaderState state;
+    private @Nullable LoaderState state;
     /** What was read of the batches, kept so that it is read at all. */
     private double checksum;
 
@@ -39,7 +40,7 @@ public final class LoaderWorkbench implements Workbench {
      * @param dropped files whose pages the OS is told to forget before each round; null to take them as they are. The
      *     source must then open its store anew each time: pages that are mapped do not go
      */
-    public LoaderWorkbench(LoaderSource source, PageCache dropped) {
+    public LoaderWorkbench(LoaderSource source, @Nullable PageCache dropped) {
         this.source = Objects.requireNonNull(source, "source");
         this.dropped = dropped;
     }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settings that take turns in short rounds until it is settled which are slower, or time is up.
@@ -106,13 +107,16 @@ final class Race {
         return order;
     }
 
-    private Runner leader() {
+    private @Nullable Runner leader() {
         return runners.stream().filter(runner -> runner.running && runner.rates.length > 0)
                 .max((a, b) -> Double.compare(a.median(), b.median())).orElse(null);
     }
 
     private void dropHopeless() {
         Runner leader = leader();
+        if (leader == null) {
+            return;
+        }
         for (Runner runner : runners) {
             boolean hopeless = runner != leader;
             for (int i = 0; i < runner.rates.length && hopeless; i++) {
@@ -125,6 +129,9 @@ final class Race {
     /** Drops those that are shown to be slower; true if no two are left that are not told apart. */
     private boolean settled() {
         Runner leader = leader();
+        if (leader == null) {
+            return true;
+        }
         boolean settled = true;
         for (Runner runner : runners) {
             if (runner.running && runner != leader) {
@@ -142,7 +149,7 @@ final class Race {
     }
 
     /** The race as a curve; null if nothing was measured. */
-    Curve curve(String setting) {
+    @Nullable Curve curve(String setting) {
         Runner leader = leader();
         if (leader == null) {
             return null;

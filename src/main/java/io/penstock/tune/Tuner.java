@@ -1,6 +1,5 @@
 package io.penstock.tune;
 
-import io.penstock.io.ReadMode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,7 +47,7 @@ public final class Tuner {
     private long seed = 42;
     private LongConsumer progress = _ -> { };
 
-    private SplittableRandom random;
+    private SplittableRandom random = new SplittableRandom(seed);
     private long beginNanos;
     private long roundNanos;
     private long rounds;

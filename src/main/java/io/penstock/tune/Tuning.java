@@ -3,6 +3,7 @@ package io.penstock.tune;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a search found.
@@ -19,7 +20,7 @@ import java.util.Map;
  * @param nanos the time that it took
  * @param interrupted whether it ended early
  */
-public record Tuning(Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
+public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
         long stepNanos, boolean hidden, int overMemory, long rounds, long nanos, boolean interrupted) {
 
     /**
@@ -46,7 +47,7 @@ public record Tuning(Candidate chosen, Candidate standard, List<Curve> curves, L
      * @param setting its name
      * @return the curve, or null if that was not searched
      */
-    public Curve curve(String setting) {
+    public @Nullable Curve curve(String setting) {
         return curves.stream().filter(curve -> curve.setting().equals(setting)).findFirst().orElse(null);
     }
 
@@ -56,7 +57,7 @@ public record Tuning(Candidate chosen, Candidate standard, List<Curve> curves, L
      * @param candidate the setting
      * @return its point on the last curve that has it, or null
      */
-    public Measured measured(Candidate candidate) {
+    public @Nullable Measured measured(Candidate candidate) {
         return curves.reversed().stream().flatMap(curve -> curve.points().stream())
                 .filter(point -> point.candidate().equals(candidate)).findFirst().orElse(null);
     }

@@ -12,4 +12,7 @@
  * <p>Rounds are short and take turns, so that what else the machine does hits all settings alike, and settings are
  * compared within a round. {@link io.penstock.tune.Tuner} is where to start.
  */
+@NullMarked
 package io.penstock.tune;
+
+import org.jspecify.annotations.NullMarked;

@@ -38,9 +38,14 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs a command in a JVM of its own. */
     static CommandRun inProcess(Object... args) throws IOException, InterruptedException {
+        return onClassPath(System.getProperty("java.class.path"), args);
+    }
+
+    /** Runs a command in a JVM of its own with another class path. */
+    static CommandRun onClassPath(String classPath, Object... args) throws IOException, InterruptedException {
         Path err = Files.createTempFile("penstock", ".err");
         try {
-            Process process = start(err, args);
+            Process process = builder(classPath, err, args).start();
             String out = new String(process.getInputStream().readAllBytes(), UTF_8);
             return new CommandRun(process.waitFor(), out, Files.readString(err));
         } finally {
@@ -50,18 +55,18 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Starts a command in a JVM of its own, its standard error going to a file. */
     static Process start(Path err, Object... args) throws IOException {
-        return builder(err, args).start();
+        return builder(System.getProperty("java.class.path"), err, args).start();
     }
 
     /** The same with its standard output going to a file. */
     static Process start(Path err, File out, Object... args) throws IOException {
-        return builder(err, args).redirectOutput(out).start();
+        return builder(System.getProperty("java.class.path"), err, args).redirectOutput(out).start();
     }
 
-    private static ProcessBuilder builder(Path err, Object... args) {
+    private static ProcessBuilder builder(String classPath, Path err, Object... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                "--enable-native-access=ALL-UNNAMED", "-cp", classPath,
                 Penstock.class.getName()));
         command.addAll(List.of(strings(args)));
         return new ProcessBuilder(command).redirectError(err.toFile());

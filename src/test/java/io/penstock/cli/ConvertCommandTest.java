@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.npy.NpyWriter;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -160,7 +161,7 @@ class ConvertCommandTest {
     void leavesNothingWhenInterruptedInTheMiddle() throws Exception {
         Path source = folder.resolve("sparse.npy");
         NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[8]), DType.U8, 8), false);
-        byte[] header = NpyWriter.header(DType.U8, 8L << 30);
+        byte[] header = NpyArray.header(DType.U8, 8L << 30);
         try (var file = new RandomAccessFile(source.toFile(), "rw")) {
             file.write(header);
             file.setLength(header.length + (8L << 30));

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.FormatJar;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import org.example.format.TokProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -83,6 +85,16 @@ class LauncherTest {
         CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "inspect", "no such store");
         assertEquals(3, run.exitCode());
         assertEquals("penstock: no such store: no such file\n", run.err());
+    }
+
+    @Test
+    void readsAFormatOfAJarThatIsNamed() throws Exception {
+        Path jar = FormatJar.write(elsewhere.resolve("tok.jar"), TokProvider.class);
+        Path tokens = Files.write(elsewhere.resolve("x.tok"), new byte[64]);
+        CommandRun run = launch(Map.of("PENSTOCK_CLASS_PATH", jar.toString()), checkout.resolve("penstock"), "inspect",
+                tokens.toString(), "--json");
+        assertEquals("tok", run.json().get("kind"), run.err());
+        assertEquals(3, launch(Map.of(), checkout.resolve("penstock"), "inspect", tokens.toString()).exitCode());
     }
 
     @Test

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.format.npy.NpyValue;
+import io.penstock.format.numpy.NpyValue;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.io.LittleEndian;
 import io.penstock.memory.DType;

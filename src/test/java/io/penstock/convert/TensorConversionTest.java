@@ -13,7 +13,6 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
@@ -157,7 +156,7 @@ class TensorConversionTest {
         byte[] bytes = new byte[6 * 4 * 10_000];
         new Random(5).nextBytes(bytes);
         Files.write(raw, bytes);
-        OpenOptions options = OpenOptions.as(StoreFormat.RAW).withDType(DType.F32).withShape(List.of(-1L, 6L));
+        OpenOptions options = OpenOptions.DEFAULT.withFormat("raw").withDType(DType.F32).withShape(List.of(-1L, 6L));
         try (Store store = Store.open(raw, options)) {
             new Conversion(store, folder.resolve("rows.npy"), TargetFormat.NPY).run();
         }

@@ -3,24 +3,16 @@ package io.penstock.crash;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /** The shim of {@code src/test/native/crash}: built by a test, steered in the JVM that it is loaded into. */
 final class CallShim {
@@ -42,7 +34,9 @@ final class CallShim {
 
     private static final Path SOURCES = Path.of("src/test/native/crash");
     private static final int TEXT_BYTES = 8192;
-    private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
+    @SuppressWarnings("restricted")
+    private static final NativeLibrary FUNCTIONS =
+            new NativeLibrary(() -> SymbolLookup.libraryLookup(System.getenv(PRELOAD), Arena.global()));
 
     private CallShim() {
     }
@@ -52,21 +46,7 @@ final class CallShim {
         if (!System.getProperty("os.name").equals("Linux") || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
             return abort("no 64-bit Linux");
         }
-        Path library = folder.resolve("libcrash_shim.so");
-        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread",
-                "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-o", library.toString()));
-        try (Stream<Path> sources = Files.list(SOURCES)) {
-            sources.map(Path::toString).filter(file -> file.endsWith(".c")).sorted().forEach(command::add);
-        }
-        Process compiler;
-        try {
-            compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
-        } catch (IOException e) {
-            return abort("no C compiler: " + e.getMessage());
-        }
-        String output = new String(compiler.getInputStream().readAllBytes());
-        assertEquals(0, compiler.waitFor(), output);
-        return library;
+        return NativeLibrary.compileC(folder.resolve("libcrash_shim.so"), SOURCES, "-fvisibility=hidden");
     }
 
     /** Watches the files below a folder from now on, and has no plan; null watches nothing. */
@@ -107,22 +87,7 @@ final class CallShim {
         return kinds.stream().mapToInt(kind -> 1 << kind.ordinal()).sum();
     }
 
-    /** A call whose types follow from the arguments. */
-    @SuppressWarnings("restricted")
     private static Object call(String function, MemoryLayout result, Object... arguments) {
-        MemoryLayout[] types = Stream.of(arguments).map(argument -> switch (argument) {
-            case Integer _ -> ValueLayout.JAVA_INT;
-            case Long _ -> ValueLayout.JAVA_LONG;
-            default -> ValueLayout.ADDRESS;
-        }).toArray(MemoryLayout[]::new);
-        FunctionDescriptor type = result == null ? FunctionDescriptor.ofVoid(types)
-                : FunctionDescriptor.of(result, types);
-        try {
-            return HANDLES.computeIfAbsent(function, name -> Linker.nativeLinker().downcallHandle(
-                    SymbolLookup.libraryLookup(System.getenv(PRELOAD), Arena.global()).findOrThrow(name), type))
-                    .invokeWithArguments(arguments);
-        } catch (Throwable t) {
-            throw new AssertionError(function, t);
-        }
+        return FUNCTIONS.call(function, result, arguments);
     }
 }

@@ -32,7 +32,6 @@ import io.penstock.sampling.Checkpoint;
 import io.penstock.sampling.LoaderState;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.testing.Digests;
@@ -71,7 +70,7 @@ final class Writers {
     private static final Tokenizer TOKENIZER = Tokenizer.of("gpt2");
     private static final String CHECKPOINT = Checkpoint.FILE_NAME;
     /** The folder has files of others too. */
-    private static final OpenOptions TARS = OpenOptions.as(StoreFormat.WEBDATASET);
+    private static final OpenOptions TARS = OpenOptions.DEFAULT.withFormat("webdataset");
     private static final long SAMPLES_OF_SHARD = 2;
     private static final int OLD = 1;
     private static final int NEW = 2;

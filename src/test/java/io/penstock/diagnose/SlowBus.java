@@ -7,6 +7,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The host device behind a bus on which each copy to the device takes a while longer, however small it is: as a driver
@@ -94,8 +95,8 @@ record SlowBus(Device device, Runnable delay) implements Device {
         }
 
         @Override
-        public void launch(Kernel kernel, int blocks, long[] words) {
-            stream.launch(kernel, blocks, words);
+        public void launch(Kernel kernel, int blocks, MemorySegment arguments) {
+            stream.launch(kernel, blocks, arguments);
         }
 
         @Override

@@ -2,32 +2,25 @@ package io.penstock.dlpack;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
- * The other side of DLPack, in C: {@code src/test/native/dlpack_*.c}, built once for the tests that need it. A machine
+ * The other side of DLPack, in C: {@code src/test/native/dlpack}, built once for the tests that need it. A machine
  * without a C compiler skips them.
  */
 public final class NativePeer {
 
-    private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
-    private static SymbolLookup functions;
+    private static NativeLibrary functions;
 
     private NativePeer() {
     }
@@ -45,21 +38,14 @@ public final class NativePeer {
         }
         Path folder = Files.createTempDirectory("dlpack");
         Path library = folder.resolve("libdlpack_peer.so");
-        Process compiler;
         try {
-            compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror",
-                    "-o", library.toString(), "src/test/native/dlpack_consumer.c", "src/test/native/dlpack_producer.c")
-                    .redirectErrorStream(true).start();
-        } catch (IOException e) {
+            SymbolLookup symbols = SymbolLookup.libraryLookup(
+                    NativeLibrary.compileC(library, Path.of("src/test/native/dlpack")), Arena.global());
+            functions = new NativeLibrary(() -> symbols);
+        } finally {
+            Files.deleteIfExists(library);
             Files.delete(folder);
-            abort("no C compiler: " + e.getMessage());
-            return;
         }
-        String output = new String(compiler.getInputStream().readAllBytes());
-        assertEquals(0, compiler.waitFor(), output);
-        functions = SymbolLookup.libraryLookup(library, Arena.global());
-        Files.delete(library);
-        Files.delete(folder);
     }
 
     // ---- the consumer
@@ -188,21 +174,7 @@ public final class NativePeer {
         return form == DLPackForm.VERSIONED ? 1 : 0;
     }
 
-    /** A call whose types follow from the arguments: pointers are segments, or numbers. */
-    @SuppressWarnings("restricted")
     private static Object call(String function, MemoryLayout result, Object... arguments) {
-        MemoryLayout[] types = Stream.of(arguments).map(argument -> switch (argument) {
-            case Integer _ -> ValueLayout.JAVA_INT;
-            case Long _ -> JAVA_LONG;
-            default -> ValueLayout.ADDRESS;
-        }).toArray(MemoryLayout[]::new);
-        FunctionDescriptor type = result == null ? FunctionDescriptor.ofVoid(types)
-                : FunctionDescriptor.of(result, types);
-        try {
-            return HANDLES.computeIfAbsent(function, name -> Linker.nativeLinker().downcallHandle(
-                    functions.findOrThrow(name), type)).invokeWithArguments(arguments);
-        } catch (Throwable t) {
-            throw new AssertionError(function, t);
-        }
+        return functions.call(function, result, arguments);
     }
 }

@@ -1,7 +1,6 @@
 package io.penstock.fuzz;
 
 import io.penstock.store.Fixtures;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,7 +9,7 @@ import java.nio.file.Path;
 /** A folder that Hugging Face's {@code save_to_disk} wrote: what lists its files, and one of them. */
 final class ArrowFolderFuzz {
 
-    static final FuzzTarget TARGET = seeded(StoreFuzz.of("", StoreFormat.ARROW, "d/state.json",
+    static final FuzzTarget TARGET = seeded(StoreFuzz.of("", "arrow", "d/state.json",
             "d/data-00000-of-00002.arrow", "d/data-00001-of-00002.arrow").opening("d"));
 
     private ArrowFolderFuzz() {

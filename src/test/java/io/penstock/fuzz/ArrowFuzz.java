@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -15,7 +14,7 @@ final class ArrowFuzz {
     /** Fixtures that are folders are seeds of {@link ArrowFolderFuzz}. */
     private static final String NO_KIND = "";
 
-    static final FuzzTarget TARGET = seeded(StoreFuzz.of(NO_KIND, StoreFormat.ARROW, "x.arrow"));
+    static final FuzzTarget TARGET = seeded(StoreFuzz.of(NO_KIND, "arrow", "x.arrow"));
 
     private ArrowFuzz() {
     }

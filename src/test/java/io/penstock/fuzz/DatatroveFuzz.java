@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** datatrove's tokenized files: the index and the metadata, which are small, then the tokens and the loss mask. */
 final class DatatroveFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("datatrove", StoreFormat.DATATROVE,
+    static final FuzzTarget TARGET = StoreFuzz.of("datatrove", "datatrove",
             "x.ds.index", "x.ds.metadata", "x.ds", "x.ds.loss").opening("x.ds");
 
     private DatatroveFuzz() {

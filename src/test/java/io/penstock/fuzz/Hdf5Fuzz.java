@@ -2,7 +2,6 @@ package io.penstock.fuzz;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -30,7 +29,7 @@ record Hdf5Fuzz(StoreFuzz store) implements FuzzTarget {
     static final FuzzTarget TARGET = new Hdf5Fuzz(seeded());
 
     private static StoreFuzz seeded() {
-        StoreFuzz store = StoreFuzz.of("hdf5", StoreFormat.HDF5, FILE);
+        StoreFuzz store = StoreFuzz.of("hdf5", "hdf5", FILE);
         for (String name : SEEDS) {
             try (InputStream in = Hdf5Fuzz.class.getResourceAsStream("/hdf5/" + name)) {
                 store = store.seededBy(in.readAllBytes());

@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** Image files as stores, JPEG and PNG; their decoders have targets of their own, which get further. */
 final class ImagesFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("images", StoreFormat.IMAGES, "x.img").upTo(8 << 10);
+    static final FuzzTarget TARGET = StoreFuzz.of("images", "images", "x.img").upTo(8 << 10);
 
     private ImagesFuzz() {
     }

@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** llm.c's data files. */
 final class LlmcFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("llmc", StoreFormat.LLMC, "x.bin");
+    static final FuzzTarget TARGET = StoreFuzz.of("llmc", "llmc", "x.bin");
 
     private LlmcFuzz() {
     }

@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** MosaicML's compressed shards and their index. */
 final class MdsZstdFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("mds", StoreFormat.MDS,
+    static final FuzzTarget TARGET = StoreFuzz.of("mds", "mds",
             "index.json", "shard.00000.mds.zstd", "shard.00001.mds.zstd").opening("");
 
     private MdsZstdFuzz() {

@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** Raw tokens. */
 final class NanogptFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("nanogpt", StoreFormat.NANOGPT, "x.bin");
+    static final FuzzTarget TARGET = StoreFuzz.of("nanogpt", "nanogpt", "x.bin");
 
     private NanogptFuzz() {
     }

@@ -1,7 +1,6 @@
 package io.penstock.fuzz;
 
 import io.penstock.store.Fixtures;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,7 @@ import java.util.stream.Stream;
 /** Archives of arrays: the zip directory, zip64 as well, deflated members, the headers in them. */
 final class NpzFuzz {
 
-    private static final StoreFuzz FILE = StoreFuzz.of("npz", StoreFormat.NPZ, "x.npz");
+    private static final StoreFuzz FILE = StoreFuzz.of("npz", "npz", "x.npz");
 
     static final FuzzTarget TARGET = new FuzzTarget() {
 

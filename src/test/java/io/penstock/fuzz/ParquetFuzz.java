@@ -1,7 +1,6 @@
 package io.penstock.fuzz;
 
 import io.penstock.store.Fixtures;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -13,7 +12,7 @@ final class ParquetFuzz {
         "fixed-lists", "required", "no-row-group", "long-values", "../nested/int96", "../nested/small/nested",
         "../nested/small/nested_v2", "../nested/small/lists", "../nested/small/lists_v2"};
 
-    static final FuzzTarget TARGET = seeded(StoreFuzz.of("parquet", StoreFormat.PARQUET, "x.parquet"));
+    static final FuzzTarget TARGET = seeded(StoreFuzz.of("parquet", "parquet", "x.parquet"));
 
     private ParquetFuzz() {
     }

@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** One safetensors file. */
 final class SafetensorsFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("safetensors", StoreFormat.SAFETENSORS, "x.safetensors");
+    static final FuzzTarget TARGET = StoreFuzz.of("safetensors", "safetensors", "x.safetensors");
 
     private SafetensorsFuzz() {
     }

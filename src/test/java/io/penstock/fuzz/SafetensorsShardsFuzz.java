@@ -1,7 +1,6 @@
 package io.penstock.fuzz;
 
 import io.penstock.store.Fixtures;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +13,7 @@ final class SafetensorsShardsFuzz {
     private static final String[] NAMES = {"model.safetensors.index.json", "model-00001-of-00003.safetensors",
         "model-00002-of-00003.safetensors", "model-00003-of-00003.safetensors"};
 
-    private static final StoreFuzz FILES = StoreFuzz.of("safetensors", StoreFormat.SAFETENSORS, NAMES);
+    private static final StoreFuzz FILES = StoreFuzz.of("safetensors", "safetensors", NAMES);
 
     static final FuzzTarget TARGET = new FuzzTarget() {
 

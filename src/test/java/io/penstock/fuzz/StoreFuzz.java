@@ -2,7 +2,6 @@ package io.penstock.fuzz;
 
 import io.penstock.store.Fixtures;
 import io.penstock.store.OpenOptions;
-import io.penstock.store.StoreFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,8 +23,8 @@ record StoreFuzz(String kind, List<List<byte[]>> stores, OpenOptions options, St
         List<String> names) implements FuzzTarget {
 
     /** Stores of a format; the first file is the one that is opened. */
-    static StoreFuzz of(String kind, StoreFormat format, String... names) {
-        return new StoreFuzz(kind, List.of(), OpenOptions.as(format), names[0], DEFAULT_MAX_BYTES,
+    static StoreFuzz of(String kind, String format, String... names) {
+        return new StoreFuzz(kind, List.of(), OpenOptions.DEFAULT.withFormat(format), names[0], DEFAULT_MAX_BYTES,
                 List.of(names));
     }
 

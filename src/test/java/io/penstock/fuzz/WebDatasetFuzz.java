@@ -1,11 +1,10 @@
 package io.penstock.fuzz;
 
-import io.penstock.store.StoreFormat;
 
 /** Tars in all their formats; compressed ones too, for a shard's first bytes say what it is. */
 final class WebDatasetFuzz {
 
-    static final FuzzTarget TARGET = StoreFuzz.of("webdataset", StoreFormat.WEBDATASET, "x.tar");
+    static final FuzzTarget TARGET = StoreFuzz.of("webdataset", "webdataset", "x.tar");
 
     private WebDatasetFuzz() {
     }

@@ -13,7 +13,7 @@
  * <pre>{@code
  * // Megatron-LM's index and tokens.
  * final class MegatronFuzz {
- *     static final FuzzTarget TARGET = StoreFuzz.of("megatron", StoreFormat.MEGATRON, "x.idx", "x.bin");
+ *     static final FuzzTarget TARGET = StoreFuzz.of("megatron", "megatron", "x.idx", "x.bin");
  * }
  * }</pre>
  *

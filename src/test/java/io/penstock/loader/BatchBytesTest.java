@@ -9,7 +9,6 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.TensorSpec;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import io.penstock.testing.Digests;
@@ -69,7 +68,7 @@ class BatchBytesTest {
     /** Every batch of two epochs as text: its number, samples, shapes and the digest of each field. */
     private static List<String> run(Path file, Collator collator, Settings s) throws Exception {
         List<String> batches = new ArrayList<>();
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 Device device = Device.host();
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).collator(collator)
                         .batchSize(BATCH).shuffle(11).endEpoch(EPOCHS).device(device)
@@ -99,7 +98,7 @@ class BatchBytesTest {
     void batchesHoldTheWindowsThatTheirSamplesName() throws Exception {
         Path file = Corpora.rawU16(folder, 10_000, 2);
         ByteBuffer raw = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(5)
                         .collator(CausalLm.widened(TokenWidth.I64)).endEpoch(1).open()) {
             boolean[] seen = new boolean[(10_000 - LENGTH - 1) / LENGTH + 1];

@@ -3,7 +3,6 @@ package io.penstock.loader;
 import io.penstock.collate.CausalLm;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.ReadMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
 import java.io.BufferedReader;
@@ -29,7 +28,7 @@ final class ColdTrainer {
     public static void main(String[] args) throws Exception {
         long readAhead = Long.parseLong(args[2]);
         var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
-        try (TokenStore store = TokenStore.open(Path.of(args[0]), StoreFormat.NANOGPT)) {
+        try (TokenStore store = TokenStore.open(Path.of(args[0]), "nanogpt")) {
             store.fingerprint();
             DataLoaderBuilder settings = DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false))
                     .collator(CausalLm.narrow()).batchSize(BATCH).shuffle(SEED).readMode(ReadMode.of(args[1]))

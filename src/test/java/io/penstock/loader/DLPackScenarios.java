@@ -1,6 +1,5 @@
 package io.penstock.loader;
 
-import static io.penstock.device.cuda.CudaSimulator.calls;
 import static io.penstock.device.cuda.CudaSimulator.holdCopies;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -21,7 +21,6 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import io.penstock.testing.MemoryTokenStore;
@@ -323,7 +322,7 @@ class DataLoaderTest {
             throws Exception {
         var collating = new CountDownLatch(1);
         Path file = Corpora.rawU16(folder, 1_001, 1);
-        try (TokenStore mapped = TokenStore.open(file, StoreFormat.NANOGPT)) {
+        try (TokenStore mapped = TokenStore.open(file, "nanogpt")) {
             var closer = new Thread[1];
             DataLoader loader = DataLoader.of(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
                     .readMode(ReadMode.PREAD).transfer(transfer).leases(LeaseMode.SHARED)

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Permutation;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -42,7 +41,7 @@ class HugeStoreTest {
     void aTrillionSamplesShuffleAndResumeAnywhereAtOnce() throws IOException {
         Path file = sparse();
         var random = new SplittableRandom(8);
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT)) {
+        try (TokenStore store = TokenStore.open(file, "nanogpt")) {
             TokenWindows windows = TokenWindows.of(store, LENGTH, 1, true);
             assertEquals(SAMPLES, windows.size());
             for (int i = 0; i < 10; i++) {

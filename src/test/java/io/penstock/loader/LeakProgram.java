@@ -2,7 +2,6 @@ package io.penstock.loader;
 
 import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.Leak;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.CapturedLog;
 import java.io.IOException;
@@ -50,7 +49,7 @@ public final class LeakProgram {
 
     private static void useAndClose(Path path) throws IOException {
         for (LeaseMode leases : LeaseMode.values()) {
-            try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+            try (TokenStore store = TokenStore.open(path, "nanogpt");
                     DataLoader loader = DataLoader.of(TokenWindows.of(store, 64)).batchSize(4).leases(leases).open()) {
                 for (int i = 0; i < 20; i++) {
                     Batch batch = loader.next();
@@ -66,7 +65,7 @@ public final class LeakProgram {
     }
 
     private static void dropStore(Path path) throws IOException {
-        TokenStore.open(path, StoreFormat.NANOGPT);
+        TokenStore.open(path, "nanogpt");
     }
 
     private static void dropLoader() {

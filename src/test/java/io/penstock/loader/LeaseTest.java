@@ -42,7 +42,6 @@ class LeaseTest {
                 .transfer(transfer);
     }
 
-
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aTensorReadAfterCloseThrowsAndNeverShowsALaterBatch(TransferMode transfer) {

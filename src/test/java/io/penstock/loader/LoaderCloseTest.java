@@ -11,7 +11,6 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
-import io.penstock.device.host.HostDevice;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.CapturedLog;
 import java.io.ByteArrayOutputStream;
@@ -128,7 +127,7 @@ class LoaderCloseTest {
             @TempDir Path folder) throws Exception {
         Path file = npy(folder);
         var map = new HeldMap(0, false);
-        Device device = new HostDevice();
+        Device device = Device.host();
         try (TensorStore store = TensorStore.open(file)) {
             Dataset rows = TensorRows.of(store);
             Dataset named = Mapped.of(rows, rows.fields().getFirst().name(),

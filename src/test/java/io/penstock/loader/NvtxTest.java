@@ -2,9 +2,9 @@ package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.penstock.device.cuda.ChildJvm;
+import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,17 +25,8 @@ class NvtxTest {
 
     @BeforeAll
     static void compileTool() throws IOException, InterruptedException {
-        tool = folder.resolve("libnvtx_recorder.so");
-        Process compiler;
-        try {
-            compiler = new ProcessBuilder("cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror",
-                    "-o", tool.toString(), "src/test/native/nvtx_recorder.c").redirectErrorStream(true).start();
-        } catch (IOException e) {
-            abort("no C compiler: " + e.getMessage());
-            return;
-        }
-        String output = new String(compiler.getInputStream().readAllBytes());
-        assertEquals(0, compiler.waitFor(), output);
+        tool = NativeLibrary.compileC(
+                folder.resolve("libnvtx_recorder.so"), Path.of("src/test/native/nvtx_recorder.c"));
     }
 
     private static List<String> calls(String variable) throws IOException, InterruptedException {

@@ -14,7 +14,6 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
 import io.penstock.sampling.Permutation;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -93,7 +92,7 @@ class ReadAheadTest {
      */
     private void assertReadAhead(long bytes, int batchesAhead) throws Exception {
         Path path = cold(FILE_BYTES);
-        try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT); MappedFile file = MappedFile.open(path)) {
+        try (TokenStore store = TokenStore.open(path, "nanogpt"); MappedFile file = MappedFile.open(path)) {
             store.fingerprint();
             BitSet expected = resident(file);
             assertTrue(expected.cardinality() < 200, expected.cardinality() + " pages are in the page cache already");
@@ -128,7 +127,7 @@ class ReadAheadTest {
 
     @Test
     void aNegativeReadAheadIsRefused() throws IOException {
-        try (TokenStore store = TokenStore.open(cold(FILE_BYTES), StoreFormat.NANOGPT)) {
+        try (TokenStore store = TokenStore.open(cold(FILE_BYTES), "nanogpt")) {
             assertThrows(IllegalArgumentException.class, () -> windows(store).readAhead(-1));
         }
     }
@@ -139,7 +138,7 @@ class ReadAheadTest {
         Path path = cold(windows * 2 * WINDOW_TOKENS);
         String name = "ahead-moves";
         for (long readAhead : new long[] {0, 1, 1 << 20, 1L << 40}) {
-            try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+            try (TokenStore store = TokenStore.open(path, "nanogpt");
                     DataLoader loader = windows(store).workers(3).name(name).readAhead(readAhead).endEpoch(6).open()) {
                 for (long epoch : new long[] {0, 1, 4, 2}) {
                     loader.seek(epoch);
@@ -176,7 +175,7 @@ class ReadAheadTest {
     @Test
     void aFileThatShrinksWhileItIsReadAheadIsAnErrorThatNamesIt() throws IOException {
         Path path = cold(FILE_BYTES);
-        try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(path, "nanogpt");
                 DataLoader loader = windows(store).workers(2).open()) {
             loader.next().close();
             try (var file = new RandomAccessFile(path.toFile(), "rw")) {
@@ -199,7 +198,7 @@ class ReadAheadTest {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         String name = "ahead-steady";
         int measured = 1_500;
-        try (TokenStore store = TokenStore.open(path, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(path, "nanogpt");
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(BATCH).shuffle(1).workers(1)
                         .name(name).open()) {
             Thread worker = Thread.getAllStackTraces().keySet().stream()

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.ReadMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
@@ -63,7 +62,7 @@ class RewrittenFileTest {
     @CsvSource({"MMAP, 2", "PREAD, 2", "AUTO, 2", "MMAP, 0", "PREAD, 0"})
     void theLoaderFailsByItsNameFromThereOn(ReadMode read, int workers) throws IOException {
         Path file = Corpora.rawU16(folder, 500_000, 1);
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
                         .readMode(read).workers(workers).open()) {
             for (int i = 0; i < 50; i++) {

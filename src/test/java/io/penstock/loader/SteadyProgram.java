@@ -7,7 +7,6 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.ReadMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
@@ -53,7 +52,7 @@ final class SteadyProgram {
         long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
         String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases;
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1).name(name)
                         .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases).open()) {

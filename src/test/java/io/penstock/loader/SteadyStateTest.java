@@ -9,7 +9,6 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.cuda.ChildJvm;
 import io.penstock.io.ReadMode;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
@@ -63,7 +62,7 @@ class SteadyStateTest {
         Path file = Corpora.rawU16(folder, 100_000, 4);
         String name = "abandoned-" + transfer + "-" + byException;
         for (int round = 0; round < 20; round++) {
-            try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+            try (TokenStore store = TokenStore.open(file, "nanogpt");
                     DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(3).name(name)
                             .transfer(transfer).open()) {
                 for (Batch batch : loader.epoch()) {
@@ -89,7 +88,7 @@ class SteadyStateTest {
         for (ReadMode read : ReadMode.values()) {
             for (boolean widened : new boolean[] {false, true}) {
                 Path file = Corpora.rawU16(folder, 500_000, read.ordinal() + (widened ? 10 : 5));
-                try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+                try (TokenStore store = TokenStore.open(file, "nanogpt");
                         DataLoader loader = DataLoader.of(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
                                 .collator(widened ? CausalLm.widened(TokenWidth.I32) : CausalLm.narrow())
                                 .readMode(read).workers(2).open()) {

@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.device.host.HostDevice;
+import io.penstock.device.Device;
 import io.penstock.os.ThreadLimitException;
 
 /** Opens a loader where the OS has no thread for every worker. Run by {@link ThreadLimitTest}. */
@@ -15,7 +15,7 @@ public final class ThreadLimitProgram {
      * @param transfer how batches are lent
      */
     public static void main(String[] transfer) {
-        try (HostDevice device = new HostDevice()) {
+        try (Device device = Device.host()) {
             DataLoader.of(new ByteRows(1_000, 32)).batchSize(8).workers(200).device(device)
                     .transfer(TransferMode.valueOf(transfer[0])).name("limited").open();
             System.out.println("opened");

@@ -14,7 +14,6 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.memory.DType;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.lang.foreign.ValueLayout;
@@ -502,7 +501,7 @@ final class TransferScenarios {
         Path folder = Files.createTempDirectory("scenario");
         Path file = Corpora.rawU16(folder, 20_000, 5);
         byte[] raw = Files.readAllBytes(file);
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 var trainer = new SimulatedTrainer(0);
                 PinnedBuffer result = trainer.device.allocatePinned(1 << 16);
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).shuffle(3)

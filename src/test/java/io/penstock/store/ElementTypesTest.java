@@ -75,7 +75,7 @@ class ElementTypesTest {
         List<Long> expected = numbers(truth("truths").get("truths.npy"));
         byte[] file = Files.readAllBytes(HOME.resolve("truths.npy"));
         Path raw = Files.write(folder.resolve("truths"), Arrays.copyOfRange(file, 128, file.length));
-        try (Store store = Store.open(raw, OpenOptions.as(StoreFormat.RAW).withDType(DType.BOOL)
+        try (Store store = Store.open(raw, OpenOptions.DEFAULT.withFormat("raw").withDType(DType.BOOL)
                 .withShape(List.of(-1L, 5L)))) {
             assertTruths(expected, (TensorStore) store);
         }

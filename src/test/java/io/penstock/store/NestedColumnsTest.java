@@ -105,7 +105,7 @@ class NestedColumnsTest {
         bytes[at] = (byte) 0xC0;
         Path damaged = Files.write(folder.resolve("damaged"), bytes);
         try (RecordStore whole = RecordStore.open(file(name)); RecordStore store = RecordStore.open(damaged,
-                OpenOptions.as(name.endsWith("arrow") ? StoreFormat.ARROW : StoreFormat.PARQUET))) {
+                OpenOptions.DEFAULT.withFormat(name.endsWith("arrow") ? "arrow" : "parquet"))) {
             for (long row = 0; row < store.size(); row++) {
                 if (row != 1) {
                     assertEquals(json(whole, row), json(store, row));

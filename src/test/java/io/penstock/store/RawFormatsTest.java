@@ -61,15 +61,15 @@ class RawFormatsTest {
             assertThrows(IndexOutOfBoundsException.class, () -> store.documentStart(2));
         }
         Path six = write("six.bin", new byte[6]);
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(six, StoreFormat.NANOGPT, DType.U32));
-        TokenStore.open(six, StoreFormat.NANOGPT, DType.U8).close();
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(six, told("nanogpt", DType.U32)));
+        TokenStore.open(six, told("nanogpt", DType.U8)).close();
     }
 
     @Test
     void aFileOfNoFormatIsRefusedUnlessItsFormatIsTold() throws IOException {
         Path text = write("notes.txt", "some text".getBytes());
         assertRefused(text, "notes.txt: no format recognised", "llmc");
-        TokenStore.open(text, StoreFormat.NANOGPT, DType.U8).close();
+        TokenStore.open(text, told("nanogpt", DType.U8)).close();
     }
 
     @Test
@@ -149,8 +149,8 @@ class RawFormatsTest {
             assertRefused(datatrove(15, metadata, 2, 5), "x.ds: at byte 10: a file of 15 bytes, expected 10");
         }
         Path told = datatrove(20, "gpt2|4", 2, 5);
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(told, StoreFormat.DATATROVE, DType.U16));
-        TokenStore.open(told, StoreFormat.DATATROVE, DType.U32).close();
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(told, told("datatrove", DType.U16)));
+        TokenStore.open(told, told("datatrove", DType.U32)).close();
     }
 
     @Test
@@ -270,5 +270,9 @@ class RawFormatsTest {
     @Test
     void namesWithControlCharactersStayOnOneLine() throws IOException {
         assertRefused(write("two\nlines.bin", new byte[3]), "two\\u000alines.bin");
+    }
+
+    private static OpenOptions told(String format, DType dtype) {
+        return OpenOptions.DEFAULT.withFormat(format).withDType(dtype);
     }
 }

@@ -241,17 +241,17 @@ class StoreFixturesTest {
     @Test
     void aFormatThatIsToldIsNotLookedFor() throws IOException {
         Path bin = Fixtures.path("megatron/u16_docs.bin");
-        try (TokenStore raw = TokenStore.open(bin, StoreFormat.NANOGPT);
-                TokenStore wide = TokenStore.open(bin, StoreFormat.NANOGPT, DType.U32);
-                TokenStore megatron = TokenStore.open(bin, StoreFormat.MEGATRON)) {
+        try (TokenStore raw = TokenStore.open(bin, "nanogpt");
+                TokenStore wide = TokenStore.open(bin, told("nanogpt", DType.U32));
+                TokenStore megatron = TokenStore.open(bin, "megatron")) {
             assertEquals(1, raw.documentCount());
             assertEquals(10952, raw.tokenCount());
             assertEquals(5476, wide.tokenCount());
             assertEquals(40, megatron.documentCount());
         }
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(bin, StoreFormat.LLMC));
-        assertThrows(MalformedStoreException.class, () -> TokenStore.open(bin, StoreFormat.MEGATRON, DType.I32));
-        assertThrows(IllegalArgumentException.class, () -> TokenStore.open(bin, StoreFormat.NANOGPT, DType.F32));
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(bin, "llmc"));
+        assertThrows(MalformedStoreException.class, () -> TokenStore.open(bin, told("megatron", DType.I32)));
+        assertThrows(IllegalArgumentException.class, () -> TokenStore.open(bin, told("nanogpt", DType.F32)));
     }
 
     @Test
@@ -270,5 +270,9 @@ class StoreFixturesTest {
     void noSuchFileIsSaidSo() {
         String message = assertThrows(IOException.class, () -> TokenStore.open(Path.of("absent/corpus"))).getMessage();
         assertTrue(message.contains("absent/corpus") && message.contains("no such file"), message);
+    }
+
+    private static OpenOptions told(String format, DType dtype) {
+        return OpenOptions.DEFAULT.withFormat(format).withDType(dtype);
     }
 }

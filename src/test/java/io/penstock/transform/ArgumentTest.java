@@ -62,9 +62,9 @@ class ArgumentTest {
         refused("5 channels, expected 1 to 4", () -> ImageTransform.of(Layout.NHWC, 5, 4, 4));
         refused("a crop of 5 x 4 of images of 4 x 4", () -> ImageTransform.of(Layout.NHWC, 3, 4, 4).crop(5, 4));
         refused("channel 0: mean 0.0, standard deviation 0.0",
-                () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalise(new float[1], new float[1]));
+                () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalize(new float[1], new float[1]));
         refused("3 means and 1 deviations for images of 1 channels",
-                () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalise(new float[3], new float[1]));
+                () -> ImageTransform.of(Layout.NHWC, 1, 4, 4).normalize(new float[3], new float[1]));
     }
 
     @Test

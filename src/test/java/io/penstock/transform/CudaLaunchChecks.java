@@ -9,13 +9,17 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.Kernel;
+import io.penstock.device.OpenStage;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
 import java.lang.management.ManagementFactory;
 
 /** What runs over the simulated CUDA runtime, in a JVM of its own: each method is a check, named as the argument. */
@@ -84,9 +88,10 @@ public final class CudaLaunchChecks {
 
     static void argumentsThatAreWrongAreRefused() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
-            Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 1, new long[4]));
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, new long[5]));
+            Kernel kernel = CastTransform.KERNEL;
+            assertThrows(IllegalArgumentException.class,
+                    () -> stream.launch(kernel, 1, kernel.newArguments().asSlice(8)));
+            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, kernel.newArguments()));
             assertEquals(0, CudaSimulator.calls("cudaLibraryLoadData"));
         }
     }
@@ -120,6 +125,46 @@ public final class CudaLaunchChecks {
         CudaSimulator.reset();
     }
 
+    /** What a loader's order must hold: the stage behind the copy, the reader behind the stage, and the next stage. */
+    static void aStagesOutputIsWrittenInOrderOrItIsAViolation() {
+        SlabLayout fields = SlabLayout.of(new TensorSpec("tokens", DType.U16, 1, 9));
+        try (Device device = Device.cuda(0); DeviceStream copies = device.openStream("copies");
+                DeviceStream train = device.openStream("train"); PinnedBuffer pinned = device.allocatePinned(18);
+                DeviceBuffer tokens = device.allocate(18); DeviceBuffer ids = device.allocate(64);
+                DeviceEvent ready = device.openEvent(EventWait.BLOCK);
+                DeviceEvent used = device.openEvent(EventWait.SPIN);
+                OpenStage stage = TokenStage.of(DType.I64).outputs(TokenStage.Output.INPUT_IDS).open(device, fields)) {
+            device.makeCurrent();
+            var inputs = new DeviceFields(fields);
+            var outputs = new DeviceFields(stage.outputs());
+            inputs.setAddress(0, tokens.address());
+            outputs.setAddress(0, ids.address());
+            Runnable batch = () -> {
+                copies.copyToDevice(tokens, 0, pinned, 0, 18);
+                inputs.begin(1);
+                outputs.begin(1);
+                stage.enqueue(copies, inputs, outputs);
+                copies.record(ready);
+            };
+            Runnable step = () -> CudaSimulator.launchReader(train.handle(), ids.address(), 64, 10);
+            for (int i = 0; i < 3; i++) {
+                copies.waitFor(used);
+                batch.run();
+                train.waitFor(ready);
+                step.run();
+                train.record(used);
+            }
+            assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+            batch.run();                                    // over what the last step reads
+            assertEquals(1, CudaSimulator.violations(), CudaSimulator.violationText());
+            step.run();                                     // before the stage has written
+            assertEquals(2, CudaSimulator.violations(), CudaSimulator.violationText());
+            copies.synchronize();
+            train.synchronize();
+        }
+        CudaSimulator.reset();
+    }
+
     static void aCallThatFailsIsNamedWithWhatToDo() {
         failing("cudaLibraryLoadData", 200, "cudaErrorInvalidKernelImage", "build it anew");
         failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice", "older than all that the fatbin is for");
@@ -135,23 +180,25 @@ public final class CudaLaunchChecks {
     private static void failing(String call, int status, String name, String advice) {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
             device.makeCurrent();
-            Kernel kernel = new Kernel("penstock_cast", 5, words -> { });
+            Kernel kernel = CastTransform.KERNEL;
             CudaSimulator.fail(call, status);
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            DeviceException e = assertThrows(
+                    DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals(call, e.call());
             assertEquals(status, e.status());
             assertTrue(e.getMessage().startsWith("cuda:0: " + call + ": " + name + " (" + status + "): ")
                     && e.getMessage().contains(advice), e.getMessage());
             CudaSimulator.fail("", 0);
-            stream.launch(kernel, 1, new long[5]);
+            stream.launch(kernel, 1, kernel.newArguments());
             stream.synchronize();
         }
     }
 
     static void aKernelThatTheFatbinLacksIsNamed() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
-            Kernel kernel = new Kernel("penstock_nothing", 5, words -> { });
-            DeviceException e = assertThrows(DeviceException.class, () -> stream.launch(kernel, 1, new long[5]));
+            Kernel kernel = new Kernel("penstock_nothing", CastTransform.KERNEL.layout(), _ -> { });
+            DeviceException e = assertThrows(
+                    DeviceException.class, () -> stream.launch(kernel, 1, kernel.newArguments()));
             assertEquals("cudaLibraryGetKernel", e.call());
             assertTrue(e.getMessage().contains("no kernel penstock_nothing in the fatbin")
                     && e.getMessage().contains("another version"), e.getMessage());
@@ -162,7 +209,7 @@ public final class CudaLaunchChecks {
     static void launch() {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("own")) {
             device.makeCurrent();
-            stream.launch(new Kernel("penstock_cast", 5, words -> { }), 1, new long[5]);
+            stream.launch(CastTransform.KERNEL, 1, CastTransform.KERNEL.newArguments());
             System.out.println("launched");
         } catch (DeviceException e) {
             System.out.println(e.call() + " " + e.status() + " " + e.getMessage());

@@ -32,8 +32,7 @@ class CudaLaunchTest {
 
     @BeforeAll
     static void compile() throws IOException, InterruptedException {
-        kernels = NativeLab.compile(Path.of("target/native/simulated/kernels.so").toAbsolutePath(),
-                NativeLab.SOURCES.resolve("kernels.cu"));
+        kernels = CudaSimulator.buildKernels(Path.of("target/native/simulated"));
         runtime = CudaSimulator.build(Path.of("target/native/simulated").toAbsolutePath());
     }
 
@@ -41,7 +40,8 @@ class CudaLaunchTest {
     @ValueSource(strings = {
         "kernelsGiveWhatTheDefinitionsSay", "launchesOnAForeignStream", "launchingAllocatesNothing",
         "argumentsThatAreWrongAreRefused", "batchesOfALoaderAreWidenedBehindTheirCopies",
-        "aKernelThatDoesNotWaitForTheCopyIsAViolation", "aCallThatFailsIsNamedWithWhatToDo",
+        "aKernelThatDoesNotWaitForTheCopyIsAViolation", "aStagesOutputIsWrittenInOrderOrItIsAViolation",
+        "aCallThatFailsIsNamedWithWhatToDo",
         "aKernelThatTheFatbinLacksIsNamed"
     })
     void holds(String check) throws Exception {

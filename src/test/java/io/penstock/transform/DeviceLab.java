@@ -22,6 +22,11 @@ final class DeviceLab implements Lab {
     }
 
     @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
     public DeviceStream stream() {
         return stream;
     }

@@ -1,9 +1,13 @@
 package io.penstock.transform;
 
+import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 
 /** A place where transforms run: memory by address, and a stream that orders what is done with it. */
 interface Lab extends AutoCloseable {
+    /** What stages are opened for. */
+    Device device();
+
     DeviceStream stream();
 
     /** New memory with this content, good until the lab closes. */

@@ -138,7 +138,7 @@ class LoaderTransformTest {
 
     private static ImageTransform transform() {
         return ImageTransform.of(Layout.NHWC, 3, 40, 36).crop(32, 32)
-                .normalise(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
                 .to(DType.BF16, Layout.NCHW);
     }
 

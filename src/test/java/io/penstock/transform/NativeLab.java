@@ -1,13 +1,13 @@
 package io.penstock.transform;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -16,11 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** The kernels' own source, compiled for the CPU, over plain native memory; a grid is a loop. */
@@ -29,6 +26,7 @@ final class NativeLab implements Lab {
     static final Path SOURCES = Path.of("src/main/native");
 
     private final Arena arena = Arena.ofShared();
+    private final Device device = Device.host();
     private final SymbolLookup kernels;
     private final int blockDivisor;
     private final Map<Long, Long> sizes = new HashMap<>();
@@ -39,22 +37,14 @@ final class NativeLab implements Lab {
         this.blockDivisor = blockDivisor;
     }
 
-    /** Compiles C++ into a shared library; a machine without a compiler skips the test. */
-    static Path compile(Path library, Path source, String... options) throws IOException, InterruptedException {
-        Files.createDirectories(library.getParent());
-        List<String> command = new ArrayList<>(List.of("c++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror",
-                "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"));
-        command.addAll(List.of(options));
-        command.addAll(List.of("-o", library.toString(), "-x", "c++", source.toString()));
-        Process compiler;
-        try {
-            compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
-        } catch (IOException e) {
-            return abort("no C++ compiler: " + e.getMessage());
-        }
-        String output = new String(compiler.getInputStream().readAllBytes());
-        assertEquals(0, compiler.waitFor(), output);
-        return library;
+    /** Compiles the kernels; a machine without a compiler skips the test. */
+    static Path compile(Path folder) throws IOException, InterruptedException {
+        return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("kernels.cu"));
+    }
+
+    @Override
+    public Device device() {
+        return device;
     }
 
     @Override
@@ -62,16 +52,13 @@ final class NativeLab implements Lab {
         return new KernelStream();
     }
 
-    private void run(Kernel kernel, int blocks, long[] words) {
-        MemorySegment wordCount = kernels.findOrThrow(kernel.name() + "_words").reinterpret(Long.BYTES);
-        assertEquals(wordCount.get(ValueLayout.JAVA_LONG, 0), kernel.words(),
-                () -> kernel + ": words of its arguments");
+    private void run(Kernel kernel, int blocks, MemorySegment arguments) {
         MethodHandle function = Linker.nativeLinker().downcallHandle(kernels.findOrThrow(kernel.name()),
                 FunctionDescriptor.ofVoid(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
         try (Arena call = Arena.ofConfined()) {
-            MemorySegment arguments = call.allocate(ValueLayout.JAVA_LONG, kernel.words());
-            MemorySegment.copy(words, 0, arguments, ValueLayout.JAVA_LONG, 0, kernel.words());
-            function.invoke(arguments, (long) Math.ceilDiv(blocks, blockDivisor));
+            MemorySegment struct = call.allocate(kernel.layout());
+            MemorySegment.copy(arguments, 0, struct, 0, struct.byteSize());
+            function.invoke(struct, (long) Math.ceilDiv(blocks, blockDivisor));
         } catch (Throwable t) {
             throw new AssertionError(kernel.name(), t);
         }
@@ -92,14 +79,15 @@ final class NativeLab implements Lab {
 
     @Override
     public void close() {
+        device.close();
         arena.close();
     }
 
     /** Runs a kernel when it is launched. Transforms do nothing else with a stream. */
     private final class KernelStream implements DeviceStream {
         @Override
-        public void launch(Kernel kernel, int blocks, long[] words) {
-            run(kernel, blocks, words);
+        public void launch(Kernel kernel, int blocks, MemorySegment arguments) {
+            run(kernel, blocks, arguments);
         }
 
         @Override

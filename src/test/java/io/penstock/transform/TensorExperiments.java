@@ -1,12 +1,14 @@
 package io.penstock.transform;
 
 import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform.Layout;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 /** Random images and tensors, and what comes of them element by element. */
 final class TensorExperiments {
@@ -77,8 +79,8 @@ final class TensorExperiments {
         for (Layout from : Layout.values()) {
             for (Layout to : Layout.values()) {
                 for (DType dtype : IMAGE_TYPES) {
-                    all.add(images(6, 3, 61, 67, 50, 61, from, to, dtype, true));
-                    all.add(images(2, 3, 61, 67, 61, 67, from, to, dtype, false));
+                    all.add(images(6, 3, 61, 67, 50, 61, from, to, dtype, true, false));
+                    all.add(images(2, 3, 61, 67, 61, 67, from, to, dtype, false, false));
                 }
             }
         }
@@ -86,15 +88,24 @@ final class TensorExperiments {
     }
 
     private Experiment images() {
+        return images(false);
+    }
+
+    /** An image transform as a loader's stage: with fewer images than there can be, crops in a field or none. */
+    Experiment imageStage() {
+        return images(true);
+    }
+
+    private Experiment images(boolean stage) {
         int height = random.nextInt(1, 40);
         int width = random.nextInt(4) == 0 ? random.nextInt(256, 600) : random.nextInt(1, 40);
         return images(random.nextInt(1, 5), random.nextInt(1, 5), height, width, random.nextInt(1, height + 1),
                 random.nextInt(1, width + 1), Layout.values()[random.nextInt(2)], Layout.values()[random.nextInt(2)],
-                IMAGE_TYPES[random.nextInt(3)], random.nextInt(4) > 0);
+                IMAGE_TYPES[random.nextInt(3)], random.nextInt(4) > 0, stage);
     }
 
     private Experiment images(int batch, int channels, int height, int width, int cropHeight, int cropWidth,
-            Layout from, Layout to, DType dtype, boolean own) {
+            Layout from, Layout to, DType dtype, boolean own, boolean stage) {
         float scale = SCALES[random.nextInt(SCALES.length)];
         float[] mean = new float[channels];
         float[] deviation = new float[channels];
@@ -124,11 +135,29 @@ final class TensorExperiments {
             }
         }
         ImageTransform transform = ImageTransform.of(from, channels, height, width).crop(cropHeight, cropWidth)
-                .normalise(mean, deviation).to(dtype, to);
+                .normalize(mean, deviation).to(dtype, to);
+        if (stage) {
+            return stage(transform, batch, own).input("image", images).input("crops", crops)
+                    .output(StageWork.OUT + "image", target);
+        }
         return new Experiment("images " + from + " " + batch + "x" + channels + "x" + height + "x" + width + " to " + to
                 + " " + dtype + " " + cropHeight + "x" + cropWidth, (lab, at) -> transform.enqueue(lab.stream(),
                         at.get("images"), batch, own ? at.get("crops") : 0, at.get("target")))
                 .input("images", images).input("crops", crops).output("target", target);
+    }
+
+    private Experiment stage(ImageTransform transform, int batch, boolean own) {
+        int most = batch + random.nextInt(4);
+        var image = new TensorSpec("image", DType.U8, batched(most, transform.sourceShape()));
+        var work = new StageWork(own ? transform.stage("image", "crops") : transform.stage("image"), batch, image,
+                new TensorSpec("crops", DType.I32, most, 4))
+                .shape("image", batched(batch, transform.sourceShape())).shape("crops", batch, 4)
+                .expect("image", batched(batch, transform.targetShape()));
+        return new Experiment("stage of " + batch + " of " + most + " images: " + transform, work);
+    }
+
+    private static long[] batched(long batch, long[] shape) {
+        return LongStream.concat(LongStream.of(batch), LongStream.of(shape)).toArray();
     }
 
     /** Drawn as a trainer draws them; now and then outside of the image. */

@@ -30,6 +30,7 @@ class TransformTest {
         System.out.println("seed " + seed);
         List<Experiment> all = new ArrayList<>(new TokenExperiments(seed).all());
         all.addAll(new TensorExperiments(seed).all());
+        all.addAll(new StageExperiments(seed).all());
         return all;
     }
 
@@ -85,8 +86,7 @@ class TransformTest {
 
         @BeforeAll
         void compile() throws IOException, InterruptedException {
-            library = NativeLab.compile(Path.of("target/native/kernels.so").toAbsolutePath(),
-                    NativeLab.SOURCES.resolve("kernels.cu"));
+            library = NativeLab.compile(Path.of("target/native"));
         }
 
         @ParameterizedTest

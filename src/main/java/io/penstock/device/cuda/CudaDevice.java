@@ -31,7 +31,7 @@ import java.util.function.IntSupplier;
  * <p>The primary context is shared with everything else in the process that uses the runtime, a trainer above all; so
  * it is never reset, and closing releases what was opened here and no more.
  */
-public final class CudaDevice implements Device {
+final class CudaDevice implements Device {
     private final int ordinal;
     private final String name;
     private final OpenResources resources;
@@ -45,14 +45,8 @@ public final class CudaDevice implements Device {
         this.leak = Leak.watch(this, "device", name);
     }
 
-    /**
-     * Opens a device and starts CUDA on it.
-     *
-     * @param ordinal its number among the devices that are visible to this process, from 0
-     * @return the device
-     * @throws DeviceUnavailableException if it cannot be used; the message says why, and what to do
-     */
-    public static CudaDevice open(int ordinal) {
+    /** Opens a device and starts CUDA on it. */
+    static CudaDevice open(int ordinal) {
         if (ordinal < 0) {
             throw new IllegalArgumentException("device " + ordinal + ": a number from 0 is expected");
         }

@@ -11,9 +11,9 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaMemGetInfo;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
 import io.penstock.cuda.bindings.cudaDeviceProp;
-import io.penstock.device.CudaSupport;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceInfo;
+import io.penstock.device.DeviceSupport;
 import io.penstock.device.DeviceUnavailableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ import java.util.List;
  * What the CUDA devices are. Everything but the free memory is asked without starting CUDA on the device, so it is
  * known of a device that somebody else uses exclusively too.
  */
-public final class CudaInspection {
+final class CudaInspection {
     private static final int PCI_BUS_ID_BYTES = 32;
 
     private final int ordinal;
@@ -35,31 +35,25 @@ public final class CudaInspection {
         this.ordinal = ordinal;
     }
 
-    /**
-     * Looks at CUDA and its devices.
-     *
-     * @param devices where the devices are added
-     * @return whether CUDA can be used
-     */
-    public static CudaSupport inspect(List<DeviceInfo> devices) {
-        CudaPlatform platform;
+    /** Looks at CUDA and its devices. */
+    static DeviceSupport inspect() {
+        List<DeviceInfo> devices = new ArrayList<>();
+        String library = "";
+        String runtime = "";
+        String driver = "";
         try {
-            platform = CudaPlatform.load();
-        } catch (DeviceUnavailableException e) {
-            return new CudaSupport("", "", "", e.reason(), e.getMessage());
-        }
-        String library = platform.library().path().toString();
-        String runtime = CudaLibrary.versionText(platform.library().version());
-        String driver = platform.driverVersion() == 0 ? "" : CudaLibrary.versionText(platform.driverVersion());
-        try {
+            CudaPlatform platform = CudaPlatform.load();
+            library = platform.library().path().toString();
+            runtime = CudaLibrary.versionText(platform.library().version());
+            driver = platform.driverVersion() == 0 ? "" : CudaLibrary.versionText(platform.driverVersion());
             int count = platform.deviceCount();
             for (int ordinal = 0; ordinal < count; ordinal++) {
                 devices.add(new CudaInspection(ordinal).info());
             }
+            return new DeviceSupport(CudaProvider.KIND, devices, library, runtime, driver, null, "");
         } catch (DeviceUnavailableException e) {
-            return new CudaSupport(library, runtime, driver, e.reason(), e.getMessage());
+            return new DeviceSupport(CudaProvider.KIND, devices, library, runtime, driver, e.reason(), e.getMessage());
         }
-        return new CudaSupport(library, runtime, driver, null, "");
     }
 
     private DeviceInfo info() {

@@ -65,16 +65,16 @@ final class CudaKernels {
 
         private final MemorySegment grid;
         private final MemorySegment block;
-        private final MemorySegment words;
-        /** One argument, the struct of words. */
-        private final MemorySegment arguments;
+        private final MemorySegment struct;
+        /** Pointers to the arguments, of which there is one, the struct. */
+        private final MemorySegment pointers;
 
         Launcher(Arena arena) {
             grid = cube(arena);
             block = cube(arena);
             dim3.x(block, Kernel.BLOCK_THREADS);
-            words = arena.allocate(JAVA_LONG, Kernel.MAX_WORDS);
-            arguments = arena.allocateFrom(ADDRESS, words);
+            struct = arena.allocate(Kernel.MAX_ARGUMENT_BYTES, Long.BYTES);
+            pointers = arena.allocateFrom(ADDRESS, struct);
         }
 
         private static MemorySegment cube(Arena arena) {
@@ -85,11 +85,11 @@ final class CudaKernels {
             return cube;
         }
 
-        int launch(long kernel, int blocks, long[] source, int count, long stream) {
+        int launch(long kernel, int blocks, MemorySegment arguments, long bytes, long stream) {
             dim3.x(grid, blocks);
-            MemorySegment.copy(source, 0, words, JAVA_LONG, 0, count);
+            MemorySegment.copy(arguments, 0, struct, 0, bytes);
             try {
-                return (int) HANDLE.invokeExact(kernel, grid, block, arguments.address(), 0L, stream);
+                return (int) HANDLE.invokeExact(kernel, grid, block, pointers.address(), 0L, stream);
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable t) {
@@ -99,16 +99,14 @@ final class CudaKernels {
     }
 
     /** One launch at a time, for they share what {@link Launcher} has. */
-    synchronized void launch(Kernel kernel, int blocks, long[] words, long stream) {
-        if (words.length < kernel.words() || blocks < 1) {
-            throw new IllegalArgumentException(kernel + ": " + words.length + " words and " + blocks
-                    + " blocks, expected " + kernel.words() + " and at least 1");
-        }
+    synchronized void launch(Kernel kernel, int blocks, MemorySegment arguments, long stream) {
+        kernel.checkLaunch(blocks, arguments);
         Long handle = kernels.get(kernel.name());
         if (handle == null) {
             handle = find(kernel.name());
         }
-        device.check(launcher.launch(handle, blocks, words, kernel.words(), stream), "cudaLaunchKernel");
+        device.check(
+                launcher.launch(handle, blocks, arguments, kernel.layout().byteSize(), stream), "cudaLaunchKernel");
     }
 
     private Long find(String name) {

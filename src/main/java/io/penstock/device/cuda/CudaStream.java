@@ -86,9 +86,9 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
     }
 
     @Override
-    public void launch(Kernel kernel, int blocks, long[] words) {
+    public void launch(Kernel kernel, int blocks, MemorySegment arguments) {
         requireUsable();
-        device.kernels().launch(kernel, blocks, words, handle.address());
+        device.kernels().launch(kernel, blocks, arguments, handle.address());
     }
 
     @Override

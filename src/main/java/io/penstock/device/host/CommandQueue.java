@@ -87,8 +87,8 @@ final class CommandQueue implements Runnable {
         publish();
     }
 
-    synchronized void enqueueLaunch(Kernel kernel, long[] words) {
-        free().launch(kernel, words);
+    synchronized void enqueueLaunch(Kernel kernel, MemorySegment arguments) {
+        free().launch(kernel, arguments);
         publish();
     }
 
@@ -222,7 +222,7 @@ final class CommandQueue implements Runnable {
         private long bytes;
         private Kernel kernel;
         /** Made with the first kernel that comes to this place in the ring. */
-        private long[] words;
+        private MemorySegment arguments;
         private CommandQueue awaited;
         private long position;
 
@@ -234,11 +234,11 @@ final class CommandQueue implements Runnable {
             this.bytes = bytes;
         }
 
-        void launch(Kernel kernel, long[] arguments) {
-            if (words == null) {
-                words = new long[Kernel.MAX_WORDS];
+        void launch(Kernel kernel, MemorySegment source) {
+            if (arguments == null) {
+                arguments = MemorySegment.ofArray(new long[Kernel.MAX_ARGUMENT_BYTES / Long.BYTES]);
             }
-            System.arraycopy(arguments, 0, words, 0, kernel.words());
+            MemorySegment.copy(source, 0, arguments, 0, kernel.layout().byteSize());
             this.kernel = kernel;
         }
 
@@ -251,7 +251,7 @@ final class CommandQueue implements Runnable {
             if (awaited != null) {
                 awaited.await(position);
             } else if (kernel != null) {
-                kernel.twin().run(words);
+                kernel.twin().run(arguments);
             } else {
                 for (long done = 0; done < bytes; done += PIECE_BYTES) {
                     long piece = Math.min(PIECE_BYTES, bytes - done);

@@ -13,8 +13,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A device made of this machine's memory and threads, with the semantics of a CUDA one. */
-public final class HostDevice implements Device {
+/**
+ * A device made of this machine's memory and threads, with the semantics of a CUDA one. It starts no thread before the
+ * first stream.
+ */
+final class HostDevice implements Device {
     static final int MEMORY_ALLOCATION = 2;
     static final int ILLEGAL_ADDRESS = 700;
 
@@ -26,10 +29,6 @@ public final class HostDevice implements Device {
     private final Map<Long, EventMark> marks = new ConcurrentHashMap<>();
     private final Leak leak = Leak.watch(this, "device", "host");
     private volatile Throwable fault;
-
-    /** Opens a device; it starts no thread before the first stream. */
-    public HostDevice() {
-    }
 
     @Override
     public String name() {

@@ -6,6 +6,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -57,13 +58,10 @@ final class HostStream implements DeviceStream, OpenResources.Resource {
     }
 
     @Override
-    public void launch(Kernel kernel, int blocks, long[] words) {
+    public void launch(Kernel kernel, int blocks, MemorySegment arguments) {
         check("launch");
-        if (words.length < kernel.words() || blocks < 1) {
-            throw new IllegalArgumentException(kernel + ": " + words.length + " words and " + blocks
-                    + " blocks, expected " + kernel.words() + " and at least 1");
-        }
-        queue.enqueueLaunch(kernel, words);
+        kernel.checkLaunch(blocks, arguments);
+        queue.enqueueLaunch(kernel, arguments);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.diagnose.html;
 import io.penstock.diagnose.Summary.BatchTimes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 
 /** A few batches on their way: a lane a worker, one for the copy, one for the trainer. */
@@ -37,9 +38,9 @@ final class Timeline {
             workerLanes.put(batch.worker(), 0.0);
         }
         List<String> lanes = new ArrayList<>();
-        for (int worker : workerLanes.keySet()) {
-            workerLanes.put(worker, lanes.size() * LANE);
-            lanes.add("worker " + worker);
+        for (Map.Entry<Integer, Double> lane : workerLanes.entrySet()) {
+            lane.setValue(lanes.size() * LANE);
+            lanes.add("worker " + lane.getKey());
         }
         boolean copies = batches.stream().anyMatch(batch -> !Double.isNaN(batch.submitted()));
         double copyLane = lanes.size() * LANE;

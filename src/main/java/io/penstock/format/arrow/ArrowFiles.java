@@ -99,7 +99,7 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
                     throw new MalformedStoreException(file, "the name " + name, "that of a file in the same folder");
                 }
                 try {
-                    file.resolveSibling(text);
+                    Path _ = file.resolveSibling(text);
                 } catch (InvalidPathException _) {
                     throw new MalformedStoreException(file, "the name " + text, "one that a file can have");
                 }

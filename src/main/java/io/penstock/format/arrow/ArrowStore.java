@@ -1,7 +1,6 @@
 package io.penstock.format.arrow;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.arrow.ArrowLayout.Unsupported;
 import io.penstock.io.MalformedStoreException;
@@ -33,7 +32,7 @@ import java.util.stream.LongStream;
  * its batch by an index over the batches, its value by its number or by two offsets, which are checked when they are
  * read.
  */
-public final class ArrowStore implements RecordStore {
+final class ArrowStore implements RecordStore {
 
     private final Path path;
     private final boolean isFolder;
@@ -69,13 +68,8 @@ public final class ArrowStore implements RecordStore {
      *     with {@code .arrow} files of one name
      * @param member the split that is wanted of a folder that has several; null if it has one
      * @param limit what each file may decode to
-     * @return the store, to be closed by the caller
-     * @throws DecodeLimitException if the compressed buffers of a file are larger than the limit
-     * @throws MalformedStoreException if a file is not as the format says, has another schema than the first one, or no
-     *     column that can be read
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ArrowStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    static ArrowStore open(Path path, String member, DecodeLimit limit) throws IOException {
         ArrowFiles found = ArrowFiles.of(path, member);
         List<MappedFile> files = new ArrayList<>();
         DecodedBuffers decoded = new DecodedBuffers();
@@ -99,26 +93,6 @@ public final class ArrowStore implements RecordStore {
             files.forEach(MappedFile::close);
             throw t;
         }
-    }
-
-    /**
-     * Whether a file is Arrow's.
-     *
-     * @param head its first bytes
-     * @return true if they are the magic of the file format, or the message of a schema
-     */
-    public static boolean isArrow(byte[] head) {
-        return ArrowFile.isArrow(head);
-    }
-
-    /**
-     * Whether a folder is a dataset that Hugging Face's {@code save_to_disk} wrote.
-     *
-     * @param folder the folder
-     * @return true if the files are there that list its parts
-     */
-    public static boolean isDataset(Path folder) {
-        return ArrowFiles.isDataset(folder);
     }
 
     @Override

@@ -5,12 +5,10 @@ import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 import io.penstock.format.arrow.ArrowBatch.Stored;
 import io.penstock.format.arrow.ArrowLeaf.Layout;
 import io.penstock.format.arrow.ArrowLeaf.Level;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The files below a folder as records, one each, in the order of the bytes of their paths: the column {@code image} if
@@ -72,7 +71,7 @@ public final class FilesStore implements RecordStore {
         long[] starts = new long[count + 1];
         starts[count] = list.size();
         this.runClasses = new int[count];
-        this.classNumbers = arena.allocate(Math.max(1, count) * Long.BYTES, Long.BYTES);
+        this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
         if (classes != null) {
             columns.add(Column.numbers("class", DType.I64));
             long[][] runs = new long[count][];
@@ -125,19 +124,6 @@ public final class FilesStore implements RecordStore {
         } catch (Throwable t) {
             arena.close();
             throw t;
-        }
-    }
-
-    /**
-     * Whether something in a folder is not hidden.
-     *
-     * @param folder the folder
-     * @return whether there is anything to read
-     * @throws IOException if it cannot be read
-     */
-    public static boolean hasEntries(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
-            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
         }
     }
 

@@ -1,7 +1,6 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
 import java.io.IOException;

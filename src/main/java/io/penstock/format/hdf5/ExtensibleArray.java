@@ -34,7 +34,7 @@ final class ExtensibleArray {
             throws MalformedStoreException {
         this.space = space;
         this.visitor = visitor;
-        Cursor at = space.open(address, 16L + 6 * space.lengthBytes() + space.addressBytes(), NAME).signature("EAHD")
+        Cursor at = space.open(address, 16 + 6L * space.lengthBytes() + space.addressBytes(), NAME).signature("EAHD")
                 .version(0, 0).skip(1);
         elementBytes = at.u8();
         int maxBits = at.u8();

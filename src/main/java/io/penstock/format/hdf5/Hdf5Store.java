@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * is located. Datasets of anything but numbers, and those that are stored in a way that is not read, are listed by
  * {@link #inspect}, and are no tensors: they are {@link #unread}.
  */
-public final class Hdf5Store implements TensorStore {
+final class Hdf5Store implements TensorStore {
 
     private final MappedFile file;
     private final Superblock superblock;
@@ -67,29 +67,14 @@ public final class Hdf5Store implements TensorStore {
     }
 
     /**
-     * Opens a file and reads the headers of all objects in it, or in a group.
+     * Opens a file and reads the headers of all objects in it.
      *
-     * @param path the file
      * @param member the path of a group, for the datasets below it, or of a dataset; may lead over soft links; null for
      *     all datasets
      * @param limit what the file may decode to; a dataset beyond it is refused when it is read
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if it is no HDF5 file, its structures are malformed, it has no such member, or
-     *     the member is a dataset that is not read
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
+    static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
-    }
-
-    /**
-     * Whether a file is a HDF5 file, as far as its head says: it may start with a user block of any size.
-     *
-     * @param head its first bytes
-     * @return true if the format's signature is at byte 0 or 512
-     */
-    public static boolean isHdf5(byte[] head) {
-        return Superblock.isAt(head, 0) || Superblock.isAt(head, 512);
     }
 
     @Override

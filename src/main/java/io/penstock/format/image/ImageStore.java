@@ -1,10 +1,8 @@
 package io.penstock.format.image;
 
-import io.penstock.codec.MissingLibraryException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.image.ImageException;
-import io.penstock.image.ImageFormat;
 import io.penstock.image.ImageHeader;
 import io.penstock.image.ImageReader;
 import io.penstock.image.JpegLibrary;
@@ -26,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
@@ -37,7 +34,7 @@ import java.util.Objects;
  *
  * <p>Many images are records of another store, and an {@link io.penstock.decode decoder} makes them one size.
  */
-public final class ImageStore implements TensorStore, StoreInfo.Source {
+final class ImageStore implements TensorStore, StoreInfo.Source {
 
     private static final long ALIGNMENT_BYTES = 64;
 
@@ -78,51 +75,9 @@ public final class ImageStore implements TensorStore, StoreInfo.Source {
                 : new MalformedStoreException(path, e.byteOffset(), e.found(), e.expected());
     }
 
-    /**
-     * Opens and decodes an image of at most {@link ImageReader#DEFAULT_MAX_PIXELS} pixels.
-     *
-     * @param path its file
-     * @return the store, to be closed by the caller; it has one tensor
-     * @throws MalformedStoreException if it is neither a JPEG nor a PNG, is cut or damaged, or is too large
-     * @throws MissingLibraryException if it is a JPEG, and nothing is there to read it with
-     * @throws IOException if there is no such file, or it cannot be read
-     */
-    public static ImageStore open(Path path) throws IOException {
-        return open(path, ImageReader.DEFAULT_MAX_PIXELS);
-    }
-
-    /**
-     * Opens and decodes an image.
-     *
-     * @param path its file
-     * @param maxPixels width by height of the largest image that is read
-     * @return the store, to be closed by the caller; it has one tensor
-     * @throws MalformedStoreException if it is neither a JPEG nor a PNG, is cut or damaged, or is too large
-     * @throws MissingLibraryException if it is a JPEG, and nothing is there to read it with
-     * @throws IOException if there is no such file, or it cannot be read
-     */
-    public static ImageStore open(Path path, long maxPixels) throws IOException {
+    /** Opens and decodes an image of at most so many pixels, width by height. */
+    static ImageStore open(Path path, long maxPixels) throws IOException {
         return Mapping.open(path, file -> new ImageStore(file, maxPixels));
-    }
-
-    /**
-     * Whether a file is an image that is read.
-     *
-     * @param head its first bytes
-     * @return true if they are the magic of JPEG or PNG
-     */
-    public static boolean isImage(byte[] head) {
-        return ImageFormat.of(MemorySegment.ofArray(head), head.length) != null;
-    }
-
-    /**
-     * Whether a file has an image's name.
-     *
-     * @param name its name
-     * @return true if it ends as those of JPEG or PNG do
-     */
-    public static boolean isImageName(String name) {
-        return name.toLowerCase(Locale.ROOT).matches("(?s).*\\.(jpg|jpeg|jpe|jfif|png)");
     }
 
     @Override

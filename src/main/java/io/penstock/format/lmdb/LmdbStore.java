@@ -3,7 +3,6 @@ package io.penstock.format.lmdb;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -11,7 +10,6 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verifiable;
 import java.io.IOException;
@@ -37,7 +35,7 @@ import java.util.function.Consumer;
  */
 public final class LmdbStore implements RecordStore, Verifiable {
 
-    private static final String DATA_FILE = "data.mdb";
+    static final String DATA_FILE = "data.mdb";
     private static final List<Column> COLUMNS = List.of(Column.bytes("key", ""), Column.bytes("value", ""));
     private static final int KEY = 0;
     /** What py-lmdb maps for a reader that tells no size, or as much as is in use: its {@code map_size}. */
@@ -92,17 +90,6 @@ public final class LmdbStore implements RecordStore, Verifiable {
         for (Map.Entry<String, Tree> named : names.entrySet()) {
             TreeWalk.index(pages, named.getValue(), described(named.getKey()), false, seen);
         }
-    }
-
-    /**
-     * Whether a file begins with a meta page of an environment.
-     *
-     * @param head its first bytes
-     * @return true if LMDB's magic number is where it is in one
-     */
-    public static boolean isEnvironment(byte[] head) {
-        return head.length >= Pages.HEADER_BYTES + Integer.BYTES
-                && MemorySegment.ofArray(head).get(LittleEndian.I32, Pages.HEADER_BYTES) == Meta.MAGIC;
     }
 
     /**
@@ -265,7 +252,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
             databases.add(describe(each.getKey(), each.getValue(), digest, progress));
         }
         details.put("databases", databases);
-        return new Inspection(file.path(), StoreFormat.LMDB.toString(), List.of(file.path()), details);
+        return new Inspection(file.path(), "lmdb", List.of(file.path()), details);
     }
 
     /** All databases that the store is of, by their names; the main one has null. */

@@ -1,6 +1,7 @@
 package io.penstock.format.mds;
 
 import io.penstock.codec.CodecException;
+import io.penstock.format.NdarrayValue;
 import io.penstock.format.RecordDigest;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;

@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimitException;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.format.NdarrayValue;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -13,13 +14,11 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verifiable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -77,17 +76,6 @@ public final class MdsStore implements RecordStore, Verifiable {
             varying += fixedBytes[i] < 0 ? 1 : 0;
         }
         this.variables = varying;
-    }
-
-    /**
-     * Whether a file begins as an index does.
-     *
-     * @param head its first bytes
-     * @return true if they are an object of JSON with the name {@code shards} in it
-     */
-    public static boolean isIndex(byte[] head) {
-        String text = new String(head, StandardCharsets.ISO_8859_1).strip();
-        return text.startsWith("{") && text.contains("\"shards\"");
     }
 
     /**
@@ -301,7 +289,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         for (int shard = 0; shard < shards.count(); shard++) {
             paths.add(shards.path(shard));
         }
-        return new Inspection(index.file(), StoreFormat.MDS.toString(), paths,
+        return new Inspection(index.file(), "mds", paths,
                 new MdsInspection(this).details(digest, progress));
     }
 

@@ -13,7 +13,6 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
@@ -80,7 +79,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      * @throws IOException if there is no index, or a file cannot be read
      */
     public static MegatronStore open(Path path) throws IOException {
-        CommittedFolder.Place index = () -> locatedIndexOf(path);
+        CommittedFolder.Place index = () -> located(path, ".idx");
         return Generation.open(path, () -> Generation.of(List.of(index)), () -> Mapping.open(index, indexFile ->
                 open(path, indexFile, new MegatronIndex(indexFile))));
     }
@@ -95,18 +94,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
     }
 
-    private static Path located(Path path, String ending) {
+    /** Where a file of the store is now: in its place, or still in the store's {@link CommittedFolder}. */
+    static Path located(Path path, String ending) {
         return CommittedFolder.locate(sibling(path, ""), sibling(path, ending));
-    }
-
-    /**
-     * Where the index of a store is now: in its place, or still in the store's {@link CommittedFolder}.
-     *
-     * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
-     * @return the path to read it at
-     */
-    public static Path locatedIndexOf(Path path) {
-        return located(path, ".idx");
     }
 
     /**
@@ -117,16 +107,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public static Path indexOf(Path path) {
         return sibling(path, ".idx");
-    }
-
-    /**
-     * Whether a file is a Megatron index.
-     *
-     * @param head its first bytes
-     * @return true if they are the format's magic
-     */
-    public static boolean isIndex(byte[] head) {
-        return MegatronIndex.isMagic(head);
     }
 
     static Path sibling(Path path, String ending) {
@@ -332,7 +312,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (index.isMultimodal()) {
             arrays.add(new StoredArray("sequence_modes", index.modes()));
         }
-        return new StoreInfo(StoreFormat.MEGATRON.toString(), List.of(indexFile.path(), tokenFile.path()),
+        return new StoreInfo("megatron", List.of(indexFile.path(), tokenFile.path()),
                 details, arrays);
     }
 

@@ -1,10 +1,9 @@
 package io.penstock.format.npz;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
-import io.penstock.format.npy.NpyArray;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -15,7 +14,6 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
@@ -38,7 +36,7 @@ import java.util.stream.LongStream;
  *
  * <p>The CRC-32 of a stored member is checked when the store is opened, that of a deflated one when it is decoded.
  */
-public final class NpzStore implements TensorStore, StoreInfo.Source {
+final class NpzStore implements TensorStore, StoreInfo.Source {
 
     private static final String ENDING = ".npy";
 
@@ -77,17 +75,10 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
      * Opens and checks an archive: its directory, the header of each array, and the checksums of those that are stored
      * as they are.
      *
-     * @param path its file
      * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}, in all
      *     members that have such; null if there are none
-     * @param limit what the archive may decode to
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file is not a whole archive of arrays, or one has elements of no type that
-     *     is read
-     * @throws DecodeLimitException if its deflated arrays are larger than the limit
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
+    static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new NpzStore(file, told, limit));
     }
 
@@ -207,7 +198,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
         if (digest) {
             return TensorStore.super.inspect(true, progress);
         }
-        return new Inspection(file.path(), StoreFormat.NPZ.toString(), List.of(file.path()), details(), parts.stream()
+        return new Inspection(file.path(), "npz", List.of(file.path()), details(), parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),
                         LongStream.of(part.spec.shape()).boxed().toList(), part.array.storedOrder(),
                         part.array.dataBytes(), null, null))
@@ -222,7 +213,7 @@ public final class NpzStore implements TensorStore, StoreInfo.Source {
             arrays.add(new StoredArray(part.spec.name(), part.array.storedDtype(), part.array.storedOrder(),
                     tensor(i)));
         }
-        return new StoreInfo(StoreFormat.NPZ.toString(), List.of(file.path()), details(), arrays);
+        return new StoreInfo("npz", List.of(file.path()), details(), arrays);
     }
 
     private Map<String, Object> details() {

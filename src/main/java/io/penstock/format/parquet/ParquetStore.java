@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
  * for the first time; from then on a look-up is a read of the decoded copy. What is neither numbers nor bytes nor text
  * is given as JSON, put together of its column chunks.
  */
-public final class ParquetStore implements RecordStore {
+final class ParquetStore implements RecordStore {
 
     /** Rows that are stored together, and the file that has them. */
     private record Group(ParquetPart part, RowGroup rows) {
@@ -70,12 +70,8 @@ public final class ParquetStore implements RecordStore {
      * @param member which of several sets of files in a folder: {@code train} for {@code train-00000-of-00010.parquet}
      *     and those that follow; null if there is but one
      * @param limit what each file may decode to; a column beyond it is refused when it is read
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a file is no Parquet file, is encrypted, or has no column that can be read, if
-     *     the files differ in their columns, or if one of a set is missing
-     * @throws IOException if there is no such file, or it cannot be read
      */
-    public static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
             for (Path file : ParquetFiles.of(path, member)) {
@@ -86,16 +82,6 @@ public final class ParquetStore implements RecordStore {
             parts.forEach(ParquetPart::close);
             throw t;
         }
-    }
-
-    /**
-     * Whether a file is a Parquet file.
-     *
-     * @param head its first bytes
-     * @return true if they are the format's magic, or that of an encrypted one
-     */
-    public static boolean isParquet(byte[] head) {
-        return FileMetadata.isMagic(head);
     }
 
     private void checkSame(ParquetPart part) throws MalformedStoreException {

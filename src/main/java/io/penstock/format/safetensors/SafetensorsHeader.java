@@ -54,6 +54,20 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
     record Entry(String name, SafetensorsType type, List<Long> shape, TensorSpec spec, long begin, long end) {
     }
 
+    /** Whether a file starts with the length of a header and the start of a JSON object that is empty or has a key. */
+    static boolean isStart(byte[] head) {
+        if (head.length < LENGTH_BYTES + 2) {
+            return false;
+        }
+        long headerBytes = 0;
+        for (int i = LENGTH_BYTES - 1; i >= 0; i--) {
+            headerBytes = headerBytes << 8 | head[i] & 0xFF;
+        }
+        byte second = head[LENGTH_BYTES + 1];
+        return headerBytes >= 2 && headerBytes <= MAX_HEADER_BYTES
+                && head[LENGTH_BYTES] == '{' && (second == '"' || second == '}');
+    }
+
     /** Reads and checks the header of a file, and that its tensors are all that is behind it. */
     static SafetensorsHeader read(MappedFile file) throws IOException {
         long fileBytes = file.byteSize();

@@ -9,7 +9,6 @@ import io.penstock.io.Span;
 import io.penstock.io.publish.CommittedFolder;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
@@ -35,7 +34,7 @@ import java.util.stream.Collectors;
  */
 public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
 
-    private static final String ENDING = ".safetensors";
+    static final String ENDING = ".safetensors";
     private static final Comparator<Located> BY_NAME = (a, b) -> Arrays.compareUnsigned(
             a.entry.name().getBytes(StandardCharsets.UTF_8), b.entry.name().getBytes(StandardCharsets.UTF_8));
 
@@ -147,35 +146,6 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         return tensors;
     }
 
-    /**
-     * Whether a file is a safetensors file.
-     *
-     * @param head its first bytes
-     * @return true if they are the length of a header and the start of a JSON object with a key, or of an empty one
-     */
-    public static boolean isSafetensors(byte[] head) {
-        if (head.length < SafetensorsHeader.LENGTH_BYTES + 2) {
-            return false;
-        }
-        long headerBytes = 0;
-        for (int i = SafetensorsHeader.LENGTH_BYTES - 1; i >= 0; i--) {
-            headerBytes = headerBytes << 8 | head[i] & 0xFF;
-        }
-        byte second = head[SafetensorsHeader.LENGTH_BYTES + 1];
-        return headerBytes >= 2 && headerBytes <= SafetensorsHeader.MAX_HEADER_BYTES
-                && head[SafetensorsHeader.LENGTH_BYTES] == '{' && (second == '"' || second == '}');
-    }
-
-    /**
-     * Whether a path is named as a safetensors file or an index of several.
-     *
-     * @param fileName the last part of a path
-     * @return true if it ends so
-     */
-    public static boolean isNamedSo(String fileName) {
-        return fileName.endsWith(ENDING) || fileName.endsWith(SafetensorsIndex.ENDING);
-    }
-
     @Override
     public List<TensorSpec> tensors() {
         return specs;
@@ -251,7 +221,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
             details.put("other_tensors", others.stream().map(SafetensorsStore::describe).toList());
         }
         shards.forEach(shard -> files.add(shard.file.path()));
-        return new StoreInfo(StoreFormat.SAFETENSORS.toString(), files, details, tensors.stream()
+        return new StoreInfo("safetensors", files, details, tensors.stream()
                 .map(each -> new StoredArray(each.entry.name(), each.entry.type().toString(), "C", each.tensor()))
                 .toList());
     }

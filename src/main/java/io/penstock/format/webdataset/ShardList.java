@@ -153,23 +153,8 @@ public final class ShardList {
         return file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Whether a file is a shard by its name.
-     *
-     * @param file the file
-     * @return whether it is a regular file, not hidden, and its name ends as those of tars do
-     */
-    public static boolean isShard(Path file) {
-        return hasShardName(file) && Files.isRegularFile(file);
-    }
-
-    /**
-     * Whether a path ends as tars do, or names several by braces or {@code ::}.
-     *
-     * @param path the path; it may be no file's
-     * @return whether its name is that of shards
-     */
-    public static boolean isShardOrPattern(Path path) {
+    /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
+    static boolean isShardOrPattern(Path path) {
         return hasShardName(path) || !Files.exists(path)
                 && Arrays.stream(path.toString().split("::")).anyMatch(part -> hasShardName(part)
                 && (part.indexOf('{') >= 0 || path.toString().contains("::")));

@@ -143,27 +143,6 @@ public final class WebDatasetStore implements RecordStore {
         }
     }
 
-    /**
-     * Whether a file is a plain tar, by its first header.
-     *
-     * @param head the first bytes of the file
-     * @return whether they begin with a header that has its checksum
-     */
-    public static boolean isTar(byte[] head) {
-        return TarReader.isHeader(head);
-    }
-
-    /**
-     * Whether there are tars in a folder.
-     *
-     * @param folder the folder
-     * @return whether at least one file in it is a {@linkplain ShardList#isShard shard} by its name
-     * @throws IOException if the folder cannot be read
-     */
-    public static boolean isFolderOfTars(Path folder) throws IOException {
-        return ShardList.isFolderOfTars(folder);
-    }
-
     @Override
     public long size() {
         return records.total();

@@ -8,7 +8,7 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -161,7 +161,7 @@ final class Verifier {
             return true;
         }
         try {
-            StoreFormat.recognize(path);
+            StoreFormats.recognize(path);
             return true;
         } catch (MalformedStoreException _) {
             return false;

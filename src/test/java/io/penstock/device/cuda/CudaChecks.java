@@ -69,7 +69,7 @@ public final class CudaChecks {
 
     static void inventory() {
         DeviceInventory inventory = DeviceInventory.take();
-        System.out.println(inventory.cuda());
+        System.out.println(inventory.kind("cuda"));
         inventory.devices().forEach(System.out::println);
     }
 
@@ -427,9 +427,9 @@ public final class CudaChecks {
         CudaLibrary.load();
         CudaSimulator.setDevices(2);
         DeviceInventory inventory = DeviceInventory.take();
-        assertTrue(inventory.cuda().isUsable());
-        assertEquals("13.0", inventory.cuda().runtimeVersion());
-        assertEquals("13.0", inventory.cuda().driverVersion());
+        assertTrue(inventory.kind("cuda").isUsable());
+        assertEquals("13.0", inventory.kind("cuda").runtimeVersion());
+        assertEquals("13.0", inventory.kind("cuda").driverVersion());
         assertEquals("host", inventory.devices().getFirst().name());
         assertTrue(inventory.devices().getFirst().memoryTotalBytes() > 0);
         assertEquals(new DeviceInfo("cuda:0", "Simulated GPU 0", "9.0", 80L << 30, 60L << 30, 3, 0, "0000:1B:00.0", ""),

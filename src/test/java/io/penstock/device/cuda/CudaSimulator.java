@@ -1,24 +1,15 @@
 package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * The simulated CUDA runtime, {@code src/test/native/sim}: built by tests, steered by the checks that run over it.
@@ -30,31 +21,20 @@ public final class CudaSimulator {
 
     private static final Path SOURCES = Path.of("src/test/native/sim");
     private static final int TEXT_BYTES = 4096;
-    private static final Map<String, MethodHandle> HANDLES = new ConcurrentHashMap<>();
+    private static final NativeLibrary FUNCTIONS = new NativeLibrary(SymbolLookup::loaderLookup);
 
     private CudaSimulator() {
     }
 
     /** Compiles it under the library's own name; a machine without a C compiler skips the test. */
     public static Path build(Path folder, String... options) throws IOException, InterruptedException {
-        Files.createDirectories(folder);
-        Path library = folder.resolve(CudaLibrary.SONAME);
-        List<String> command = new ArrayList<>(List.of("cc", "-shared", "-fPIC", "-O1", "-pthread",
-                "-Wall", "-Werror"));
-        command.addAll(List.of(options));
-        command.addAll(List.of("-o", library.toString()));
-        try (Stream<Path> sources = Files.list(SOURCES)) {
-            sources.map(Path::toString).filter(file -> file.endsWith(".c")).sorted().forEach(command::add);
-        }
-        Process compiler;
-        try {
-            compiler = new ProcessBuilder(command).redirectErrorStream(true).start();
-        } catch (IOException e) {
-            return abort("no C compiler: " + e.getMessage());
-        }
-        String output = new String(compiler.getInputStream().readAllBytes());
-        assertEquals(0, compiler.waitFor(), output);
-        return library;
+        return NativeLibrary.compileC(folder.resolve(CudaLibrary.SONAME), SOURCES, options);
+    }
+
+    /** Compiles the kernels that it runs on its streams' threads, for the variable {@code SIM_CUDA_KERNELS}. */
+    public static Path buildKernels(Path folder) throws IOException, InterruptedException {
+        return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("outputs.cpp"),
+                "-Isrc/main/native");
     }
 
     // What follows works once CUDA is loaded.
@@ -186,21 +166,7 @@ public final class CudaSimulator {
         assertEquals(0, call("sim_launch_fault", ValueLayout.JAVA_INT, stream, status));
     }
 
-    /** A call whose types follow from the arguments: pointers are segments, or numbers. */
-    @SuppressWarnings("restricted")
     private static Object call(String function, MemoryLayout result, Object... arguments) {
-        MemoryLayout[] types = Stream.of(arguments).map(argument -> switch (argument) {
-            case Integer _ -> ValueLayout.JAVA_INT;
-            case Long _ -> ValueLayout.JAVA_LONG;
-            default -> ValueLayout.ADDRESS;
-        }).toArray(MemoryLayout[]::new);
-        FunctionDescriptor type = result == null ? FunctionDescriptor.ofVoid(types)
-                : FunctionDescriptor.of(result, types);
-        try {
-            return HANDLES.computeIfAbsent(function, name -> Linker.nativeLinker().downcallHandle(
-                    SymbolLookup.loaderLookup().findOrThrow(name), type)).invokeWithArguments(arguments);
-        } catch (Throwable t) {
-            throw new AssertionError(function, t);
-        }
+        return FUNCTIONS.call(function, result, arguments);
     }
 }

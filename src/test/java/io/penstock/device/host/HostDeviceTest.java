@@ -476,12 +476,12 @@ class HostDeviceTest {
 
     @Test
     void namesDevices() {
-        try (Device host = Device.of("host")) {
+        try (Device host = Device.open("host")) {
             assertEquals("host", host.name());
             assertTrue(host.hostAccessible());
         }
         for (String name : List.of("", "gpu", "cuda:", "cuda:-1", "cuda:x", "HOST", "cuda:99999999999")) {
-            assertThrows(IllegalArgumentException.class, () -> Device.of(name), name);
+            assertThrows(IllegalArgumentException.class, () -> Device.open(name), name);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.device.host;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +14,9 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -25,12 +29,20 @@ import org.junit.jupiter.api.Test;
 
 /** Kernels on a host stream run beside the caller, in order with copies and events. */
 class HostLaunchTest {
+    private static StructLayout words(int count) {
+        return MemoryLayout.structLayout(MemoryLayout.sequenceLayout(count, JAVA_LONG));
+    }
+
+    private static MemorySegment arguments(int words) {
+        return MemorySegment.ofArray(new long[words]);
+    }
+
     @Test
     void kernelsRunInOrderOnTheStreamsThreadWithTheWordsOfTheirLaunch() {
         List<Long> seen = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
-        var kernel = new Kernel("note", 2, words -> {
-            seen.add(words[0] + words[1]);
+        var kernel = new Kernel("note", words(2), words -> {
+            seen.add(words.get(JAVA_LONG, 0) + words.get(JAVA_LONG, 8));
             threads.add(Thread.currentThread());
         });
         int launches = 3 * CommandQueue.CAPACITY;
@@ -39,7 +51,7 @@ class HostLaunchTest {
             for (int i = 0; i < launches; i++) {
                 words[0] = 10L * i;
                 words[1] = 1;
-                stream.launch(kernel, 1, words);
+                stream.launch(kernel, 1, MemorySegment.ofArray(words));
                 words[0] = -1;                              // the words are the caller's again
             }
             stream.synchronize();
@@ -53,7 +65,7 @@ class HostLaunchTest {
     void aKernelComesBehindTheCopyBeforeItAndBeforeTheOneBehindIt() {
         try (Device device = Device.host(); DeviceStream stream = device.openStream("s");
                 DeviceBuffer buffer = device.allocate(1 << 20); PinnedBuffer pinned = device.allocatePinned(1 << 20)) {
-            var increment = new Kernel("increment", 1, _ -> {
+            var increment = new Kernel("increment", words(1), _ -> {
                 for (long i = 0; i < 1 << 20; i++) {
                     buffer.segment().set(ValueLayout.JAVA_BYTE, i,
                             (byte) (buffer.segment().get(ValueLayout.JAVA_BYTE, i) + 1));
@@ -62,8 +74,8 @@ class HostLaunchTest {
             for (int round = 0; round < 20; round++) {
                 pinned.segment().fill((byte) round);
                 stream.copyToDevice(buffer, 0, pinned, 0, 1 << 20);
-                stream.launch(increment, 1, new long[1]);
-                stream.launch(increment, 1, new long[1]);
+                stream.launch(increment, 1, arguments(1));
+                stream.launch(increment, 1, arguments(1));
                 stream.copyToHost(pinned, 0, buffer, 0, 1 << 20);
                 stream.synchronize();
                 for (long i = 0; i < 1 << 20; i += 4099) {
@@ -77,22 +89,22 @@ class HostLaunchTest {
     void anEventMarksTheKernelsBeforeIt() {
         var gate = new CountDownLatch(1);
         var ran = new AtomicLong();
-        var wait = new Kernel("wait", 1, _ -> {
+        var wait = new Kernel("wait", words(1), _ -> {
             try {
                 gate.await();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
         });
-        var count = new Kernel("count", 1, _ -> ran.incrementAndGet());
+        var count = new Kernel("count", words(1), _ -> ran.incrementAndGet());
         try (Device device = Device.host(); DeviceStream first = device.openStream("first");
                 DeviceStream second = device.openStream("second");
                 DeviceEvent event = device.openEvent(EventWait.BLOCK)) {
-            first.launch(wait, 1, new long[1]);
-            first.launch(count, 1, new long[1]);
+            first.launch(wait, 1, arguments(1));
+            first.launch(count, 1, arguments(1));
             first.record(event);
             second.waitFor(event);
-            second.launch(count, 1, new long[1]);
+            second.launch(count, 1, arguments(1));
             assertEquals(false, event.isComplete());
             assertEquals(0, ran.get());
             gate.countDown();
@@ -104,40 +116,41 @@ class HostLaunchTest {
 
     @Test
     void aKernelThatFailsEndsTheDevicesWork() {
-        var fails = new Kernel("fails", 1, _ -> {
+        var fails = new Kernel("fails", words(1), _ -> {
             throw new IndexOutOfBoundsException("beyond");
         });
         Device device = Device.host();
         DeviceStream stream = device.openStream("s");
-        stream.launch(fails, 1, new long[1]);
+        stream.launch(fails, 1, arguments(1));
         DeviceException e = assertThrows(DeviceException.class, stream::synchronize);
         assertEquals("cudaErrorIllegalAddress", e.errorName());
         assertTrue(e.getMessage().contains("beyond"), e.getMessage());
-        assertThrows(DeviceException.class, () -> stream.launch(fails, 1, new long[1]));
+        assertThrows(DeviceException.class, () -> stream.launch(fails, 1, arguments(1)));
         assertThrows(DeviceException.class, stream::close);
         device.close();
     }
 
     @Test
     void whatIsWrongIsRefusedAtTheCall() {
-        var kernel = new Kernel("two words", 2, _ -> { });
+        var kernel = new Kernel("two words", words(2), _ -> { });
         try (Device device = Device.host()) {
             DeviceStream stream = device.openStream("s");
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 1, new long[1]));
-            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, new long[2]));
+            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 1, arguments(1)));
+            assertThrows(IllegalArgumentException.class, () -> stream.launch(kernel, 0, arguments(2)));
             stream.close();
-            assertThrows(IllegalStateException.class, () -> stream.launch(kernel, 1, new long[2]));
+            assertThrows(IllegalStateException.class, () -> stream.launch(kernel, 1, arguments(2)));
         }
-        assertThrows(IllegalArgumentException.class, () -> new Kernel("none", 0, _ -> { }));
-        assertThrows(IllegalArgumentException.class, () -> new Kernel("many", Kernel.MAX_WORDS + 1, _ -> { }));
+        assertThrows(IllegalArgumentException.class, () -> new Kernel("none", words(0), _ -> { }));
+        int most = Kernel.MAX_ARGUMENT_BYTES / Long.BYTES;
+        assertThrows(IllegalArgumentException.class, () -> new Kernel("many", words(most + 1), _ -> { }));
     }
 
     @Test
     void launchingAllocatesNothing() {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        var kernel = new Kernel("nothing", 8, _ -> { });
+        var kernel = new Kernel("nothing", words(8), _ -> { });
         try (Device device = Device.host(); DeviceStream stream = device.openStream("s")) {
-            long[] words = new long[8];
+            MemorySegment words = arguments(8);
             long fewest = Long.MAX_VALUE;
             for (int round = 0; round < 1_000 && fewest >= 200; round++) {
                 long before = threads.getCurrentThreadAllocatedBytes();

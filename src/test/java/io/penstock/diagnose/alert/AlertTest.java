@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.diagnose.alert.AlertState.Progress;
 import io.penstock.loader.DataLoader;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.nio.file.Path;
@@ -112,7 +111,7 @@ class AlertTest {
         BlockingQueue<Alert> told = new LinkedBlockingQueue<>();
         List<Thread> threads = new ArrayList<>();
         Path file = Corpora.rawU16(folder, 20_000, 1);
-        try (TokenStore store = TokenStore.open(file, StoreFormat.NANOGPT);
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(0).open();
                 AlertMonitor _ = new AlertMonitor(() -> new Progress(System.nanoTime(),
                         loader.report().batches(), loader.report().samples(), loader.report().consumerWaitNanos()),

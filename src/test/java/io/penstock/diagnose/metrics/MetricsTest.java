@@ -16,7 +16,6 @@ import io.penstock.diagnose.micrometer.PenstockMeters;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.SteppedTime;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
@@ -59,7 +58,7 @@ class MetricsTest {
 
     @BeforeEach
     void run() throws Exception {
-        store = TokenStore.open(Corpora.rawU16(folder, 20_000, 1), StoreFormat.NANOGPT);
+        store = TokenStore.open(Corpora.rawU16(folder, 20_000, 1), "nanogpt");
         DataStatistics statistics = DataStatistics.builder().every(1).build();
         loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(0)
                 .collator(new Stack().then(statistics)).open();

@@ -13,7 +13,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -120,7 +120,7 @@ class ImageStoreTest {
     @Test
     void anImageIsRecognisedByItsBytesWhateverItsName() throws IOException {
         Path file = Files.copy(Fixtures.path("images/rgb.png"), folder.resolve("n02105855_2933.JPEG"));
-        assertEquals(StoreFormat.IMAGES, StoreFormat.recognize(file));
+        assertEquals("images", StoreFormats.recognize(file).name());
         try (TensorStore store = TensorStore.open(file); TensorStore same = TensorStore.open(
                 Fixtures.path("images/rgb.png")); TensorStore other = TensorStore.open(
                 Fixtures.path("images/gray.png"))) {

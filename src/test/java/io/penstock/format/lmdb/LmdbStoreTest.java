@@ -19,7 +19,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import io.penstock.store.Truth;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
@@ -45,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Environments that the library itself has written, and what becomes of them when they are damaged. */
 class LmdbStoreTest {
 
+    private static final OpenOptions LMDB = OpenOptions.DEFAULT.withFormat("lmdb");
     private static final int KEY = 0;
     private static final int VALUE = 1;
 
@@ -195,8 +196,8 @@ class LmdbStoreTest {
     void theFolderTheFileInItAndAFileOfAnyNameAreTheSameEnvironment() throws IOException {
         Path data = Fixtures.path("lmdb/basic/data.mdb");
         Path other = Files.copy(data, folder.resolve("any.name"));
-        assertEquals(StoreFormat.LMDB, StoreFormat.recognize(other));
-        assertEquals(StoreFormat.LMDB, StoreFormat.recognize(data.getParent()));
+        assertEquals("lmdb", StoreFormats.recognize(other).name());
+        assertEquals("lmdb", StoreFormats.recognize(data.getParent()).name());
         for (Path path : List.of(data, data.getParent(), other)) {
             try (RecordStore store = RecordStore.open(path)) {
                 assertEquals(500, store.size());
@@ -252,8 +253,7 @@ class LmdbStoreTest {
                     assertTrue(page >= 2, "cut to " + length + " bytes");
                 } catch (MalformedStoreException e) {
                     assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
-                    assertFalse(page < 4 && Verification.run(path, OpenOptions.as(StoreFormat.LMDB), 1, Progress.NONE)
-                            .isGood());
+                    assertFalse(page < 4 && Verification.run(path, LMDB, 1, Progress.NONE).isGood());
                 }
             }
         }

@@ -16,7 +16,7 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import io.penstock.store.Truth;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -230,7 +230,7 @@ class MdsStoreTest {
     @Test
     void aSampleThatIsNotThereIsAnErrorThatNamesTheIndex() throws IOException {
         try (RecordStore store = RecordStore.open(Fixtures.path("mds/tokens"))) {
-            assertEquals(StoreFormat.MDS, StoreFormat.recognize(Fixtures.path("mds/tokens")));
+            assertEquals("mds", StoreFormats.recognize(Fixtures.path("mds/tokens")).name());
             for (long sample : new long[] {-1, 120, Long.MAX_VALUE}) {
                 String message = assertThrows(IndexOutOfBoundsException.class,
                         () -> store.locate(sample, 0, new Span())).getMessage();

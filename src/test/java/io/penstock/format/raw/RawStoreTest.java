@@ -11,7 +11,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RawStoreTest {
 
-    private static final OpenOptions U16 = OpenOptions.as(StoreFormat.RAW).withDType(DType.U16);
+    private static final OpenOptions U16 = OpenOptions.DEFAULT.withFormat("raw").withDType(DType.U16);
 
     @TempDir
     private Path folder;
@@ -61,17 +60,17 @@ class RawStoreTest {
 
     @Test
     void aHeaderIsSkippedAndElementsMayStandAtAnyAddress() throws IOException {
-        try (TensorStore store = RawStore.open(path, DType.I32, List.of(-1L), 4)) {
+        try (TensorStore store = RawProvider.open(path, DType.I32, List.of(-1L), 4)) {
             assertEquals(0x07060504, store.tensor(0).getLong(0));
             assertEquals(5, store.tensor(0).elementCount());
         }
-        try (TensorStore store = RawStore.open(path, DType.U16, List.of(5L, 2L), 4)) {
+        try (TensorStore store = RawProvider.open(path, DType.U16, List.of(5L, 2L), 4)) {
             assertEquals(0x0504, store.tensor(0).getLong(0));
         }
-        try (TensorStore store = RawStore.open(path, DType.U8, List.of(), 23)) {
+        try (TensorStore store = RawProvider.open(path, DType.U8, List.of(), 23)) {
             assertEquals(23, store.tensor(0).getLong(0));
         }
-        assertThrows(MalformedStoreException.class, () -> RawStore.open(path, DType.U8, null, 25));
+        assertThrows(MalformedStoreException.class, () -> RawProvider.open(path, DType.U8, null, 25));
     }
 
     @Test
@@ -91,7 +90,7 @@ class RawStoreTest {
             assertThrows(IllegalArgumentException.class, () -> Store.open(path, U16.withShape(each)),
                     () -> Arrays.toString(each.toArray()));
         }
-        assertThrows(IllegalArgumentException.class, () -> Store.open(path, OpenOptions.as(StoreFormat.RAW)));
+        assertThrows(IllegalArgumentException.class, () -> Store.open(path, OpenOptions.DEFAULT.withFormat("raw")));
     }
 
     @Test

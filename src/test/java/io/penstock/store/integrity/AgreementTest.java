@@ -7,7 +7,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
-import io.penstock.store.StoreFormat;
+import io.penstock.store.StoreFormats;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -90,13 +90,13 @@ class AgreementTest {
 
     /** The files of a store, if it is one by its content or name and is not too large; otherwise none. */
     private static List<Path> files(Path path) throws IOException {
-        StoreFormat format;
+        String format;
         try {
-            format = StoreFormat.recognize(path);
+            format = StoreFormats.recognize(path).name();
         } catch (MalformedStoreException _) {
             return List.of();
         }
-        if (format == StoreFormat.FILES || format == StoreFormat.NANOGPT && Files.isDirectory(path)) {
+        if (format.equals("files") || format.equals("nanogpt") && Files.isDirectory(path)) {
             return List.of();
         }
         List<Path> files = new ArrayList<>();
@@ -107,11 +107,10 @@ class AgreementTest {
         } else {
             String name = path.getFileName().toString();
             String stem = name.contains(".") ? name.substring(0, name.indexOf('.')) : name;
-            boolean hasCompanions = format == StoreFormat.MEGATRON || format == StoreFormat.DATATROVE
-                    || format == StoreFormat.MDS;
+            boolean hasCompanions = List.of("megatron", "datatrove", "mds").contains(format);
             try (Stream<Path> beside = Files.list(path.getParent())) {
                 beside.filter(Files::isRegularFile).filter(file -> file.equals(path) || hasCompanions
-                        && (format == StoreFormat.MDS || file.getFileName().toString().startsWith(stem + ".")))
+                        && (format.equals("mds") || file.getFileName().toString().startsWith(stem + ".")))
                         .sorted().forEach(files::add);
             }
         }

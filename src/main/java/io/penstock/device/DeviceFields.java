@@ -1,0 +1,119 @@
+package io.penstock.device;
+
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
+
+/**
+ * The fields of one batch in device memory: where each starts, and the shape that it has in this batch. One object
+ * serves batch after batch, and allocates nothing for them. One thread uses it at a time.
+ */
+public final class DeviceFields {
+    private final SlabLayout layout;
+    private final long[] addresses;
+    private final long[][] shapes;
+    private int count;
+
+    /**
+     * Fields without addresses, of their greatest shapes.
+     *
+     * @param layout the fields
+     */
+    public DeviceFields(SlabLayout layout) {
+        this.layout = layout;
+        this.addresses = new long[layout.fields().size()];
+        this.shapes = layout.fields().stream().map(TensorSpec::shape).toArray(long[][]::new);
+    }
+
+    /**
+     * The fields with their greatest shapes.
+     *
+     * @return names, dtypes and shapes
+     */
+    public SlabLayout layout() {
+        return layout;
+    }
+
+    /**
+     * Begins another batch: every field has its greatest shape again.
+     *
+     * @param samples how many samples the batch has
+     */
+    public void begin(int samples) {
+        count = samples;
+        for (int f = 0; f < shapes.length; f++) {
+            for (int d = 0; d < shapes[f].length; d++) {
+                shapes[f][d] = layout.fields().get(f).dim(d);
+            }
+        }
+    }
+
+    /**
+     * How many samples the batch has. In most fields, that is the first dimension.
+     *
+     * @return from 1
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Where a field starts.
+     *
+     * @param field the field's index in the layout
+     * @return an address in device memory
+     */
+    public long address(int field) {
+        return addresses[field];
+    }
+
+    /**
+     * Sets where a field starts; for whoever owns the memory.
+     *
+     * @param field the field's index in the layout
+     * @param address the address, a multiple of {@value SlabLayout#ALIGNMENT_BYTES}
+     */
+    public void setAddress(int field, long address) {
+        addresses[field] = address;
+    }
+
+    /**
+     * One dimension of a field in this batch.
+     *
+     * @param field the field's index in the layout
+     * @param d the dimension's index
+     * @return its size
+     */
+    public long dim(int field, int d) {
+        return shapes[field][d];
+    }
+
+    /**
+     * Sets one dimension of a field for this batch.
+     *
+     * @param field the field's index in the layout
+     * @param d the dimension's index
+     * @param size its size
+     * @throws IllegalArgumentException if the size is negative or greater than the layout's
+     */
+    public void setDim(int field, int d, long size) {
+        TensorSpec spec = layout.fields().get(field);
+        if (size < 0 || size > spec.dim(d)) {
+            throw new IllegalArgumentException(spec + ": dimension " + d + " set to " + size);
+        }
+        shapes[field][d] = size;
+    }
+
+    /**
+     * The elements of a field in this batch.
+     *
+     * @param field the field's index in the layout
+     * @return the product of its dimensions
+     */
+    public long elements(int field) {
+        long elements = 1;
+        for (long dim : shapes[field]) {
+            elements *= dim;
+        }
+        return elements;
+    }
+}

@@ -1,0 +1,168 @@
+package io.penstock.format;
+
+import io.penstock.codec.CodecException;
+import io.penstock.io.LittleEndian;
+import io.penstock.memory.DType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * A value of the encoding {@code ndarray} whose shape, and perhaps type, it says itself: a mutable cursor that one
+ * thread points at value after value.
+ *
+ * <pre>{@code
+ * 1 byte the type, unless the column has it: bytes of an element × 8, + 1 if signed, + 2 if floating
+ * 1 byte rank << 2 | log2 of the bytes of a dimension
+ * rank dimensions, outermost first
+ * the elements, row-major, at any address
+ * }</pre>
+ */
+public final class NdarrayValue {
+
+    private static final int MAX_RANK = 63;
+
+    private final long[] dims = new long[MAX_RANK];
+    private DType dtype;
+    private int rank;
+    private long dataOffset;
+    private long dataBytes;
+
+    /** A cursor at nothing yet. */
+    public NdarrayValue() {
+    }
+
+    /**
+     * Reads the head of a value.
+     *
+     * @param bytes what holds the value
+     * @param offset its first byte
+     * @param byteSize its length
+     * @param known the type of its elements if the column has it, or null if the value says it
+     * @throws CodecException if the value is malformed; says how, but not where
+     * @throws IndexOutOfBoundsException if the value is not within {@code bytes}
+     */
+    public void read(MemorySegment bytes, long offset, long byteSize, DType known) throws CodecException {
+        long at = offset;
+        long end = offset + byteSize;
+        dtype = known;
+        if (known == null) {
+            if (at == end) {
+                throw new CodecException("ndarray: 0 bytes, without a type");
+            }
+            int code = bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
+            dtype = dtypeOf(code);
+            if (dtype == null) {
+                throw new CodecException("ndarray: type code " + code + ", which is none of an integer or a float");
+            }
+        }
+        if (at == end) {
+            throw new CodecException("ndarray: " + byteSize + " bytes, without a shape");
+        }
+        int head = bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
+        rank = head >>> 2;
+        int dimBytes = 1 << (head & 3);
+        if (end - at < (long) rank * dimBytes) {
+            throw new CodecException("ndarray: " + byteSize + " bytes, too few for " + rank + " dimensions of "
+                    + dimBytes + " bytes");
+        }
+        long elements = 1;
+        for (int d = 0; d < rank; d++) {
+            dims[d] = unsigned(bytes, at, dimBytes);
+            at += dimBytes;
+            long most = elements == 0 ? Long.MAX_VALUE : byteSize / elements;
+            if (dims[d] < 0 || dims[d] > most) {
+                throw new CodecException("ndarray: dimension " + d + " of " + Long.toUnsignedString(dims[d])
+                        + " in " + byteSize + " bytes");
+            }
+            elements *= dims[d];
+        }
+        dataOffset = at;
+        dataBytes = end - at;
+        if (elements * dtype.byteSize() != dataBytes) {
+            throw new CodecException("ndarray: " + dataBytes + " bytes of elements for " + dtype
+                    + Arrays.toString(shape()));
+        }
+    }
+
+    private static DType dtypeOf(int code) {
+        return switch (code) {
+            case 8 -> DType.U8;
+            case 9 -> DType.I8;
+            case 16 -> DType.U16;
+            case 17 -> DType.I16;
+            case 18 -> DType.F16;
+            case 32 -> DType.U32;
+            case 33 -> DType.I32;
+            case 34 -> DType.F32;
+            case 64 -> DType.U64;
+            case 65 -> DType.I64;
+            case 66 -> DType.F64;
+            default -> null;
+        };
+    }
+
+    private static long unsigned(MemorySegment bytes, long at, int size) {
+        return switch (size) {
+            case 1 -> bytes.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
+            case 2 -> bytes.get(LittleEndian.I16, at) & 0xFFFF;
+            case 4 -> bytes.get(LittleEndian.I32, at) & 0xFFFF_FFFFL;
+            default -> bytes.get(LittleEndian.I64, at);
+        };
+    }
+
+    /**
+     * The type of the elements.
+     *
+     * @return the dtype
+     */
+    public DType dtype() {
+        return dtype;
+    }
+
+    /**
+     * The number of dimensions.
+     *
+     * @return 0 to 63
+     */
+    public int rank() {
+        return rank;
+    }
+
+    /**
+     * A dimension.
+     *
+     * @param d its index, 0 being the outermost
+     * @return its size
+     */
+    public long dim(int d) {
+        return dims[d];
+    }
+
+    /**
+     * The dimensions.
+     *
+     * @return a copy
+     */
+    public long[] shape() {
+        return Arrays.copyOf(dims, rank);
+    }
+
+    /**
+     * Where the elements begin.
+     *
+     * @return an offset in the memory that was read
+     */
+    public long dataOffset() {
+        return dataOffset;
+    }
+
+    /**
+     * Bytes of the elements.
+     *
+     * @return the size
+     */
+    public long dataBytes() {
+        return dataBytes;
+    }
+}

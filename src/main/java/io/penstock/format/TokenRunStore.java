@@ -1,0 +1,126 @@
+package io.penstock.format;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StoredArray;
+import io.penstock.store.TokenStore;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+/** A store whose tokens are one run: all of it is one document, or a second file says where documents end. */
+public final class TokenRunStore implements TokenStore, StoreInfo.Source {
+
+    private final String format;
+    private final TokenRun tokens;
+    /** Where each document ends, {@code u64}; null if all of it is one document, or none if it has no token. */
+    private final MappedFile documentEnds;
+    private final List<MappedFile> others;
+    private final Supplier<StoreInfo> info;
+    private volatile String fingerprint;
+
+    /**
+     * A store of several files, all of which it closes.
+     *
+     * @param format the format's name
+     * @param tokens the tokens
+     * @param documentEnds the file of the documents' ends, in tokens, {@code u64}, never going down; the first document
+     *     starts at 0. Null if all of it is one document, or none if it has no token
+     * @param others further files of the store
+     * @param info says what the store is made of
+     */
+    public TokenRunStore(String format, TokenRun tokens, MappedFile documentEnds, List<MappedFile> others,
+            Supplier<StoreInfo> info) {
+        this.format = format;
+        this.tokens = tokens;
+        this.documentEnds = documentEnds;
+        this.others = List.copyOf(others);
+        this.info = info;
+    }
+
+    /**
+     * A store of one file and one document, or none if it has no token.
+     *
+     * @param format the format's name
+     * @param tokens the tokens; the store closes their file
+     * @param details says what there is to say of the store, by name
+     * @return the store
+     */
+    public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, Object>> details) {
+        return new TokenRunStore(format, tokens, null, List.of(), () -> new StoreInfo(format,
+                List.of(tokens.file().path()), details.get(), List.of(new StoredArray("tokens", tokens.tensor()))));
+    }
+
+    @Override
+    public DType dtype() {
+        return tokens.dtype();
+    }
+
+    @Override
+    public long tokenCount() {
+        return tokens.tokenCount();
+    }
+
+    @Override
+    public long documentCount() {
+        return documentEnds != null ? documentEnds.byteSize() / Long.BYTES : tokenCount() == 0 ? 0 : 1;
+    }
+
+    @Override
+    public long documentStart(long document) {
+        Objects.checkIndex(document, documentCount() + 1);
+        if (document == 0) {
+            return 0;
+        }
+        if (documentEnds == null) {
+            return tokenCount();
+        }
+        try {
+            return documentEnds.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
+        } catch (InternalError fault) {
+            documentEnds.checkUnchanged();
+            throw fault;
+        }
+    }
+
+    @Override
+    public void locate(long firstToken, long tokenCount, Span into) {
+        tokens.locate(firstToken, tokenCount, into);
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            Fingerprint bytes = new Fingerprint();
+            if (documentEnds != null) {
+                bytes.add(documentEnds);
+            }
+            fingerprint = format + ":" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
+                    + bytes.add(tokens.file()).hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public StoreInfo info() {
+        return info.get();
+    }
+
+    @Override
+    public void close() {
+        others.forEach(MappedFile::close);
+        tokens.file().close();
+        if (documentEnds != null) {
+            documentEnds.close();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+    }
+}

@@ -1,0 +1,39 @@
+package io.penstock.format.arrow;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
+public final class ArrowProvider implements StoreProvider {
+
+    @Override
+    public String name() {
+        return "arrow";
+    }
+
+    @Override
+    public int order() {
+        return 700;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        return ArrowFile.isArrow(candidate.head())
+                || candidate.isFolder() && ArrowFiles.isDataset(candidate.path());
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return candidate.isFile() && candidate.nameEndsWith(".arrow", ".arrows", ".feather")
+                || !candidate.filesEnding(".arrow").isEmpty();
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return ArrowStore.open(path, options.member(), options.decodeLimit());
+    }
+}

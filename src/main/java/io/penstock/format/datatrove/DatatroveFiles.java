@@ -1,0 +1,170 @@
+package io.penstock.format.datatrove;
+
+import io.penstock.format.Mapping;
+import io.penstock.format.TokenRun;
+import io.penstock.format.TokenRunStore;
+import io.penstock.io.Advice;
+import io.penstock.io.LittleEndian;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StoredArray;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A tokenized file of datatrove, read in place:
+ *
+ * <pre>
+ *   X.ds            u16[] or u32[]   tokens
+ *   X.ds.index      u64[]            where each document ends, in tokens; the first starts at 0
+ *   X.ds.metadata   text             first line: tokenizer '|' bytes of a token; may be missing
+ *   X.ds.loss       u8[]             0 or 1 a token: whether it counts in the loss; may be missing
+ * </pre>
+ */
+final class DatatroveFiles {
+
+    static final String FORMAT = "datatrove";
+
+    private static final String INDEX = ".index";
+    private static final String METADATA = ".metadata";
+    private static final String LOSS = ".loss";
+    private static final int CHUNK_ENTRIES = 1 << 20;
+
+    private DatatroveFiles() {
+    }
+
+    /**
+     * Opens and checks a store.
+     *
+     * @param path its {@code .ds}, or one of the files beside it
+     * @param told the type of its tokens if it is known, or null; without it and without {@code .metadata}, it is the
+     *     one with which the index agrees with the file's size, {@code u16} if there is no token
+     * @return the store, to be closed by the caller
+     * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
+     * @throws IOException if there is no such file, or it cannot be read
+     */
+    static TokenStore open(Path path, DType told) throws IOException {
+        Path dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
+        return Mapping.open(dsPath, tokenFile -> {
+            if (!Files.exists(indexOf(dsPath))) {
+                throw new MalformedStoreException(indexOf(dsPath), "no such file",
+                        "the document ends of " + dsPath);
+            }
+            return Mapping.open(indexOf(dsPath), indexFile -> open(tokenFile, indexFile, told));
+        });
+    }
+
+    private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
+        long tokenCount = checkedEnd(indexFile);
+        DType dtype = dtypeOf(tokenFile, tokenCount, told);
+        long expectedBytes = tokenCount * dtype.byteSize();
+        if (tokenFile.byteSize() != expectedBytes) {
+            throw new MalformedStoreException(tokenFile.path(), Math.min(tokenFile.byteSize(), expectedBytes),
+                    "a file of " + tokenFile.byteSize() + " bytes", expectedBytes + ": the " + tokenCount
+                    + " tokens of " + dtype + " at which " + indexFile.path() + " ends");
+        }
+        TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
+        tokenFile.checkTogetherWith(indexFile);
+        Path lossPath = companion(tokenFile.path(), LOSS);
+        if (!Files.exists(lossPath)) {
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null));
+        }
+        return Mapping.open(lossPath, lossFile -> {
+            if (lossFile.byteSize() != tokenCount) {
+                throw new MalformedStoreException(lossPath, Math.min(lossFile.byteSize(), tokenCount),
+                        "a file of " + lossFile.byteSize() + " bytes", tokenCount + ", one a token");
+            }
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(lossFile),
+                    () -> info(tokens, indexFile, lossFile));
+        });
+    }
+
+    /** Checks the index; returns the end of the last document, which fits in 2^60. */
+    private static long checkedEnd(MappedFile index) throws MalformedStoreException {
+        long bytes = index.byteSize();
+        if (bytes % Long.BYTES != 0) {
+            throw new MalformedStoreException(index.path(), bytes / Long.BYTES * Long.BYTES,
+                    "the file's " + bytes + " bytes end inside a number", "a whole number of u64 (is it cut?)");
+        }
+        long previous = 0;
+        for (long from = 0; from < bytes / Long.BYTES; from += CHUNK_ENTRIES) {
+            int count = (int) Math.min(CHUNK_ENTRIES, bytes / Long.BYTES - from);
+            index.advise(Advice.POPULATE_READ, from * Long.BYTES, (long) count * Long.BYTES);
+            MemorySegment ends = index.segment().asSlice(from * Long.BYTES, (long) count * Long.BYTES);
+            for (int i = 0; i < count; i++) {
+                long end = ends.get(LittleEndian.I64, (long) i * Long.BYTES);
+                if (end < previous || end > 1L << 60) {
+                    throw new MalformedStoreException(index.path(), (from + i) * Long.BYTES,
+                            "document " + (from + i) + " ends at token " + Long.toUnsignedString(end),
+                            previous + " or more, where the document before it ends, and below 2^60");
+                }
+                previous = end;
+            }
+        }
+        return previous;
+    }
+
+    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, DType told) throws IOException {
+        Path metadata = companion(tokenFile.path(), METADATA);
+        DType stored = Files.exists(metadata) ? DatatroveMetadata.dtype(metadata) : null;
+        if (stored == null) {
+            boolean wide = tokenCount > 0 && tokenFile.byteSize() == tokenCount * Integer.BYTES;
+            return told != null ? told : wide ? DType.U32 : DType.U16;
+        }
+        if (told != null && told != stored) {
+            throw new MalformedStoreException(metadata, "tokens of " + stored, told + ", as was told");
+        }
+        return stored;
+    }
+
+    /** Where the index of a {@code .ds} is. */
+    static Path indexOf(Path path) {
+        return companion(path, INDEX);
+    }
+
+    /** Whether a path is that of a file beside a {@code .ds} that exists. */
+    static boolean isCompanion(Path path) {
+        String name = path.getFileName() == null ? "" : path.getFileName().toString();
+        return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
+                && Files.isRegularFile(withoutLastEnding(path));
+    }
+
+    private static Path companion(Path path, String ending) {
+        return path.resolveSibling(path.getFileName() + ending);
+    }
+
+    private static Path withoutLastEnding(Path path) {
+        String name = path.getFileName().toString();
+        return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
+    }
+
+    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile) {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("dtype", tokens.dtype().toString());
+        long documents = indexFile.byteSize() / Long.BYTES;
+        details.put("documents", documents);
+        List<Path> files = new ArrayList<>(List.of(tokens.file().path(), indexFile.path()));
+        Path metadata = companion(tokens.file().path(), METADATA);
+        if (Files.exists(metadata)) {
+            files.add(metadata);
+        }
+        List<StoredArray> arrays = new ArrayList<>();
+        arrays.add(new StoredArray("tokens", tokens.tensor()));
+        arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documents)));
+        if (lossFile != null) {
+            files.add(lossFile.path());
+            arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokens.tokenCount())));
+        }
+        return new StoreInfo(FORMAT, files, details, arrays);
+    }
+}

@@ -1,0 +1,43 @@
+package io.penstock.format.files;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** A folder of files, each of which is a record; of image trees the folders in it are classes. */
+public final class FilesProvider implements StoreProvider {
+
+    /** For the service loader. */
+    public FilesProvider() {
+    }
+
+    @Override
+    public String name() {
+        return "files";
+    }
+
+    @Override
+    public int order() {
+        return 1500;
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) throws IOException {
+        if (!candidate.isFolder()) {
+            return false;
+        }
+        try (Stream<Path> entries = Files.list(candidate.path())) {
+            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
+        }
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return FilesStore.open(path);
+    }
+}

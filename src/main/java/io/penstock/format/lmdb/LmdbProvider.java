@@ -1,0 +1,45 @@
+package io.penstock.format.lmdb;
+
+import io.penstock.io.LittleEndian;
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
+public final class LmdbProvider implements StoreProvider {
+
+    /** For the service loader. */
+    public LmdbProvider() {
+    }
+
+    @Override
+    public String name() {
+        return "lmdb";
+    }
+
+    @Override
+    public int order() {
+        return 900;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        byte[] head = candidate.head();
+        return head.length >= Pages.HEADER_BYTES + Integer.BYTES
+                && MemorySegment.ofArray(head).get(LittleEndian.I32, Pages.HEADER_BYTES) == Meta.MAGIC;
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) {
+        return candidate.holds(LmdbStore.DATA_FILE) || candidate.isFile() && candidate.nameEndsWith(".mdb", ".lmdb");
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return LmdbStore.open(path, options.member());
+    }
+}

@@ -1,0 +1,82 @@
+package io.penstock.format.nanogpt;
+
+import io.penstock.format.Mapping;
+import io.penstock.format.TokenRun;
+import io.penstock.format.TokenRunStore;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/**
+ * Raw little-endian tokens without a header, {@code u16} unless told otherwise, as nanoGPT prepares them; read in
+ * place, all of it one document.
+ */
+public final class NanogptProvider implements StoreProvider {
+
+    private static final String NAME = "nanogpt";
+    private static final long FIRST_SHOWN = 16;
+    private static final long LAST_SHOWN = 8;
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public int order() {
+        return 1400;
+    }
+
+    @Override
+    public boolean isTokens() {
+        return true;
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) {
+        return candidate.isFile() && candidate.nameEndsWith(".bin");
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        DType dtype = options.dtype() == null ? DType.U16 : options.dtype();
+        return Mapping.open(path, file -> {
+            TokenRun tokens = read(file, dtype);
+            return TokenRunStore.of(NAME, tokens, () -> details(tokens));
+        });
+    }
+
+    private static TokenRun read(MappedFile file, DType dtype) throws MalformedStoreException {
+        long tokenBytes = dtype.byteSize();
+        if (file.byteSize() == 0) {
+            throw new MalformedStoreException(file.path(), 0, "the file is empty", "a " + dtype + " token at least");
+        }
+        if (file.byteSize() % tokenBytes != 0) {
+            throw new MalformedStoreException(file.path(), file.byteSize() / tokenBytes * tokenBytes,
+                    "the file's " + file.byteSize() + " bytes end inside a token",
+                    "a whole number of " + dtype + " tokens, a multiple of " + tokenBytes + " bytes (is it cut?)");
+        }
+        return new TokenRun(file, 0, dtype, file.byteSize() / tokenBytes);
+    }
+
+    private static Map<String, Object> details(TokenRun tokens) {
+        Tensor all = tokens.tensor();
+        long count = tokens.tokenCount();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("dtype", tokens.dtype().toString());
+        details.put("first", LongStream.range(0, Math.min(count, FIRST_SHOWN)).map(all::getLong).boxed().toList());
+        details.put("last", LongStream.range(Math.max(0, count - LAST_SHOWN), count).map(all::getLong).boxed()
+                .toList());
+        return details;
+    }
+}

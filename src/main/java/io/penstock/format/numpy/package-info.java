@@ -1,0 +1,2 @@
+/** numpy's arrays as bytes, wherever they are: in a {@code .npy}, in an archive, in a record. */
+package io.penstock.format.numpy;

@@ -1,0 +1,38 @@
+package io.penstock.format.parquet;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Parquet: tables whose columns are encoded and compressed in row groups; one file, or a folder of them. */
+public final class ParquetProvider implements StoreProvider {
+
+    @Override
+    public String name() {
+        return "parquet";
+    }
+
+    @Override
+    public int order() {
+        return 800;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        return FileMetadata.isMagic(candidate.head());
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return candidate.isFile() && candidate.nameEndsWith(".parquet")
+                || !candidate.filesEnding(".parquet").isEmpty();
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return ParquetStore.open(path, options.member(), options.decodeLimit());
+    }
+}

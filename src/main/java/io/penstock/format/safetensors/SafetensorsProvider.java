@@ -1,0 +1,43 @@
+package io.penstock.format.safetensors;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Hugging Face's tensor files, and the index of several of them. */
+public final class SafetensorsProvider implements StoreProvider {
+
+    /** For the service loader. */
+    public SafetensorsProvider() {
+    }
+
+    @Override
+    public String name() {
+        return "safetensors";
+    }
+
+    @Override
+    public int order() {
+        return 500;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        return SafetensorsHeader.isStart(candidate.head());
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return candidate.isFile() && candidate.nameEndsWith(SafetensorsStore.ENDING, SafetensorsIndex.ENDING)
+                || !candidate.filesEnding(SafetensorsIndex.ENDING).isEmpty()
+                || !candidate.filesEnding(SafetensorsStore.ENDING).isEmpty();
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return SafetensorsStore.open(path);
+    }
+}

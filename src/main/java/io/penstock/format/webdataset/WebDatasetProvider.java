@@ -1,0 +1,42 @@
+package io.penstock.format.webdataset;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** WebDataset: samples as files in tars, plain or compressed. */
+public final class WebDatasetProvider implements StoreProvider {
+
+    /** For the service loader. */
+    public WebDatasetProvider() {
+    }
+
+    @Override
+    public String name() {
+        return "webdataset";
+    }
+
+    @Override
+    public int order() {
+        return 1100;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        return TarReader.isHeader(candidate.head());
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return candidate.isFolder() ? ShardList.isFolderOfTars(candidate.path())
+                : ShardList.isShardOrPattern(candidate.path());
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return WebDatasetStore.open(path, options.decodeLimit());
+    }
+}

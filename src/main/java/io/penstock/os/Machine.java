@@ -1,0 +1,32 @@
+package io.penstock.os;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+
+/** The machine's memory, or what its container grants of it. */
+public final class Machine {
+    private Machine() {
+    }
+
+    /**
+     * The memory that there is.
+     *
+     * @return bytes
+     */
+    public static long totalMemoryBytes() {
+        return system().getTotalMemorySize();
+    }
+
+    /**
+     * The memory that nothing uses, not even the page cache.
+     *
+     * @return bytes
+     */
+    public static long freeMemoryBytes() {
+        return system().getFreeMemorySize();
+    }
+
+    private static OperatingSystemMXBean system() {
+        return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    }
+}

@@ -1,0 +1,179 @@
+package io.penstock.store;
+
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.memory.DType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.Set;
+
+/**
+ * The formats that stores are read in: one {@link StoreProvider} each.
+ *
+ * <p>Providers are looked for in Penstock's own class loader, and then in the context class loader of the calling
+ * thread, where a framework puts the jars of an application. The context class loader is passed over if it is null or
+ * sees another copy of Penstock. A class that both find is one provider.
+ */
+public final class StoreFormats {
+
+    private StoreFormats() {
+    }
+
+    /**
+     * All providers that there are.
+     *
+     * @return the providers, in the order in which they are asked
+     * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
+     */
+    public static List<StoreProvider> all() {
+        List<StoreProvider> all = load();
+        for (StoreProvider one : all) {
+            for (StoreProvider other : all) {
+                if (one != other && one.name().equals(other.name())) {
+                    throw new StoreProviderException("two providers of the format '" + one.name() + "': "
+                            + one.getClass().getName() + " and " + other.getClass().getName() + ", expected one", null);
+                }
+            }
+        }
+        return all;
+    }
+
+    private static List<StoreProvider> load() {
+        ClassLoader own = StoreFormats.class.getClassLoader();
+        ClassLoader context = Thread.currentThread().getContextClassLoader();
+        List<StoreProvider> found = new ArrayList<>();
+        try {
+            addAll(found, own);
+            if (context != own && seesThisCopy(context)) {
+                addAll(found, context);
+            }
+        } catch (ServiceConfigurationError e) {
+            throw new StoreProviderException(e.getMessage(), e);
+        }
+        found.sort(StoreFormats::compare);
+        return List.copyOf(found);
+    }
+
+    private static void addAll(List<StoreProvider> found, ClassLoader loader) {
+        Set<Class<?>> known = new HashSet<>();
+        for (StoreProvider provider : found) {
+            known.add(provider.getClass());
+        }
+        for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
+            if (known.add(provider.getClass())) {
+                found.add(provider);
+            }
+        }
+    }
+
+    private static int compare(StoreProvider a, StoreProvider b) {
+        return a.order() == b.order() ? a.name().compareTo(b.name()) : Integer.compare(a.order(), b.order());
+    }
+
+    private static boolean seesThisCopy(ClassLoader loader) {
+        try {
+            return loader != null && loader.loadClass(StoreProvider.class.getName()) == StoreProvider.class;
+        } catch (ClassNotFoundException _) {
+            return false;
+        }
+    }
+
+    /**
+     * The provider of a format.
+     *
+     * @param name the format's name, for example {@code megatron}
+     * @return its provider
+     * @throws IllegalArgumentException if there is no such format; lists those that there are
+     */
+    public static StoreProvider named(String name) {
+        List<StoreProvider> all = all();
+        for (StoreProvider provider : all) {
+            if (provider.name().equals(name)) {
+                return provider;
+            }
+        }
+        throw new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all));
+    }
+
+    /**
+     * The provider that {@link Store#open(Path)} opens a store with, by its content, and by its name where the content
+     * says nothing.
+     *
+     * @param path a file or a folder of the store, or the prefix of a Megatron store
+     * @return the provider; the store may still turn out malformed
+     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if neither content nor name is that of a store
+     * @throws StoreProviderException if a provider fails; names it
+     */
+    public static StoreProvider recognize(Path path) throws IOException {
+        Candidate candidate = Candidate.of(path);
+        if (!candidate.isFile() && !candidate.isFolder() && Files.exists(path)) {
+            RegularFile.require(path);
+        }
+        List<StoreProvider> all = all();
+        for (boolean byContent : new boolean[] {true, false}) {
+            for (StoreProvider provider : all) {
+                if (matches(provider, candidate, byContent)) {
+                    return provider;
+                }
+            }
+        }
+        if (!Files.exists(path)) {
+            throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
+        }
+        throw new MalformedStoreException(path, candidate.isFile() ? "no format recognised"
+                : "a folder in which no format is recognised", "one of " + names(all) + " (a format can be told)");
+    }
+
+    /** Opens a store, and checks that it is what the provider and the options say. */
+    static Store open(StoreProvider format, Path path, OpenOptions options) throws IOException {
+        DType told = options.dtype();
+        if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
+            throw new IllegalArgumentException("tokens are not stored as " + told);
+        }
+        Store store = format.open(path, options);
+        if (format.isTokens() != store instanceof TokenStore) {
+            store.close();
+            throw new StoreProviderException(path + ": " + described(format) + " opens " + store + ", expected "
+                    + (format.isTokens() ? "a" : "no") + " store of tokens", null);
+        }
+        if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
+            store.close();
+            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), told + ", as was told");
+        }
+        return store;
+    }
+
+    private static boolean matches(StoreProvider provider, Candidate candidate, boolean byContent)
+            throws IOException {
+        try {
+            return byContent ? provider.matchesContent(candidate) : provider.matchesName(candidate);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } catch (RuntimeException | LinkageError e) {
+            throw new StoreProviderException(candidate.path() + ": " + described(provider)
+                    + " failed to say whether it is one: " + e, e);
+        }
+    }
+
+    /** The provider of the format that is told, or else recognized. */
+    static StoreProvider of(Path path, OpenOptions options) throws IOException {
+        return options.format() == null ? recognize(path) : named(options.format());
+    }
+
+    private static String described(StoreProvider provider) {
+        return "the provider of the format '" + provider.name() + "' (" + provider.getClass().getName() + ")";
+    }
+
+    private static List<String> names(List<StoreProvider> providers) {
+        return providers.stream().map(StoreProvider::name).toList();
+    }
+}

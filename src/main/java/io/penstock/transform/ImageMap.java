@@ -1,0 +1,53 @@
+package io.penstock.transform;
+
+import static io.penstock.transform.ImageArguments.CROP_HEIGHT;
+import static io.penstock.transform.ImageArguments.CROP_WIDTH;
+import static io.penstock.transform.ImageArguments.CROP_X;
+import static io.penstock.transform.ImageArguments.CROP_Y;
+import static io.penstock.transform.ImageArguments.HEIGHT;
+import static io.penstock.transform.ImageArguments.WIDTH;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Mapped;
+import io.penstock.dataset.SampleMap;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
+
+/** An {@link ImageTransform} in a loader's workers, an image at a time; without a crop to draw, from the middle. */
+record ImageMap(MemorySegment arguments, RandomCrop crop) implements SampleMap {
+    /** The dataset with transformed images. */
+    static Dataset over(ImageTransform transform, Dataset images, String field, RandomCrop crop) {
+        MemorySegment a = transform.arguments();
+        if (crop != null && (crop.imageHeight() != HEIGHT.get(a) || crop.imageWidth() != WIDTH.get(a)
+                || crop.cropHeight() != CROP_HEIGHT.get(a) || crop.cropWidth() != CROP_WIDTH.get(a))) {
+            throw new IllegalArgumentException(crop + " for " + transform);
+        }
+        var expected = new TensorSpec(field, DType.U8, transform.sourceShape());
+        for (TensorSpec found : images.fields()) {
+            if (found.name().equals(field) && !found.equals(expected)) {
+                throw new IllegalArgumentException("found " + found + ", expected " + expected);
+            }
+        }
+        return Mapped.of(images, field, new TensorSpec(field, transform.targetType(), transform.targetShape()),
+                crop == null ? transform.toString() : transform + ", " + crop, RandomCrop.STEP, new ImageMap(a, crop));
+    }
+
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out) {
+        long source = in.segment().address();
+        long target = out.segment().address();
+        if (crop == null) {
+            ImageTwin.run(arguments, source, target, CROP_Y.get(arguments), CROP_X.get(arguments), false);
+        } else {
+            ImageTwin.run(arguments, source, target, crop.top(random), crop.left(random), crop.flip(random));
+        }
+    }
+
+    @Override
+    public boolean readsInPlace() {
+        return true;
+    }
+}

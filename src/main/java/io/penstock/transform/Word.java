@@ -1,0 +1,48 @@
+package io.penstock.transform;
+
+import io.penstock.memory.DType;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.util.stream.Stream;
+
+/**
+ * A 64-bit word of a kernel's arguments, by the name that it has in the C struct.
+ *
+ * @param offset its first byte in the struct
+ */
+record Word(long offset) {
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG;
+
+    /** The struct of this name in {@code src/main/native}, whose fields are all words. */
+    static StructLayout struct(String name, String... words) {
+        return MemoryLayout.structLayout(layouts(words)).withName(name);
+    }
+
+    static MemoryLayout[] layouts(String... words) {
+        return Stream.of(words).map(I64::withName).toArray(MemoryLayout[]::new);
+    }
+
+    static Word of(StructLayout struct, String name) {
+        return new Word(struct.byteOffset(PathElement.groupElement(name)));
+    }
+
+    long get(MemorySegment arguments) {
+        return arguments.get(I64, offset);
+    }
+
+    /** The word as a dtype: its place in the enum, as in {@code kernel.cuh}. */
+    DType dtype(MemorySegment arguments) {
+        return RawMemory.dtype(get(arguments));
+    }
+
+    void set(MemorySegment arguments, long value) {
+        arguments.set(I64, offset, value);
+    }
+
+    void set(MemorySegment arguments, DType dtype) {
+        set(arguments, dtype.ordinal());
+    }
+}

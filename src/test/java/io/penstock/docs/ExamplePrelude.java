@@ -1,0 +1,173 @@
+package io.penstock.docs;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.SampleMap;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.diagnose.data.DataStatistics;
+import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Span;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.store.TensorStore;
+import io.penstock.store.TokenStore;
+import io.penstock.transform.ImageTransform;
+import io.penstock.transform.RandomCrop;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+
+/**
+ * Names that the examples of the documents and of the Javadoc use without declaring them, see {@link ExamplesTest}.
+ * Nothing here is ever run. An example whose names mean something else says which class has them: in a document by the
+ * line {@code <!-- prelude: Djl -->} above it, in Javadoc by {@code @snippet id=Djl :}.
+ */
+class ExamplePrelude {
+
+    Path path;
+    Path file;
+    Path folder;
+    Path prefix;
+    TokenStore store;
+    WebDatasetStore shards;
+    TensorStore imageStore;
+    TensorStore labelStore;
+    Tensor tensor;
+    Span span;
+    Dataset dataset;
+    Dataset images;
+    Dataset web;
+    Dataset books;
+    Dataset code;
+    Documents documents;
+    TensorSpec spec;
+    SampleMap addNoise;
+    SampleMap noise;
+    int[] classes;
+    double[] weights;
+    long[] chosen;
+    long seed;
+    int epoch;
+    long step;
+    int rank;
+    int worldSize;
+
+    DataLoader loader;
+    DataLoader other;
+    DataLoaderBuilder settings;
+    Batch batch;
+    DataStatistics statistics;
+    MeterRegistry registry;
+    Trainer trainer;
+    Model model;
+
+    Device device;
+    DeviceStream stream;
+    DeviceStream mine;
+    DeviceEvent copied;
+    long cudaStream;
+    long trainerStream;
+    long address;
+    long bytes;
+    PinnedBuffer parameters;
+    DeviceBuffer crops;
+    DeviceBuffer pixels;
+    DeviceBuffer inputIds;
+    DeviceBuffer labels;
+    DeviceBuffer positionIds;
+    ImageTransform transform;
+    RandomCrop crop;
+
+    Arena arena;
+    MemorySegment stored;
+    long storedBytes;
+    MemorySegment image;
+    MemorySegment label;
+    int[] tokens;
+
+    void train(Object input) {
+    }
+
+    void step(Object... inputs) {
+    }
+
+    void launch(long tokens, long count, long onStream) {
+    }
+
+    void fill(MemorySegment host) {
+    }
+
+    void consume(long pointer) {
+    }
+
+    void page(Object message) {
+    }
+
+    void mixUp(BatchPlan plan, Object into) {
+    }
+
+    void addNoise(Tensor in, float number, Tensor out) {
+    }
+
+    boolean isEnglish(Tensor text) {
+        return text != null;
+    }
+
+    /** Somebody's trainer. */
+    interface Trainer {
+
+        void saveWeights(Path to);
+
+        void loadWeights(Path from);
+    }
+
+    /** Somebody's model, behind a binding of theirs. */
+    interface Model {
+
+        void run(long pointer);
+    }
+
+    /** For examples that train with DJL. */
+    static class Djl extends ExamplePrelude {
+
+        Iterable<Batch> batches;
+        DjlTrainer trainer;
+
+        /** As {@code ai.djl.training.dataset.Batch}. */
+        interface Batch {
+
+            int getSize();
+        }
+
+        /** As {@code ai.djl.training.Trainer}. */
+        interface DjlTrainer {
+
+            Iterable<Batch> iterateDataset(Dataset dataset);
+
+            void step();
+        }
+
+        /** As {@code ai.djl.training.EasyTrain}. */
+        static final class EasyTrain {
+
+            static void trainBatch(DjlTrainer trainer, Batch batch) {
+            }
+        }
+    }
+
+    /** For examples of several token stores. */
+    static class Stores extends ExamplePrelude {
+
+        TokenStore web;
+        TokenStore books;
+    }
+}

@@ -1,0 +1,200 @@
+package io.penstock.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.io.MalformedStoreException;
+import io.penstock.testing.FormatJar;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.module.ModuleDescriptor;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.example.format.BrokenProvider;
+import org.example.format.LastProvider;
+import org.example.format.TokProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How formats are found, in which order they are asked, and what becomes of providers that do not work. */
+class StoreProviderTest {
+
+    private static final List<String> OWN = List.of("megatron", "llmc", "npy", "npz", "safetensors", "hdf5", "arrow",
+            "parquet", "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw");
+
+    @TempDir
+    Path folder;
+    private ClassLoader before;
+
+    @BeforeEach
+    void remember() {
+        before = Thread.currentThread().getContextClassLoader();
+    }
+
+    @AfterEach
+    void restore() {
+        Thread.currentThread().setContextClassLoader(before);
+    }
+
+    private void useJar(Class<?>... providers) throws IOException {
+        Path jar = FormatJar.write(folder.resolve("formats.jar"), providers);
+        Thread.currentThread().setContextClassLoader(FormatJar.loader(jar));
+    }
+
+    private Path file(String name, String latin1) throws IOException {
+        return Files.write(folder.resolve(name), latin1.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static List<String> names() {
+        return StoreFormats.all().stream().map(StoreProvider::name).toList();
+    }
+
+    @Test
+    void penstocksOwnFormatsAreAskedInThisOrder() {
+        assertEquals(OWN, names());
+        List<Integer> orders = StoreFormats.all().stream().map(StoreProvider::order).toList();
+        assertEquals(orders.stream().sorted().distinct().toList(), orders);
+    }
+
+    @Test
+    void theModuleAndTheClassPathProvideTheSame() throws IOException {
+        List<String> listed;
+        try (InputStream in = StoreProvider.class.getResourceAsStream(
+                "/META-INF/services/" + StoreProvider.class.getName())) {
+            listed = new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
+        }
+        try (InputStream in = Files.newInputStream(Path.of("target/classes/module-info.class"))) {
+            ModuleDescriptor module = ModuleDescriptor.read(in);
+            assertEquals(List.of(listed), module.provides().stream()
+                    .filter(provides -> provides.service().equals(StoreProvider.class.getName()))
+                    .map(ModuleDescriptor.Provides::providers).toList());
+        }
+        assertEquals(StoreFormats.all().stream().map(provider -> provider.getClass().getName()).toList(), listed);
+    }
+
+    @Test
+    void aFormatOfAnotherJarIsOpenedByItsContentItsNameAndWhenTold() throws IOException {
+        useJar(TokProvider.class);
+        for (Path path : List.of(file("a.any", "TOK1\1\0\2\0"), file("b.tok", "\1\0\2\0"))) {
+            StoreProvider found = StoreFormats.recognize(path);
+            assertEquals("tok", found.name());
+            assertNotSame(TokProvider.class, found.getClass(), "it is the jar's");
+            for (OpenOptions options : List.of(OpenOptions.DEFAULT, OpenOptions.DEFAULT.withFormat("tok"))) {
+                try (TokenStore store = TokenStore.open(path, options)) {
+                    assertEquals(2, store.tokenCount());
+                }
+            }
+            Inspection inspection = Inspection.of(path, true);
+            assertEquals("tok", inspection.kind());
+            assertEquals(2L, inspection.arrays().getFirst().max());
+        }
+        Path half = file("c.tok", "\1\0\2");
+        assertEquals(half + ": at byte 2: half a token, expected two bytes a token",
+                assertThrows(MalformedStoreException.class, () -> Store.open(half)).getMessage());
+    }
+
+    @Test
+    void theGuideShowsTheFormatThatIsTestedHere() throws IOException {
+        String source = Files.readString(Path.of("src/test/java/org/example/format/TokProvider.java"));
+        assertTrue(Files.readString(Path.of("docs/formats.md")).contains("```java\n" + source + "```\n"));
+    }
+
+    @Test
+    void aProviderIsAskedBeforePenstocksOwnUnlessItsOrderIsHigher() throws IOException {
+        Path tokens = file("x.bin", "TOK1\1\0\2\0");
+        assertEquals("nanogpt", StoreFormats.recognize(tokens).name());
+        useJar(TokProvider.class);
+        assertEquals("tok", names().getFirst());
+        assertEquals(OWN, names().subList(1, OWN.size() + 1));
+        assertEquals("tok", StoreFormats.recognize(tokens).name());
+        useJar(LastProvider.class);
+        assertEquals("tok", names().getLast());
+        assertEquals("nanogpt", StoreFormats.recognize(tokens).name());
+        assertEquals("tok", StoreFormats.recognize(file("x.other", "TOK1\1\0\2\0")).name());
+    }
+
+    @Test
+    void contentComesBeforeTheNameWhateverTheOrder() throws IOException {
+        useJar(TokProvider.class);
+        assertEquals("npy", StoreFormats.recognize(file("x.tok", "\u0093NUMPY\1\0")).name());
+    }
+
+    @Test
+    void anUnknownNameIsRefusedWithAllThatAreKnown() throws IOException {
+        useJar(TokProvider.class);
+        Path tokens = file("x.bin", "\1\0");
+        String known = "[tok, " + String.join(", ", OWN) + "]";
+        assertEquals("unknown format 'nyp', expected one of " + known, assertThrows(IllegalArgumentException.class,
+                () -> Store.open(tokens, OpenOptions.DEFAULT.withFormat("nyp"))).getMessage());
+        Path text = file("x.txt", "text");
+        assertEquals(text + ": no format recognised, expected one of " + known + " (a format can be told)",
+                assertThrows(MalformedStoreException.class, () -> Store.open(text)).getMessage());
+    }
+
+    @Test
+    void twoProvidersOfOneNameAreRefusedByTheirNames() throws IOException {
+        useJar(TokProvider.class, LastProvider.class);
+        assertEquals("two providers of the format 'tok': org.example.format.TokProvider and"
+                + " org.example.format.LastProvider, expected one",
+                assertThrows(StoreProviderException.class, StoreFormats::all).getMessage());
+    }
+
+    @Test
+    void aProviderThatIsNotThereIsNamed() throws IOException {
+        Path jar = FormatJar.write(folder.resolve("formats.jar"), "org.example.format.Missing");
+        Thread.currentThread().setContextClassLoader(FormatJar.loader(jar));
+        String message = assertThrows(StoreProviderException.class, StoreFormats::all).getMessage();
+        assertTrue(message.contains("org.example.format.Missing"), message);
+    }
+
+    @Test
+    void aProviderThatFailsWhenItIsAskedIsNamed() throws IOException {
+        useJar(BrokenProvider.class, TokProvider.class);
+        Path bad = file("x.tok", "BAD!");
+        StoreProviderException failure = assertThrows(StoreProviderException.class, () -> Store.open(bad));
+        assertEquals(bad + ": the provider of the format 'broken' (org.example.format.BrokenProvider) failed to say"
+                + " whether it is one: java.lang.ArithmeticException: no such thing", failure.getMessage());
+        assertInstanceOf(ArithmeticException.class, failure.getCause());
+        Store.open(file("y.tok", "GOOD")).close();
+        Store.open(bad, OpenOptions.DEFAULT.withFormat("tok")).close();
+    }
+
+    @Test
+    void aProviderThatOpensTokensAndDoesNotSaySoIsNamed() throws IOException {
+        useJar(LastProvider.class);
+        Path tokens = file("x.other", "\1\0\2\0");
+        String message = assertThrows(StoreProviderException.class, () -> Store.open(tokens)).getMessage();
+        assertTrue(message.startsWith(tokens + ": the provider of the format 'tok' (org.example.format.LastProvider)"
+                + " opens "), message);
+    }
+
+    @Test
+    void aContextClassLoaderThatIsMissingOrSeesNoOrAnotherPenstockIsPassedOver() throws IOException {
+        Thread.currentThread().setContextClassLoader(null);
+        assertEquals(OWN, names());
+        Thread.currentThread().setContextClassLoader(ClassLoader.getPlatformClassLoader());
+        assertEquals(OWN, names());
+        URL[] engine = {Path.of("target/classes").toUri().toURL()};
+        try (URLClassLoader other = new URLClassLoader(engine, ClassLoader.getPlatformClassLoader())) {
+            Thread.currentThread().setContextClassLoader(other);
+            assertEquals(OWN, names());
+        }
+    }
+
+    @Test
+    void aProviderThatBothClassLoadersFindIsOne() {
+        Thread.currentThread().setContextClassLoader(new ClassLoader(before) { });
+        assertEquals(OWN, names());
+        assertSame(before, Thread.currentThread().getContextClassLoader().getParent());
+    }
+}

@@ -1,0 +1,32 @@
+package org.example.format;
+
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreProvider;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Takes every regular file that no other provider takes, calls itself {@code tok}, and does not open tokens. */
+public final class LastProvider implements StoreProvider {
+
+    @Override
+    public String name() {
+        return "tok";
+    }
+
+    @Override
+    public int order() {
+        return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) {
+        return candidate.isFile();
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        return new TokProvider().open(path, options);
+    }
+}

@@ -1,0 +1,103 @@
+package org.example.format;
+
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.Candidate;
+import io.penstock.store.OpenOptions;
+import io.penstock.store.Store;
+import io.penstock.store.StoreInfo;
+import io.penstock.store.StoreProvider;
+import io.penstock.store.StoredArray;
+import io.penstock.store.TokenStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** The format {@code tok}: one document of {@code u16} tokens, little-endian; {@code TOK1} may come before them. */
+public final class TokProvider implements StoreProvider {
+
+    private static final String MAGIC = "TOK1";
+
+    @Override
+    public String name() {
+        return "tok";
+    }
+
+    @Override
+    public boolean isTokens() {
+        return true;
+    }
+
+    @Override
+    public boolean matchesContent(Candidate candidate) {
+        return candidate.startsWith(MAGIC);
+    }
+
+    @Override
+    public boolean matchesName(Candidate candidate) {
+        return candidate.isFile() && candidate.nameEndsWith(".tok");
+    }
+
+    @Override
+    public Store open(Path path, OpenOptions options) throws IOException {
+        byte[] head = Candidate.headOf(path);
+        int headerBytes = new Candidate(path, head, true, false).startsWith(MAGIC) ? MAGIC.length() : 0;
+        MappedFile file = MappedFile.open(path);
+        if ((file.byteSize() - headerBytes) % Short.BYTES != 0) {
+            file.close();
+            throw new MalformedStoreException(path, file.byteSize() - 1, "half a token", "two bytes a token");
+        }
+        return new Tokens(file, headerBytes);
+    }
+
+    private record Tokens(MappedFile file, long headerBytes) implements TokenStore, StoreInfo.Source {
+
+        @Override
+        public DType dtype() {
+            return DType.U16;
+        }
+
+        @Override
+        public long tokenCount() {
+            return (file.byteSize() - headerBytes) / Short.BYTES;
+        }
+
+        @Override
+        public long documentCount() {
+            return tokenCount() == 0 ? 0 : 1;
+        }
+
+        @Override
+        public long documentStart(long document) {
+            return Objects.checkIndex(document, documentCount() + 1) * tokenCount();
+        }
+
+        @Override
+        public void locate(long firstToken, long tokens, Span into) {
+            Objects.checkFromIndexSize(firstToken, tokens, tokenCount());
+            into.set(file, headerBytes + firstToken * Short.BYTES, tokens * Short.BYTES);
+        }
+
+        @Override
+        public StoreInfo info() {
+            Tensor all = Tensor.of(file.segment().asSlice(headerBytes), DType.U16, tokenCount());
+            return new StoreInfo("tok", List.of(file.path()), Map.of(), List.of(new StoredArray("tokens", all)));
+        }
+
+        @Override
+        public String fingerprint() {
+            return "tok:" + tokenCount() + ":" + Sha256.hex(file.segment(), _ -> { });
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * The engine's kernels, and which words of their arguments are addresses that they write: what the simulated runtime
+ * needs to see that an output is read too early, or written too late.
+ */
+#include "kernels.cu"
+
+#include <stddef.h>
+
+#define WORD(Arguments, field) (int64_t) (offsetof(Arguments, field) / sizeof(int64_t))
+#define OUTPUTS(name, ...) extern "C" const int64_t name##_outputs[] = {__VA_ARGS__, -1}
+
+OUTPUTS(penstock_causal_lm, WORD(CausalLm, input_ids), WORD(CausalLm, labels));
+OUTPUTS(penstock_documents, WORD(Documents, position_ids), WORD(Documents, document_ids),
+        WORD(Documents, row_documents));
+OUTPUTS(penstock_document_starts, WORD(DocumentStarts, cu_seqlens), WORD(DocumentStarts, totals));
+OUTPUTS(penstock_packed_positions, WORD(PackedPositions, position_ids), WORD(PackedPositions, document_ids));
+OUTPUTS(penstock_cumulative_lengths, WORD(CumulativeLengths, cu_seqlens), WORD(CumulativeLengths, longest));
+OUTPUTS(penstock_attention_mask, WORD(AttentionMask, mask));
+OUTPUTS(penstock_images, WORD(Images, target));
+OUTPUTS(penstock_cast, WORD(Cast, target));
+OUTPUTS(penstock_gather_rows, WORD(GatherRows, target));
+OUTPUTS(penstock_pad_rows, WORD(PadRows, target));
