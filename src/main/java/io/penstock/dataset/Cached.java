@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * A dataset that keeps the values of a field that is decoded, mapped or generated: each is made once, when its sample
- * is first read, and then read as anything else that is stored. They are kept in a file without a name, in the folder that the
- * system property {@value DecodedBlocks#FOLDER_PROPERTY} names, or the system's one for temporary files: in memory as
- * far as there is room, on disk beyond that, and gone with the process.
+ * is first read, and then read as anything else that is stored. They are kept in a file without a name, in the folder
+ * that the system property {@value DecodedBlocks#FOLDER_PROPERTY} names, or the system's one for temporary files: in
+ * memory as far as there is room, on disk beyond that, and gone with the process.
  *
  * <p>What follows from chance is not kept: a {@linkplain Mapped map} that draws random numbers goes behind the cache.
  * A sample that cannot be decoded is tried again each time. Keeps 12 bytes a sample.
