@@ -5,6 +5,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -106,7 +107,7 @@ final class BatchesCommand implements Callable<Integer> {
     private String text(Batch batch) {
         StringBuilder line = new StringBuilder();
         line.append("batch ").append(plan.skip() + batch.number()).append(", epoch ").append(batch.epoch())
-                .append(": ").append(Quantity.count(batch.count(), "sample"));
+                .append(": ").append(NumberText.count(batch.count(), "sample"));
         if (batch.valid() < batch.count()) {
             line.append(" (").append(batch.valid()).append(" valid)");
         }

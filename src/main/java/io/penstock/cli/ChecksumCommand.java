@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ final class ChecksumCommand implements Callable<Integer> {
                 BlockChecksums checksums = BlockChecksums.write(file, force, done -> bar.update(done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
-                    report.print(BlockChecksums.pathFor(file) + ": " + Quantity.count(checksums.blocks(), "block")
+                    report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")
                             + " of " + checksums.blockBytes() + " bytes\n");
                 }
             }

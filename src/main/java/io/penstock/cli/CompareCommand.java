@@ -2,9 +2,10 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.compare.Change;
-import io.penstock.diagnose.compare.Comparison;
 import io.penstock.diagnose.compare.Comparison.Difference;
+import io.penstock.diagnose.compare.Comparison;
 import io.penstock.diagnose.compare.Outcome;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -60,8 +61,8 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Summary earlier = ReportCommand.read(before);
-        Summary later = ReportCommand.read(after);
+        Summary earlier = Summary.read(before);
+        Summary later = Summary.read(after);
         Comparison comparison;
         try {
             comparison = Comparison.of(earlier, later, thresholdPercent / 100, allowMismatch);
@@ -107,7 +108,7 @@ final class CompareCommand implements Callable<Integer> {
         for (Change change : changes) {
             text.append(String.format(Locale.ROOT, "%-28s %14s %14s %10s%n", change.name(), shown(change.before()),
                     shown(change.after()), Double.isFinite(change.ratio())
-                            ? String.format(Locale.ROOT, "%+.1f %%", 100 * change.ratio()) : "-"));
+                            ? NumberText.change(change.ratio()) : "-"));
         }
     }
 

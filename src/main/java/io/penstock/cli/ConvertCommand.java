@@ -8,6 +8,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.TokenStore;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -170,11 +171,11 @@ final class ConvertCommand implements Callable<Integer> {
 
     private String text(ConversionSummary summary, String noun) {
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT, "%s: %s in %s, %s (%s)%n", target,
-                Quantity.count(summary.records(), noun), Quantity.count(summary.files().size(), "file"),
-                Quantity.of(summary.bytes(), "B"), summary.format()));
+                NumberText.count(summary.records(), noun), NumberText.count(summary.files().size(), "file"),
+                NumberText.of(summary.bytes(), "B"), summary.format()));
         summary.lost().forEach(lost -> text.append("  lost: ").append(lost).append('\n'));
         return text.append(String.format(Locale.ROOT, "converted in %.2f s: %s%n", summary.nanos() / 1e9,
-                Quantity.of(summary.bytesPerSecond(), "B/s"))).toString();
+                NumberText.of(summary.bytesPerSecond(), "B/s"))).toString();
     }
 
     private <T> T valid(String option, Supplier<T> parser) {

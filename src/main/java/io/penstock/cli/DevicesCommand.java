@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
 import io.penstock.device.DeviceSupport;
+import io.penstock.text.NumberText;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -71,16 +72,16 @@ final class DevicesCommand implements Callable<Integer> {
         for (DeviceInfo device : inventory.devices()) {
             text.append(String.format("%-8s %s", device.name(), device.model()));
             if (device.memoryTotalBytes() >= 0) {
-                text.append(", ").append(Quantity.of(device.memoryTotalBytes(), "B"));
+                text.append(", ").append(NumberText.of(device.memoryTotalBytes(), "B"));
             }
             if (device.memoryFreeBytes() >= 0) {
-                text.append(" (").append(Quantity.of(device.memoryFreeBytes(), "B")).append(" free)");
+                text.append(" (").append(NumberText.of(device.memoryFreeBytes(), "B")).append(" free)");
             }
             if (known(device.computeCapability()) != null) {
                 text.append(", compute capability ").append(device.computeCapability());
             }
             if (device.copyEngines() >= 0) {
-                text.append(", ").append(Quantity.count(device.copyEngines(), "copy engine"));
+                text.append(", ").append(NumberText.count(device.copyEngines(), "copy engine"));
             }
             if (known(device.pciBusId()) != null) {
                 text.append(", ").append(device.pciBusId());

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.store.Inspection;
 import io.penstock.store.Store;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -67,7 +68,7 @@ final class InspectCommand implements Callable<Integer> {
         }
         for (Inspection.Array array : inspection.arrays()) {
             text.append("  ").append(array.name().isEmpty() ? "array" : array.name()).append(": ").append(array.dtype())
-                    .append(' ').append(array.shape()).append(", ").append(Quantity.of(array.byteSize(), "B"));
+                    .append(' ').append(array.shape()).append(", ").append(NumberText.of(array.byteSize(), "B"));
             if (!isAsInMemory(array)) {
                 text.append(", stored as ").append(array.storedDtype())
                         .append(array.storedOrder() == null ? "" : " in order " + array.storedOrder());

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
+import io.penstock.text.NumberText;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -134,7 +135,7 @@ final class OrderOptions {
         if (shares.size() != sizes.size()) {
             throw new IllegalArgumentException((weights != null ? "--weights" : "--store-epochs") + ": found "
                     + shares.size()
-                    + " numbers, expected one for each of " + Quantity.count(sizes.size(), "store"));
+                    + " numbers, expected one for each of " + NumberText.count(sizes.size(), "store"));
         }
         Mixture.Source[] sources = new Mixture.Source[sizes.size()];
         for (int s = 0; s < sources.length; s++) {

@@ -14,6 +14,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -167,7 +168,7 @@ final class PlanOptions {
                     .toList();
             if (fields.size() != 1 || !fields.getFirst().isVariable()) {
                 throw wrong((lengthField != null ? "--length-field: found " + lengthField
-                        : "--token-budget and --bucket-window: found " + Quantity.count(fields.size(), "field")
+                        : "--token-budget and --bucket-window: found " + NumberText.count(fields.size(), "field")
                         + " of varying length") + ", expected one such field of " + dataset.fields());
             }
             lengths = dataset instanceof Documents documents ? documents::length
@@ -248,8 +249,6 @@ final class PlanOptions {
         if (settings == null) {
             try {
                 settings = settingsFile == null ? LoaderSettings.NONE : LoaderSettings.read(settingsFile);
-            } catch (IllegalArgumentException notSettings) {
-                throw new BadInputException(notSettings.getMessage(), notSettings);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -290,8 +289,8 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? Quantity.count(batch, "sample") : budget()) + ", "
-                + Quantity.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
+                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget()) + ", "
+                + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " an epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }
 

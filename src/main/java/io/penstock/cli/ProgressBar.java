@@ -1,5 +1,7 @@
 package io.penstock.cli;
 
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.io.PrintWriter;
 import java.util.Locale;
 
@@ -85,7 +87,7 @@ final class ProgressBar implements AutoCloseable {
         }
         drawn = true;
         drawnNanos = now;
-        terminal.print(ERASE_LINE + bar(spentNanos, ofNanos) + " of " + Quantity.duration(ofNanos / 1e9));
+        terminal.print(ERASE_LINE + bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
         terminal.flush();
     }
 
@@ -99,8 +101,8 @@ final class ProgressBar implements AutoCloseable {
 
     private String line(long done, long total, double seconds) {
         double rate = done / seconds;
-        String left = done == 0 ? "" : ", " + Quantity.duration((total - done) / rate) + " left";
-        return bar(done, total) + " " + Quantity.of(rate, unit) + "/s" + left;
+        String left = done == 0 ? "" : ", " + TimeText.clock((total - done) / rate) + " left";
+        return bar(done, total) + " " + NumberText.of(rate, unit) + "/s" + left;
     }
 
     /** Erases the line. */

@@ -2,6 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Inspection;
@@ -11,11 +12,8 @@ import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +52,7 @@ final class QuickstartCommand implements Callable<Integer> {
             return run(folder);
         } finally {
             if (keep == null) {
-                delete(folder);
+                Folder.delete(folder);
             }
         }
     }
@@ -129,21 +127,5 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private static String indented(String text) {
         return text.indent(4);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
-                Files.delete(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 }

@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -56,11 +56,7 @@ final class Rehearsal {
                 run(line, folder.resolve("tokens"));
             }
         } finally {
-            try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
-                }
-            }
+            Folder.delete(folder);
         }
     }
 

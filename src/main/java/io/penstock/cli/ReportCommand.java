@@ -4,7 +4,6 @@ import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.io.publish.AtomicFile;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +45,7 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Summary summary = runs.size() == 1 ? read(runs.getFirst()) : merged();
+        Summary summary = runs.size() == 1 ? Summary.read(runs.getFirst()) : merged();
         if (folder != null) {
             summary.write(folder);
         }
@@ -60,23 +59,12 @@ final class ReportCommand implements Callable<Integer> {
     private Summary merged() throws IOException {
         List<Summary> summaries = new ArrayList<>();
         for (Path run : runs) {
-            summaries.add(read(run));
+            summaries.add(Summary.read(run));
         }
         try {
             return Summary.merge(summaries);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    /** A file that is there and is no summary is bad input. */
-    static Summary read(Path run) throws IOException {
-        try {
-            return Summary.read(run);
-        } catch (FileSystemException e) {
-            throw e;
-        } catch (IOException notASummary) {
-            throw new BadInputException(notASummary.getMessage(), notASummary);
         }
     }
 }

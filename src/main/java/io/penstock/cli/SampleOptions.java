@@ -14,17 +14,14 @@ import io.penstock.dataset.Documents;
 import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
-import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.decode.Decoder;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.memory.TensorSpec;
-import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,9 +39,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** How a store is cut into samples, and what becomes of their fields in a batch. */
 final class SampleOptions {
-
-    /** The field's name where a tensor store names none. */
-    static final String UNNAMED_FIELD = "array";
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -64,7 +58,7 @@ final class SampleOptions {
             description = "Instead of --window: pack whole documents, or lists of integers, into sequences of so many"
                     + " tokens, with positions,"
                     + " document ids, loss mask and cu_seqlens; labels with --tokens-as i32 or i64.")
-    private Integer pack;
+    Integer pack;
 
     @Option(names = "--pack-by", defaultValue = "best-fit", paramLabel = "METHOD",
             description = "best-fit (default) wastes least, first-fit keeps neighbouring documents near.",
@@ -88,20 +82,20 @@ final class SampleOptions {
     @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
             description = "Which tensors, or columns of records, samples have; default: all that can be given,"
                     + " of records all that the first one has.")
-    private List<String> names;
+    List<String> names;
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
             description = "How a column of records is decoded: " + DecoderText.FORMS
                     + ". Default: by what it encodes.")
-    private Map<String, String> decoders = new LinkedHashMap<>();
+    Map<String, String> decoders = new LinkedHashMap<>();
 
     @Option(names = "--image", paramLabel = "HxW",
             description = "Decode images to u8[H,W,3]: their shorter side is resized, then the middle cut out."
                     + " Default: their files as bytes.")
-    private String image;
+    String image;
 
     @Option(names = "--skip-incomplete", description = "Leave out records that lack one of the fields.")
-    private boolean skipIncomplete;
+    boolean skipIncomplete;
 
     @Option(names = "--max-length", paramLabel = "N",
             description = "Cut a field of varying length, such as text or a document, to so many elements;"
@@ -149,8 +143,8 @@ final class SampleOptions {
             String kind = storeOptions.format(path);
             return switch (store) {
                 case TokenStore tokens -> windows(path, kind, tokens);
-                case TensorStore tensors -> rows(path, kind, tensors);
-                case RecordStore records -> records(path, kind, records);
+                case TensorStore tensors -> new RowSamples(this, path, kind).of(tensors);
+                case RecordStore records -> new RowSamples(this, path, kind).of(records);
             };
         } catch (Throwable t) {
             store.close();
@@ -190,7 +184,7 @@ final class SampleOptions {
         if (dataset.size() == 0) {
             throw wrong("--window: " + window + " tokens and a label do not fit into "
                     + (withinDocuments ? "any document of " : "") + path + ", which has "
-                    + Quantity.count(store.tokenCount(), "token"));
+                    + NumberText.count(store.tokenCount(), "token"));
         }
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("window", window);
@@ -198,12 +192,12 @@ final class SampleOptions {
         cut.put("within_documents", withinDocuments);
         return new SampleSource(path, kind, store::close, dataset, windowCollator(), window,
                 Long.MAX_VALUE, List.of(dataset.size()), null, cut,
-                Quantity.count(dataset.size(), "window") + " of " + window + "+1 tokens"
+                NumberText.count(dataset.size(), "window") + " of " + window + "+1 tokens"
                         + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    private SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
+    SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
             throw wrong("--pack: found beside --window, --stride, --within-documents or --documents, expected one or"
                     + " the other");
@@ -223,9 +217,9 @@ final class SampleOptions {
         }, sequences,
                 PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, Long.MAX_VALUE,
                 List.of(sequences.size()), null, cut,
-                Quantity.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
-                        + Quantity.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
-                        + Quantity.percent(sequences.paddingShare()) + " padding");
+                NumberText.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
+                        + NumberText.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
+                        + NumberText.percent(sequences.paddingShare()) + " padding");
     }
 
     private SampleSource documents(Path path, String kind, TokenStore store) {
@@ -244,7 +238,7 @@ final class SampleOptions {
         return new SampleSource(path, kind, store::close, dataset,
                 Pad.toLongest(tokenWidth == null ? TokenWidth.STORE : tokenWidth, 0), 0, kept,
                 List.of(dataset.size()), null, cut,
-                Quantity.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
+                NumberText.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
                         + " tokens"));
     }
 
@@ -252,123 +246,12 @@ final class SampleOptions {
         return tokenWidth == null || tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth);
     }
 
-    private SampleSource rows(Path path, String kind, TensorStore store) throws BadInputException {
-        checkNoWindows(path);
-        if (!decoders.isEmpty() || image != null || skipIncomplete) {
-            throw wrong("--decode, --image and --skip-incomplete are for stores of records, " + path
-                    + " holds tensors");
-        }
-        TensorRows dataset = null;
-        for (String name : names == null ? rowsOfOneCount(path, store) : names) {
-            int tensor = store.tensors().stream().map(TensorSpec::name).toList().indexOf(name);
-            if (tensor < 0) {
-                String why = store.unread().get(name);
-                throw wrong("--fields: found '" + name + "', " + (why == null ? "" : "which is not read: " + why + "; ")
-                        + path + " has " + store.tensors().stream().map(TensorSpec::name).toList());
-            }
-            checkRows(path, store.tensors().get(tensor));
-            String field = name.isEmpty() ? UNNAMED_FIELD : name;
-            TensorRows before = dataset;
-            dataset = valid(() -> before == null ? TensorRows.of(field, store, tensor)
-                    : before.and(field, store, tensor));
-        }
-        return source(path, kind, store, dataset, "row");
-    }
-
-    /** All tensors, if they have equally many rows. */
-    private List<String> rowsOfOneCount(Path path, TensorStore store) throws BadInputException {
-        List<TensorSpec> tensors = store.tensors();
-        if (tensors.isEmpty()) {
-            throw new BadInputException(path + ": found no tensor" + (store.unread().isEmpty() ? ""
-                    : " that is read, but " + store.unread()) + ", expected tensors of rows", null);
-        }
-        for (TensorSpec spec : tensors) {
-            if (tensors.size() == 1) {
-                checkRows(path, spec);
-            } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
-                    || spec.dim(0) != tensors.getFirst().dim(0)) {
-                throw wrong("--fields: missing, expected tensors of equally many rows; " + path + " has "
-                        + shortened(tensors));
-            }
-        }
-        return tensors.stream().map(TensorSpec::name).toList();
-    }
-
-    private static String shortened(List<TensorSpec> tensors) {
-        return tensors.size() <= 8 ? tensors.toString() : tensors.subList(0, 8) + " and " + (tensors.size() - 8)
-                + " more";
-    }
-
-    private static void checkRows(Path path, TensorSpec spec) throws BadInputException {
-        if (spec.rank() == 0 || spec.byteSize() == 0) {
-            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows", null);
-        }
-    }
-
-    private SampleSource records(Path path, String kind, RecordStore store) throws BadInputException {
-        if (pack == null) {
-            checkNoWindows(path);
-        }
-        if (store.size() == 0) {
-            throw new BadInputException(path + ": found no records, expected one or more", null);
-        }
-        RecordFields fields = RecordFields.of(store);
-        List<String> unknown = new ArrayList<>(decoders.keySet());
-        for (Column column : store.columns()) {
-            unknown.remove(column.name());
-            int index = store.columns().indexOf(column);
-            if (names != null ? names.contains(column.name()) : isReadable(column) && store.isPresent(0, index)) {
-                fields = and(fields, column);
-            }
-        }
-        List<String> missing = names == null ? List.of() : names.stream()
-                .filter(name -> store.columns().stream().noneMatch(column -> column.name().equals(name))).toList();
-        for (String name : missing) {
-            if (store.unreadColumns().containsKey(name)) {
-                throw wrong("--fields: column '" + name + "' cannot be read: " + store.unreadColumns().get(name));
-            }
-        }
-        if (!missing.isEmpty() || !unknown.isEmpty()) {
-            throw wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, " + path
-                    + " has " + store.columns().stream().map(Column::name).toList());
-        }
-        if (fields.isEmpty()) {
-            throw wrong("--fields: missing, expected some of " + store.columns().stream().map(Column::name).toList()
-                    + ", of which the first record of " + path + " has none that is read by itself");
-        }
-        RecordFields chosen = skipIncomplete ? fields.complete() : fields;
-        if (chosen.size() == 0) {
-            throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
-        }
-        return pack != null ? packed(path, kind, store::close, chosen) : source(path, kind, store, chosen, "record");
-    }
-
-    /** What was not asked for and is a pickle is left out rather than refused. */
-    private boolean isReadable(Column column) {
-        try {
-            if (!decoders.containsKey(column.name())) {
-                DecoderText.byEncoding(column, null);
-            }
-            return true;
-        } catch (IllegalArgumentException _) {
-            return false;
-        }
-    }
-
-    private RecordFields and(RecordFields fields, Column column) {
-        return valid(() -> {
-            String told = decoders.get(column.name());
-            Decoder decoder = told != null ? DecoderText.parse(told) : DecoderText.byEncoding(column, image);
-            return fields.and(column.name(), decoder);
-        });
-    }
-
-    private SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
+    SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
         return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
                 maxLength == null ? Long.MAX_VALUE : maxLength, List.of(dataset.size()), blocks(store, dataset), cut,
-                Quantity.count(dataset.size(), noun) + " of " + dataset.fields());
+                NumberText.count(dataset.size(), noun) + " of " + dataset.fields());
     }
 
     private static long[] blocks(Store store, Dataset dataset) {
@@ -390,7 +273,7 @@ final class SampleOptions {
         return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
     }
 
-    private void checkNoWindows(Path path) {
+    void checkNoWindows(Path path) {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw wrong("--window, --stride, --within-documents, --documents and, but for one column of lists, --pack"
                     + " are for token stores, " + path + " is none");
@@ -425,7 +308,7 @@ final class SampleOptions {
         }
     }
 
-    private ParameterException wrong(String message) {
+    ParameterException wrong(String message) {
         return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -3,7 +3,6 @@ package io.penstock.cli;
 import io.penstock.json.Json;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,13 +36,7 @@ final class StateCommand implements Callable<Integer> {
     }
 
     private static Map<String, Object> fields(Path file) throws IOException {
-        try {
-            return new LinkedHashMap<>(Json.object(Json.parse(LoaderState.read(file).toJson())));
-        } catch (FileSystemException e) {
-            throw e;
-        } catch (IOException notAState) {
-            throw new BadInputException(notAState.getMessage(), notAState);
-        }
+        return Json.object(Json.parse(LoaderState.read(file).toJson()));
     }
 
     /** {@code penstock state show}. */

@@ -10,7 +10,6 @@ import io.penstock.diagnose.data.DriftLimits;
 import io.penstock.loader.DataLoader;
 import io.penstock.sampling.BatchSampler;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -136,10 +135,6 @@ final class StatsCommand implements Callable<Integer> {
             try {
                 DataProfile one = DataProfile.read(file);
                 merged = merged == null ? one : merged.merge(one);
-            } catch (FileSystemException e) {
-                throw e;
-            } catch (IOException notAProfile) {
-                throw new BadInputException(notAProfile.getMessage(), notAProfile);
             } catch (DataShapeException other) {
                 throw new BadInputException(file + ": " + other.getMessage(), other);
             }

@@ -5,6 +5,8 @@ import io.penstock.diagnose.data.DataProfile;
 import io.penstock.diagnose.data.DataStatistics;
 import io.penstock.diagnose.data.FieldKind;
 import io.penstock.diagnose.data.FieldProfile;
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -42,18 +44,18 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
     String text() {
         StringBuilder text = new StringBuilder();
         text.append(String.format(Locale.ROOT, "looked   at %s of %s: %s, %s in %s%n%n",
-                Quantity.of(seen.batches(), ""), Quantity.count(taken, "batch", "batches"),
-                Quantity.count(seen.samples(), "sample"), Quantity.count(cost.values(), "value"),
-                Quantity.millis(cost.nanos())));
+                NumberText.of(seen.batches(), ""), NumberText.count(taken, "batch", "batches"),
+                NumberText.count(seen.samples(), "sample"), NumberText.count(cost.values(), "value"),
+                TimeText.millis(cost.nanos())));
         for (FieldProfile field : seen.fields()) {
             append(text, field);
         }
         if (seen.badShare() > 0) {
-            text.append("Bad samples: ").append(Quantity.percent(seen.badShare())).append(".\n");
+            text.append("Bad samples: ").append(NumberText.percent(seen.badShare())).append(".\n");
         }
         text.append('\n');
         if (baseline != null) {
-            append(text, "since " + names() + " (" + Quantity.count(baseline.samples(), "sample") + ")",
+            append(text, "since " + names() + " (" + NumberText.count(baseline.samples(), "sample") + ")",
                     sinceBaseline);
         }
         if (epochs > 1) {
@@ -74,7 +76,7 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
 
     private static void append(StringBuilder text, FieldProfile field) {
         text.append(field.name()).append("  ").append(field.shape()).append(": ")
-                .append(Quantity.count(field.values(), "value"));
+                .append(NumberText.count(field.values(), "value"));
         if (field.values() > 0) {
             text.append(" from ").append(number(field.min())).append(" to ").append(number(field.max()));
         }
@@ -83,17 +85,17 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
                     .append(channels(field, field::deviation));
         } else if (field.values() > 0) {
             text.append("; most often ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
-                    + String.format(Locale.ROOT, " %.2g %%", 100 * share(field, bucket)))
+                    + " " + NumberText.roughPercent(share(field, bucket)))
                     .collect(Collectors.joining(", ")));
         }
         if (!Double.isNaN(field.paddingShare())) {
-            text.append("; padding ").append(Quantity.percent(field.paddingShare()));
+            text.append("; padding ").append(NumberText.percent(field.paddingShare()));
         }
         if (field.constantShare() > 0) {
-            text.append("; rows of one value ").append(Quantity.percent(field.constantShare()));
+            text.append("; rows of one value ").append(NumberText.percent(field.constantShare()));
         }
         if (field.nonFinite() > 0) {
-            text.append("; ").append(Quantity.count(field.nonFinite(), "value")).append(" that are no numbers");
+            text.append("; ").append(NumberText.count(field.nonFinite(), "value")).append(" that are no numbers");
         }
         text.append('\n');
     }

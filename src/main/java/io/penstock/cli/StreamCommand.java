@@ -7,7 +7,6 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -117,16 +116,7 @@ final class StreamCommand implements Callable<Integer> {
     }
 
     private BatchSampler start(BatchSampler batches) throws IOException {
-        if (stateFile == null || !Files.exists(stateFile)) {
-            return batches;
-        }
-        try {
-            return batches.resume(LoaderState.read(stateFile));
-        } catch (FileSystemException e) {
-            throw e;
-        } catch (IOException notAState) {
-            throw new BadInputException(notAState.getMessage(), notAState);
-        }
+        return stateFile == null || !Files.exists(stateFile) ? batches : batches.resume(LoaderState.read(stateFile));
     }
 
     private Map<String, Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,

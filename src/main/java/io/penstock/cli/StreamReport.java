@@ -3,6 +3,8 @@ package io.penstock.cli;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.LoaderReport;
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -66,12 +68,12 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         double stepMean = (double) run.nanos() / run.steps();
         if (stepNanos == 0) {
             return "Without a step (--step-ms), batches were taken as fast as they came, one every "
-                    + Quantity.millis(stepMean)
+                    + TimeText.millis(stepMean)
                     + ": a trainer whose step takes longer than that need not wait for input.";
         }
-        String waited = "waited for input " + Quantity.percent(waitShare()) + " of its time, "
-                + Quantity.millis(run.waitTimes().meanNanos()) + " of the " + Quantity.millis(stepMean) + " a step";
-        String slots = "waited for a free slot " + Quantity.percent(workerShare(run.loader().slotWaitNanos()))
+        String waited = "waited for input " + NumberText.percent(waitShare()) + " of its time, "
+                + TimeText.millis(run.waitTimes().meanNanos()) + " of the " + TimeText.millis(stepMean) + " a step";
+        String slots = "waited for a free slot " + NumberText.percent(workerShare(run.loader().slotWaitNanos()))
                 + " of theirs";
         if (bottleneck().equals("trainer")) {
             return "The trainer is the bottleneck: it " + waited
@@ -80,7 +82,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         double making = workerShare(run.loader().planNanos() + run.loader().collateNanos());
         return "Input-bound: the trainer " + waited + "; "
                 + (workers == 0 ? "it made the batches itself (--workers 0)."
-                        : making >= 0.5 ? "the workers spent " + Quantity.percent(making)
+                        : making >= 0.5 ? "the workers spent " + NumberText.percent(making)
                                 + " of theirs making batches (more --workers, or a narrower --tokens-as)."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
                                 : " (handing over is the limit: larger batches, more --prefetch, free processors)."));
@@ -154,26 +156,27 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         StringBuilder text = new StringBuilder();
         if (headroom != null) {
             line(text, "input", "%s of what the same trainer reaches on a batch that is there already (%s)",
-                    Quantity.percent(headroom.ratio()),
-                    Quantity.of(headroom.syntheticSamplesPerSecond(), "samples/s"));
+                    NumberText.percent(headroom.ratio()),
+                    NumberText.of(headroom.syntheticSamplesPerSecond(), "samples/s"));
         }
-        line(text, "steps", "%s in %.3f s%s, first batch after %s", Quantity.count(run.steps(), "step"),
+        line(text, "steps", "%s in %.3f s%s, first batch after %s", NumberText.count(run.steps(), "step"),
                 run.nanos() / 1e9, run.interrupted() ? " (interrupted)" : "",
-                run.firstBatchNanos() < 0 ? "-" : Quantity.millis(run.firstBatchNanos()));
-        line(text, "rate", "%s%s, %s", windowTokens > 0 ? Quantity.of(perSecond(tokens()), "tokens/s") + ", " : "",
-                Quantity.of(perSecond(run.samples()), "samples/s"),
+                run.firstBatchNanos() < 0 ? "-" : TimeText.millis(run.firstBatchNanos()));
+        line(text, "rate", "%s%s, %s", windowTokens > 0 ? NumberText.of(perSecond(tokens()), "tokens/s") + ", " : "",
+                NumberText.of(perSecond(run.samples()), "samples/s"),
                 String.format(Locale.ROOT, "%.3f GB/s", perSecond(run.bytes()) / 1e9));
-        line(text, "step", "p50 %s, p99 %s", Quantity.millis(run.stepTimes().quantileNanos(0.5)),
-                Quantity.millis(run.stepTimes().quantileNanos(0.99)));
+        line(text, "step", "p50 %s, p99 %s", TimeText.millis(run.stepTimes().quantileNanos(0.5)),
+                TimeText.millis(run.stepTimes().quantileNanos(0.99)));
         line(text, "wait", "p50 %s, p99 %s, in all %s of the trainer's time",
-                Quantity.millis(run.waitTimes().quantileNanos(0.5)),
-                Quantity.millis(run.waitTimes().quantileNanos(0.99)), Quantity.percent(waitShare()));
+                TimeText.millis(run.waitTimes().quantileNanos(0.5)),
+                TimeText.millis(run.waitTimes().quantileNanos(0.99)), NumberText.percent(waitShare()));
         line(text, "workers", "%s: plan %s, collate %s, waiting for a slot %s",
                 workers == 0 ? "none, the trainer's thread" : Integer.toString(workers),
-                Quantity.percent(workerShare(loader.planNanos())), Quantity.percent(workerShare(loader.collateNanos())),
-                Quantity.percent(workerShare(loader.slotWaitNanos())));
+                NumberText.percent(workerShare(loader.planNanos())),
+                NumberText.percent(workerShare(loader.collateNanos())),
+                NumberText.percent(workerShare(loader.slotWaitNanos())));
         if (copies()) {
-            line(text, "copy", "submitting %s", Quantity.percent(share(loader.submitNanos(), run.nanos())));
+            line(text, "copy", "submitting %s", NumberText.percent(share(loader.submitNanos(), run.nanos())));
         }
         return text.append(interpretation()).append('\n').toString();
     }

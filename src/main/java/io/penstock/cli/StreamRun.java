@@ -4,10 +4,8 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.loader.LoaderReport;
-import io.penstock.memory.Tensor;
-import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.LoaderState;
-import java.util.concurrent.locks.LockSupport;
+import io.penstock.tune.StandInTrainer;
 import java.util.function.Supplier;
 
 /**
@@ -17,20 +15,15 @@ import java.util.function.Supplier;
 final class StreamRun {
 
     private final DataLoader loader;
-    private final Supplier<Batch> batches;
+    private final StandInTrainer trainer;
     private final long openedNanos;
-    private final long stepNanos;
     private final ProgressBar bar;
-    private final boolean readable;
-    private final TensorSpec[] fields;
 
     private long firstBatchNanos = -1;
     private long samples;
     private long bytes;
     private DurationHistogram steps;
     private DurationHistogram waits;
-    /** What was read of the batches, kept so that it is read at all. */
-    private double checksum;
 
     /**
      * What was measured, the warm-up left out.
@@ -66,12 +59,9 @@ final class StreamRun {
     /** A run whose batches are not the loader's next ones. */
     StreamRun(DataLoader loader, Supplier<Batch> batches, long openedNanos, long stepNanos, ProgressBar bar) {
         this.loader = loader;
-        this.batches = batches;
+        this.trainer = new StandInTrainer(loader, batches, stepNanos);
         this.openedNanos = openedNanos;
-        this.stepNanos = stepNanos;
         this.bar = bar;
-        this.readable = loader.device().hostAccessible();
-        this.fields = loader.layout().fields().toArray(TensorSpec[]::new);
     }
 
     Measured run(long warmup, long count) {
@@ -117,44 +107,18 @@ final class StreamRun {
 
     private void take() {
         long begin = System.nanoTime();
-        long got;
-        try (Batch batch = batches.get()) {
-            got = System.nanoTime();
-            if (firstBatchNanos < 0) {
-                firstBatchNanos = got - openedNanos;
-            }
-            samples += batch.count();
-            bytes += batch.byteSize();
-            if (readable) {
-                touch(batch);
-            }
-            hold(got + stepNanos);
+        trainer.step();
+        if (firstBatchNanos < 0) {
+            firstBatchNanos = trainer.gotAt() - openedNanos;
         }
-        waits.record(got - begin);
+        samples += trainer.samples();
+        bytes += trainer.bytes();
+        waits.record(trainer.waitNanos());
         steps.record(System.nanoTime() - begin);
-    }
-
-    /** Reads one element of each field: a batch that nobody reads proves nothing. */
-    private void touch(Batch batch) {
-        for (TensorSpec field : fields) {
-            Tensor tensor = batch.tensor(field.name());
-            if (tensor.elementCount() > 0) {
-                checksum += tensor.getDouble(0);
-            }
-        }
-    }
-
-    /** The stand-in for a step: the trainer's thread sleeps, as one does that waits for a GPU. */
-    private static void hold(long untilNanos) {
-        long left = untilNanos - System.nanoTime();
-        while (left > 0 && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(left);
-            left = untilNanos - System.nanoTime();
-        }
     }
 
     /** A number that follows from the elements that were read. */
     double checksum() {
-        return checksum;
+        return trainer.checksum();
     }
 }

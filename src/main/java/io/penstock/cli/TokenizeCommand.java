@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.text.NumberText;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -118,12 +119,12 @@ final class TokenizeCommand implements Callable<Integer> {
 
     static String text(Path output, TokenizeSummary summary) {
         return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%s%n%s in %.2f s: %s, %s%n",
-                output, Quantity.count(summary.tokens(), "token"), summary.dtype(),
-                Quantity.count(summary.documents(), "document"), summary.encoding(),
-                Quantity.count(summary.files(), "file"), Quantity.of(summary.textBytes(), "B"),
-                summary.skippedLinks() == 0 ? "" : " (" + Quantity.count(summary.skippedLinks(), "link")
+                output, NumberText.count(summary.tokens(), "token"), summary.dtype(),
+                NumberText.count(summary.documents(), "document"), summary.encoding(),
+                NumberText.count(summary.files(), "file"), NumberText.of(summary.textBytes(), "B"),
+                summary.skippedLinks() == 0 ? "" : " (" + NumberText.count(summary.skippedLinks(), "link")
                         + " left out: --follow-links follows them)",
-                "tokenized", summary.nanos() / 1e9, Quantity.of(summary.tokensPerSecond(), "tokens/s"),
-                Quantity.of(summary.textBytesPerSecond(), "B/s"));
+                "tokenized", summary.nanos() / 1e9, NumberText.of(summary.tokensPerSecond(), "tokens/s"),
+                NumberText.of(summary.textBytesPerSecond(), "B/s"));
     }
 }

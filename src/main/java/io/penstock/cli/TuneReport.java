@@ -1,5 +1,7 @@
 package io.penstock.cli;
 
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import io.penstock.tune.Candidate;
 import io.penstock.tune.Curve;
 import io.penstock.tune.Measured;
@@ -36,14 +38,14 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     /** For people: what is going to happen. */
     String intention(SearchSpace space, boolean copies, PageCache pages, long roundNanos) throws IOException {
         return "device   " + device + "\n"
-                + "data     " + pages + ", " + Quantity.of(pages.byteSize(), "B") + ", "
-                + Quantity.percent(before) + " in the page cache"
+                + "data     " + pages + ", " + NumberText.of(pages.byteSize(), "B") + ", "
+                + NumberText.percent(before) + " in the page cache"
                 + (cold ? "; dropped before each round\n" : "; taken as it is\n")
-                + "search   " + Quantity.of(budgetNanos / 1e9, "s") + " in rounds of "
-                + Quantity.of(roundNanos / 1e9, "s") + ": workers " + list(space.workers()) + "; read "
+                + "search   " + NumberText.of(budgetNanos / 1e9, "s") + " in rounds of "
+                + NumberText.of(roundNanos / 1e9, "s") + ": workers " + list(space.workers()) + "; read "
                 + list(space.readModes()) + "; prefetch " + list(space.prefetch())
                 + (copies ? "; device slots " + list(space.deviceSlots()) : "") + "; slots of at most "
-                + Quantity.of(memoryBytes, "B") + "\n\n";
+                + NumberText.of(memoryBytes, "B") + "\n\n";
     }
 
     private static String list(List<?> values) {
@@ -58,7 +60,8 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         if (before >= ALL && after >= ALL) {
             return "warm: all of the store was in the page cache";
         }
-        String shares = Quantity.percent(before) + " of the store in the page cache before, " + Quantity.percent(after)
+        String shares = NumberText.percent(before) + " of the store in the page cache before, "
+                + NumberText.percent(after)
                 + " after";
         return Math.abs(after - before) > DRIFT
                 ? "neither warm nor cold: " + shares + ", so later rounds read more from memory than earlier ones"
@@ -75,7 +78,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     private String rate(double samplesPerSecond) {
-        return Quantity.of(samplesPerSecond * unitsPerSample(), unit());
+        return NumberText.of(samplesPerSecond * unitsPerSample(), unit());
     }
 
     /** For people. */
@@ -91,12 +94,12 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
             text.append(waits(tuning));
         }
         text.append("Measured ").append(cache(after)).append("; ")
-                .append(Quantity.count(tuning.rounds(), "round")).append(" in ")
+                .append(NumberText.count(tuning.rounds(), "round")).append(" in ")
                 .append(String.format(Locale.ROOT, "%.1f s", tuning.nanos() / 1e9))
                 .append(tuning.interrupted() ? ", interrupted" : "").append(".\n");
         if (tuning.overMemory() > 0) {
-            text.append(Quantity.count(tuning.overMemory(), "setting")).append(" left out: more memory than ")
-                    .append(Quantity.of(memoryBytes, "B")).append(".\n");
+            text.append(NumberText.count(tuning.overMemory(), "setting")).append(" left out: more memory than ")
+                    .append(NumberText.of(memoryBytes, "B")).append(".\n");
         }
         return text.append(conclusion(tuning)).append("\n").toString();
     }
@@ -107,10 +110,10 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 unit(), "95 % interval", "of fastest", "rounds", "slots", "");
         for (Measured point : curve.points()) {
             line(text, curve.value(point.candidate()), rate(point.samplesPerSecond()),
-                    Quantity.of(point.low() * unitsPerSample(), "") + " to "
-                            + Quantity.of(point.high() * unitsPerSample(), ""),
+                    NumberText.of(point.low() * unitsPerSample(), "") + " to "
+                            + NumberText.of(point.high() * unitsPerSample(), ""),
                     String.format(Locale.ROOT, "%.2f", point.toFastest().ratio()), Integer.toString(point.rounds()),
-                    Quantity.of(point.memoryBytes(), "B"),
+                    NumberText.of(point.memoryBytes(), "B"),
                     point.verdict() + (point == curve.chosen() ? "  <- chosen" : ""));
         }
         return text.append(plateau(curve)).append('\n').toString();
@@ -142,12 +145,12 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
 
     private String waits(Tuning tuning) {
         StringBuilder text = new StringBuilder();
-        text.append("beside a step of ").append(Quantity.millis(tuning.stepNanos())).append('\n');
+        text.append("beside a step of ").append(TimeText.millis(tuning.stepNanos())).append('\n');
         for (Tuning.StepWait wait : tuning.besideStep()) {
             text.append(String.format(Locale.ROOT, "%-22s waits %s a step, %s of it; slots %s%s\n",
-                    point(wait.candidate()), Quantity.millis(wait.waitNanos()),
-                    Quantity.percent(wait.waitNanos() / tuning.stepNanos()),
-                    Quantity.of(wait.memoryBytes(), "B"),
+                    point(wait.candidate()), TimeText.millis(wait.waitNanos()),
+                    NumberText.percent(wait.waitNanos() / tuning.stepNanos()),
+                    NumberText.of(wait.memoryBytes(), "B"),
                     wait.candidate().equals(tuning.chosen()) ? "  <- chosen" : ""));
         }
         return text.append('\n').toString();
@@ -186,7 +189,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     private static String percentSlower(Measured point) {
-        return String.format(Locale.ROOT, "%+.1f %%", 100 * (point.toFastest().ratio() - 1));
+        return NumberText.change(point.toFastest().ratio() - 1);
     }
 
     /** For the settings file: where they come from. */

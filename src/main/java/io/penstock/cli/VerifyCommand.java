@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.store.integrity.CheckedFile;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -68,7 +69,7 @@ final class VerifyCommand implements Callable<Integer> {
     private static String text(Verification result) {
         StringBuilder text = new StringBuilder();
         text.append(result.path()).append(": ").append(result.isGood() ? "good" : "BAD").append(", ")
-                .append(Quantity.of(result.bytes(), "B")).append('\n');
+                .append(NumberText.of(result.bytes(), "B")).append('\n');
         for (CheckedFile file : result.files()) {
             text.append("  ").append(file.file()).append(": ").append(String.join(", ", file.checks()))
                     .append(file.hasChecksum() ? "" : " alone: it has no checksums").append('\n');

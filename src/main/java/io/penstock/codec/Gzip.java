@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 
 /**
  * Gzip (RFC 1952) as it is read, everywhere: one member or several, one behind the other, and zeros behind the last
@@ -13,7 +12,6 @@ import java.util.Objects;
  */
 public final class Gzip {
 
-    private static final int BUFFER_BYTES = 128 << 10;
     private static final long PIECE_BYTES = 1 << 30;
 
     private Gzip() {
@@ -79,15 +77,14 @@ public final class Gzip {
     }
 
     /** A stream, by the buffer. */
-    private static final class Unpacked extends InputStream {
+    private static final class Unpacked extends DecodedStream {
 
         private final InputStream in;
         private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
         private final GzipMembers members = new GzipMembers(this::fill);
-        private final byte[] single = new byte[1];
-        private boolean closed;
 
         Unpacked(InputStream in) {
+            super(in);
             this.in = in;
         }
 
@@ -97,24 +94,14 @@ public final class Gzip {
         }
 
         @Override
-        public int read() throws IOException {
-            return read(single, 0, 1) < 0 ? -1 : single[0] & 0xFF;
-        }
-
-        @Override
-        public int read(byte[] target, int offset, int length) throws IOException {
-            Objects.checkFromIndexSize(offset, length, target.length);
-            if (closed) {
-                throw new IOException("the stream is closed");
-            }
-            return length == 0 ? 0 : members.read(ByteBuffer.wrap(target, offset, length));
+        int decode(byte[] target, int offset, int length) throws IOException {
+            return members.read(ByteBuffer.wrap(target, offset, length));
         }
 
         @Override
         public void close() throws IOException {
-            closed = true;
             members.close();
-            in.close();
+            super.close();
         }
     }
 }

@@ -5,21 +5,17 @@ import com.github.luben.zstd.ZstdException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.util.Objects;
 
 /**
  * Frames of zstd decoded as they are read, skippable ones left out. The data must end where a frame does: zstd-jni's
  * own stream neither says where it failed nor, in some places, that a frame behind others is cut.
  */
-final class ZstdStream extends InputStream {
-
-    private static final int BUFFER_BYTES = 128 << 10;
+final class ZstdStream extends DecodedStream {
 
     private final InputStream packed;
     private final byte[] chunk = new byte[BUFFER_BYTES];
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
-    private final byte[] single = new byte[1];
     private final ZstdDecompressCtx context = new ZstdDecompressCtx();
     /** Where {@link #in} begins in the data. */
     private long inStart;
@@ -28,24 +24,15 @@ final class ZstdStream extends InputStream {
     private long frameStart;
     private boolean isWhole;
     private boolean isMore;
-    private boolean closed;
 
     ZstdStream(InputStream packed) {
+        super(packed);
         this.packed = packed;
     }
 
     @Override
-    public int read() throws IOException {
-        return read(single, 0, 1) < 0 ? -1 : single[0] & 0xFF;
-    }
-
-    @Override
-    public int read(byte[] target, int offset, int length) throws IOException {
-        Objects.checkFromIndexSize(offset, length, target.length);
-        if (closed) {
-            throw new IOException("the stream is closed");
-        }
-        while (length > 0 && !out.hasRemaining()) {
+    int decode(byte[] target, int offset, int length) throws IOException {
+        while (!out.hasRemaining()) {
             if (!isMore && !in.hasRemaining() && !fill()) {
                 if (!isWhole) {
                     throw new CodecException("zstd: at byte " + inStart + ": the data is cut: it ends within the frame"
@@ -53,14 +40,14 @@ final class ZstdStream extends InputStream {
                 }
                 return -1;
             }
-            decode();
+            decodeSome();
         }
         int read = Math.min(length, out.remaining());
         out.get(target, offset, read);
         return read;
     }
 
-    private void decode() throws CodecException {
+    private void decodeSome() throws CodecException {
         if (isWhole) {
             frameStart = inStart + in.position();
         }
@@ -95,8 +82,7 @@ final class ZstdStream extends InputStream {
 
     @Override
     public void close() throws IOException {
-        closed = true;
         context.close();
-        packed.close();
+        super.close();
     }
 }

@@ -6,6 +6,7 @@ import io.penstock.io.Sha256;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -69,21 +70,20 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
 
     static FilterFile read(Path file, Dataset base) throws IOException {
         try (FileChannel channel = RegularFile.open(file)) {
-            Map<String, Object> header = header(file, channel);
+            JsonFields header = header(file, channel);
             long headerBytes = channel.position();
-            require(file, header, "penstock_filter", VERSION);
-            require(file, header, "dataset", base.fingerprint());
-            require(file, header, "samples", base.size());
-            if (!(header.get("name") instanceof String name)) {
-                throw new MalformedStoreException(file, 0, "name " + header.get("name"), "a text");
-            }
+            header.expect("penstock_filter", VERSION);
+            header.expect("dataset", base.fingerprint());
+            header.expect("samples", base.size());
+            String name = header.text("name");
             int count = Math.toIntExact(Math.ceilDiv(base.size(), (long) Long.SIZE));
             if (channel.size() - headerBytes != (long) count * Long.BYTES) {
                 throw new MalformedStoreException(file, headerBytes, (channel.size() - headerBytes) + " bytes",
                         (long) count * Long.BYTES + ": a bit for each of " + base.size() + " samples");
             }
             long[] words = words(file, channel, count);
-            require(file, header, "sha256", sha256(words));
+            header.expect("sha256", sha256(words));
+            header.end();
             if (base.size() % Long.SIZE != 0 && words[count - 1] >>> base.size() != 0) {
                 throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample behind the last",
                         "samples below " + base.size());
@@ -92,10 +92,12 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
                 throw new MalformedStoreException(file, headerBytes, "no sample that is kept", "some");
             }
             return new FilterFile(name, base.fingerprint(), base.size(), words);
+        } catch (JsonException e) {
+            throw new MalformedStoreException(file, e);
         }
     }
 
-    private static Map<String, Object> header(Path file, FileChannel channel) throws IOException {
+    private static JsonFields header(Path file, FileChannel channel) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(channel.size(), MAX_HEADER_BYTES));
         while (bytes.hasRemaining() && channel.read(bytes) > 0) { }
         int end = 0;
@@ -106,18 +108,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
             throw new MalformedStoreException(file, 0, "no line", "one of JSON");
         }
         channel.position(end + 1L);
-        try {
-            return Json.object(Json.parse(Arrays.copyOf(bytes.array(), end)));
-        } catch (JsonException e) {
-            throw new MalformedStoreException(file, 0, e.getMessage(), "a filter's header");
-        }
-    }
-
-    private static void require(Path file, Map<String, Object> header, String key, Object expected)
-            throws MalformedStoreException {
-        if (!expected.equals(header.get(key))) {
-            throw new MalformedStoreException(file, 0, key + " " + header.get(key), expected.toString());
-        }
+        return JsonFields.parse(Arrays.copyOf(bytes.array(), end), "a filter's header");
     }
 
     private static long[] words(Path file, FileChannel channel, int count) throws IOException {

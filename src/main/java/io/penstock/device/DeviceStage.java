@@ -17,35 +17,36 @@ import io.penstock.memory.SlabLayout;
  * </ol>
  *
  * <p>So a stage reads what the copy and the stages before it wrote, and the trainer sees all outputs. The stream is the
- * same in all calls of {@link OpenStage#enqueue} of an open stage: work for one batch runs behind all work for the batch
- * before. Where batches are lent in place there is no copy, and the inputs lie where the workers wrote them.
+ * same in all calls of {@link OpenStage#enqueue} of an open stage: work for one batch runs behind all work for the
+ * batch before. Where batches are lent in place there is no copy, and the inputs lie where the workers wrote them.
  *
  * <p><b>Fields.</b> Outputs are fields of the batch. An output with the name of a field replaces it: the stages behind
  * and the trainer see the output. All other fields stay. No output shares memory with an input.
  *
  * <p><b>Memory.</b> The loader owns the memory of inputs and outputs. Each slot has memory for the outputs, as much as
  * {@link OpenStage#outputs} says, aligned to {@value SlabLayout#ALIGNMENT_BYTES} bytes. What it holds before is
- * undefined, so a stage writes every byte of the shape that it sets. It never writes an input. The memory is the stage's
- * until what it enqueued has run, then the trainer's until the lease ends. Scratch memory a stage allocates in
+ * undefined, so a stage writes every byte of the shape that it sets. It never writes an input. The memory is the
+ * stage's until what it enqueued has run, then the trainer's until the lease ends. Scratch memory a stage allocates in
  * {@link #open} and frees in {@link OpenStage#close}; one piece serves all batches, as their work runs in order.
  *
- * <p><b>Shapes.</b> {@link OpenStage#outputs} has the greatest shapes. The last batch of an epoch may have fewer samples,
- * and a field of variable length has another length in each batch: {@link DeviceFields} has the shapes of the batch at
- * hand, and the stage sets those of its outputs. They are final when {@link OpenStage#enqueue} returns. For a length
- * that only the device finds out, a stage uses the greatest length, and an output that says how much of it is used. A
- * sample that carries no weight is treated like any other.
+ * <p><b>Shapes.</b> {@link OpenStage#outputs} has the greatest shapes. The last batch of an epoch may have fewer
+ * samples, and a field of variable length has another length in each batch: {@link DeviceFields} has the shapes of the
+ * batch at hand, and the stage sets those of its outputs. They are final when {@link OpenStage#enqueue} returns. For a
+ * length that only the device finds out, a stage uses the greatest length, and an output that says how much of it is
+ * used. A sample that carries no weight is treated like any other.
  *
  * <p><b>Determinism.</b> The bytes of the outputs depend on those of the inputs alone, not on the device, the slot, the
  * batches before, or the time.
  *
  * <p><b>Threads.</b> The threads that open and close the loader call {@link #open} and {@link OpenStage#close}. One
- * thread at a time calls {@link OpenStage#enqueue}, a platform thread for which the device is current. Calls of one open
- * stage never overlap, and each sees what the one before it wrote. Several loaders may open the same stage at once.
+ * thread at a time calls {@link OpenStage#enqueue}, a platform thread for which the device is current. Calls of one
+ * open stage never overlap, and each sees what the one before it wrote. Several loaders may open the same stage at
+ * once.
  *
  * <p><b>Errors.</b> If {@link #open} throws, the loader does not open, and closes the stages that it had opened. If
- * {@link OpenStage#enqueue} throws, the batch is not given: the loader ends with this error, which the trainer gets with
- * the number of the batch. What the device reports later, of work that a stage enqueued, ends the loader as an error of
- * the copy does. In each case the loader waits until the stream is idle, then closes the stages.
+ * {@link OpenStage#enqueue} throws, the batch is not given: the loader ends with this error, which the trainer gets
+ * with the number of the batch. What the device reports later, of work that a stage enqueued, ends the loader as an
+ * error of the copy does. In each case the loader waits until the stream is idle, then closes the stages.
  */
 @FunctionalInterface
 public interface DeviceStage {

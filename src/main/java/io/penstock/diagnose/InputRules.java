@@ -5,6 +5,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.loader.BatchAccount.Taking;
 import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -78,7 +79,7 @@ final class InputRules {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
             find(verdict, StepRules.severity(share), share,
-                    summary + ": " + StepRules.percent(share) + " of the step.", action, evidence);
+                    summary + ": " + NumberText.percent(share) + " of the step.", action, evidence);
         }
     }
 
@@ -211,7 +212,7 @@ final class InputRules {
         evidence.put("workers", settings.workers());
         evidence.put("cores", facts.recording.machine().cores());
         find(Verdict.CPU_OVERSUBSCRIBED, StepRules.severity(ofStep), ofStep,
-                "Workers could run for " + StepRules.percent(share) + " of their time, and have no core.",
+                "Workers could run for " + NumberText.percent(share) + " of their time, and have no core.",
                 "Use fewer workers, or take other work off these cores.", evidence);
     }
 
@@ -222,7 +223,7 @@ final class InputRules {
             evidence.put("share_of_step", share);
             evidence.put("pauses", facts.recording.pauses().size());
             find(Verdict.GC_STALL, share >= StepRules.CRIT_SHARE ? Severity.CRIT : Severity.WARN, share,
-                    "The JVM stands still for " + StepRules.percent(share) + " of the steps to collect garbage.",
+                    "The JVM stands still for " + NumberText.percent(share) + " of the steps to collect garbage.",
                     "Allocate less in the trainer, give the JVM more heap, or use -XX:+UseZGC.", evidence);
         }
     }
@@ -268,7 +269,7 @@ final class InputRules {
         evidence.put("every_steps", tail.every());
         find(Verdict.TAIL_STALL, tail.timeShare() >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO,
                 tail.timeShare(), tail.steps() + " steps of more than twice the median hold "
-                        + StepRules.percent(tail.timeShare()) + " of the time.",
+                        + NumberText.percent(tail.timeShare()) + " of the time.",
                 "Look at what these steps waited for, and whether they come at even distances.", evidence);
     }
 

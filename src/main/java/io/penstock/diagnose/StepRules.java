@@ -1,11 +1,11 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
@@ -95,10 +95,6 @@ final class StepRules {
         return share >= CRIT_SHARE ? Severity.CRIT : share >= WARN_SHARE ? Severity.WARN : Severity.INFO;
     }
 
-    static String percent(double share) {
-        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
-    }
-
     private void bound(Verdict verdict, String what, ToDoubleFunction<RankSteps> part, double from, String action) {
         double share = medianShare(part);
         if (share >= from) {
@@ -109,7 +105,7 @@ final class StepRules {
             evidence.put("clock", clock);
             RankSteps worst = ranks.stream().max(Comparator.comparingDouble(part)).orElseThrow();
             findings.add(new Finding(verdict, severity(share), share,
-                    what + " takes " + percent(share) + " of the typical step.", action,
+                    what + " takes " + NumberText.percent(share) + " of the typical step.", action,
                     ranks.size() == 1 ? List.of() : List.of(worst.rank()), evidence));
         }
     }
@@ -121,7 +117,7 @@ final class StepRules {
                 || medianShare(RankSteps::residualMillis) >= WARN_SHARE;
         if (share >= COMPUTE_SHARE && !others) {
             findings.add(new Finding(Verdict.COMPUTE_BOUND, Severity.INFO, share,
-                    "Computing takes " + percent(share) + " of the typical step: input keeps up.",
+                    "Computing takes " + NumberText.percent(share) + " of the typical step: input keeps up.",
                     "Make the model's step cheaper; the loader has no part in it.", List.of(),
                     Map.of("share", share, "clock", clock)));
         }
@@ -171,7 +167,7 @@ final class StepRules {
         evidence.put("step_ms", victim.stepMillis());
         evidence.put("covered", Math.min(1, most.getValue()));
         findings.add(new Finding(verdict, severity(score), score,
-                "Rank " + culprit.rank() + " holds up the others by " + percent(score) + " of their step"
+                "Rank " + culprit.rank() + " holds up the others by " + NumberText.percent(score) + " of their step"
                         + (verdict == Verdict.STRAGGLER ? "; no single phase of it explains that." : "."),
                 switch (verdict) {
                     case INPUT_STRAGGLER -> "Look at the input of rank " + culprit.rank() + ".";

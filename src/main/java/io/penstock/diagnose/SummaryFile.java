@@ -1,11 +1,11 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
-import io.penstock.io.RegularFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,29 +42,18 @@ final class SummaryFile {
 
     static Summary read(Path path) throws IOException {
         Path file = Files.isDirectory(path) ? path.resolve(Summary.JSON_FILE) : path;
-        if (Files.size(file) > MAX_BYTES) {
-            throw new IOException(file + ": found " + Files.size(file) + " bytes, expected a summary of at most "
-                    + MAX_BYTES);
-        }
-        try {
-            if (!(Json.parse(RegularFile.readAllBytes(file)) instanceof Map<?, ?> members)) {
-                throw new IOException(file + ": found no JSON object, expected a summary");
-            }
-            return read(members);
-        } catch (JsonException | IllegalArgumentException e) {
-            throw new IOException(file + ": " + e.getMessage(), e);
-        }
+        return JsonFile.read(file, "a summary", MAX_BYTES, SummaryFile::read);
     }
 
-    private static Summary read(Map<?, ?> members) {
-        if (!(members.get("input_pipeline") instanceof Map<?, ?> pipeline)
-                || !(members.get("fingerprint") instanceof Map<?, ?>)) {
-            throw new IllegalArgumentException("no section input_pipeline: written by another tool?");
+    private static Summary read(JsonFields members) {
+        if (!members.has("input_pipeline") || !members.has("fingerprint")) {
+            throw members.wrong("input_pipeline, fingerprint", "nothing", "these sections (written by another tool?)");
         }
+        Map<String, Object> pipeline = Json.object(members.take("input_pipeline"));
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("run", members.get("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
+        all.put("run", members.takeIfThere("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
         for (String key : List.of("generated_at", "duration_s", "fingerprint", "overhead")) {
-            all.put(key, members.get(key));
+            all.put(key, members.takeIfThere(key));
         }
         for (String key : List.of("clock", "ranks", "findings")) {
             all.put(key, pipeline.get(key));

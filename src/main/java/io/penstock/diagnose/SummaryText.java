@@ -5,6 +5,7 @@ import io.penstock.diagnose.Summary.InputPipeline;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
+import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -56,7 +57,7 @@ final class SummaryText {
             predictions();
         }
         wrap(String.format(Locale.ROOT, "The clocks cost %.2f us a step (%s).",
-                summary.overhead().nanosPerStep() / 1e3, percent(summary.overhead().share())));
+                summary.overhead().nanosPerStep() / 1e3, NumberText.percent(summary.overhead().share())));
         border();
     }
 
@@ -96,10 +97,12 @@ final class SummaryText {
         double worst = part.applyAsDouble(sorted.getLast());
         double median = part.applyAsDouble(sorted.get((sorted.size() - 1) / 2));
         if (one) {
-            cells(new int[] {22, 16, 12}, name, millis(worst), percent(worst / sorted.getLast().stepMillis()));
+            cells(new int[] {22, 16, 12}, name, millis(worst),
+                    NumberText.percent(worst / sorted.getLast().stepMillis()));
         } else {
             cells(new int[] {14, 12, 12, 10, 18}, name, millis(median), millis(worst),
-                    median <= 0 ? "n/a" : percent((worst - median) / median), "rank " + sorted.getLast().rank());
+                    median <= 0 ? "n/a" : NumberText.percent((worst - median) / median),
+                    "rank " + sorted.getLast().rank());
         }
     }
 
@@ -109,7 +112,8 @@ final class SummaryText {
         row("Waits");
         table(widths, "Cause", "Time", "Share", "Largest in");
         for (CauseRow cause : input.causes()) {
-            cells(widths, cause.cause().label().replace('_', ' '), millis(cause.millis()), percent(cause.share()),
+            cells(widths, cause.cause().label().replace('_', ' '), millis(cause.millis()),
+                    NumberText.percent(cause.share()),
                     cause.waits() + " waits");
         }
         if (input.causes().isEmpty()) {
@@ -132,8 +136,8 @@ final class SummaryText {
         table(widths, "Stage", "p50", "p99", "Blocked", "Busy");
         for (StageRow stage : summary.input().stages()) {
             cells(widths, stage.stage().label(), millis(stage.millis().p50()), millis(stage.millis().p99()),
-                    stage.totalMillis() == 0 ? "n/a" : percent(stage.blockedMillis() / stage.totalMillis()),
-                    percent(stage.utilisation()));
+                    stage.totalMillis() == 0 ? "n/a" : NumberText.percent(stage.blockedMillis() / stage.totalMillis()),
+                    NumberText.percent(stage.utilisation()));
         }
         row("");
     }
@@ -145,12 +149,12 @@ final class SummaryText {
         }
         int[] widths = {22, 18, 12, 14};
         Prediction present = predictions.getFirst();
-        row("What if" + (present.trusted() ? "" : " (not trusted: off by " + percent(present.errorShare())
+        row("What if" + (present.trusted() ? "" : " (not trusted: off by " + NumberText.percent(present.errorShare())
                 + " for the settings as they are)"));
         table(widths, "Change", "Samples/s", "Gain", "Limit");
         for (Prediction prediction : predictions) {
             cells(widths, prediction.change(), String.format(Locale.ROOT, "%.1f", prediction.samplesPerSecond()),
-                    percent(prediction.gain()), prediction.limit());
+                    NumberText.percent(prediction.gain()), prediction.limit());
         }
         row("");
     }
@@ -159,10 +163,6 @@ final class SummaryText {
 
     private static String millis(double value) {
         return Double.isNaN(value) ? "n/a" : String.format(Locale.ROOT, value < 10 ? "%.3f ms" : "%.1f ms", value);
-    }
-
-    private static String percent(double share) {
-        return Double.isNaN(share) ? "n/a" : String.format(Locale.ROOT, "%.1f %%", 100 * share);
     }
 
     private void border() {

@@ -38,6 +38,16 @@ public final class MalformedStoreException extends IOException {
         super(oneLine(file + ": " + found + ", expected " + expected));
     }
 
+    /**
+     * What a reader of the file's content refused.
+     *
+     * @param file the file
+     * @param refusal says where, what was found and what was expected
+     */
+    public MalformedStoreException(Path file, IllegalArgumentException refusal) {
+        super(oneLine(file + ": " + refusal.getMessage()), refusal);
+    }
+
     /** A file's name or text from a file may hold anything: control characters are shown escaped. */
     private static String oneLine(String message) {
         StringBuilder line = new StringBuilder(message.length());

@@ -14,6 +14,8 @@ public final class Json {
     /** Arrays and objects may nest this deep unless said otherwise. */
     public static final int DEFAULT_MAX_DEPTH = 64;
 
+    private static final int MOST_SHOWN_CHARS = 200;
+
     private Json() {
     }
 
@@ -107,7 +109,7 @@ public final class Json {
         if (value instanceof Map<?, ?> map) {
             return (Map<String, @Nullable Object>) map;
         }
-        throw new JsonException(describe(value), "an object");
+        throw new JsonException("", -1, shown(value), "an object");
     }
 
     /**
@@ -122,18 +124,19 @@ public final class Json {
         if (value instanceof List<?> list) {
             return (List<@Nullable Object>) list;
         }
-        throw new JsonException(describe(value), "an array");
+        throw new JsonException("", -1, shown(value), "an array");
     }
 
-    private static String describe(@Nullable Object value) {
-        return switch (value) {
-            case null -> "null";
-            case Map<?, ?> _ -> "an object";
-            case List<?> _ -> "an array";
-            case String _ -> "a string";
-            case Boolean b -> b.toString();
-            default -> "the number " + value;
-        };
+    /**
+     * A value in a message: one line of bounded length.
+     *
+     * @param value a parsed value
+     * @return {@code 'text'}, {@code 7}, {@code null}, {@code an object} or {@code an array}
+     */
+    public static String shown(@Nullable Object value) {
+        String text = value instanceof Map ? "an object" : value instanceof List ? "an array"
+                : value instanceof String ? "'" + value + "'" : String.valueOf(value);
+        return text.length() <= MOST_SHOWN_CHARS ? text : text.substring(0, MOST_SHOWN_CHARS) + "…";
     }
 
     private static byte[] encode(CharSequence text) {

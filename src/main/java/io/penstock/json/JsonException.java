@@ -1,10 +1,11 @@
 package io.penstock.json;
 
 /** A text is not JSON, or not the JSON that was needed: where, what was found there, and what was expected. */
-public final class JsonException extends RuntimeException {
+public final class JsonException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
 
+    private final String where;
     private final long offset;
     private final String found;
     private final String expected;
@@ -13,17 +14,19 @@ public final class JsonException extends RuntimeException {
         this("at offset " + offset + ": ", offset, found, expected);
     }
 
-    /** A value that is JSON, but not of the kind its reader needs. */
-    JsonException(String found, String expected) {
-        this("", -1, found, expected);
-    }
-
-    private JsonException(String where, long offset, String found, String expected) {
-        // Without a stack trace: a corpus may have many bad lines, and the offset says more.
-        super(where + "found " + found + ", expected " + expected, null, false, false);
+    /** What is JSON, but not what its reader needs, has no offset. */
+    JsonException(String where, long offset, String found, String expected) {
+        super(where + "found " + found + ", expected " + expected);
+        this.where = where;
         this.offset = offset;
         this.found = found;
         this.expected = expected;
+    }
+
+    /** Without a stack trace: a corpus may have many bad lines, and the offset says more. */
+    @Override
+    public Throwable fillInStackTrace() {
+        return this;
     }
 
     /**
@@ -34,6 +37,15 @@ public final class JsonException extends RuntimeException {
      */
     public long offset() {
         return offset;
+    }
+
+    /**
+     * In which field or at which offset of what the fault is, as the message begins.
+     *
+     * @return for example {@code "not a loader state: epoch: "}; may be empty
+     */
+    public String where() {
+        return where;
     }
 
     /**
@@ -56,5 +68,10 @@ public final class JsonException extends RuntimeException {
 
     JsonException at(long otherOffset) {
         return new JsonException(otherOffset, found, expected);
+    }
+
+    /** The same of a document that should be something. */
+    JsonException in(String what) {
+        return new JsonException("not " + what + ": " + where, offset, found, expected);
     }
 }

@@ -1,5 +1,7 @@
 package io.penstock.loader;
 
+import io.penstock.text.ByteText;
+
 /**
  * What a loader allocated when it was opened; it allocates no more.
  *
@@ -14,16 +16,9 @@ public record LoaderMemory(int hostSlots, int deviceSlots, long slabBytes, long 
     /** For people: {@code 5 host slots of 128.1 KiB (640.6 KiB pinned), 3 device slots (384.4 KiB)}. */
     @Override
     public String toString() {
-        String host = hostSlots + " host slots of " + readable(slabBytes) + " (" + readable(hostBytes) + " pinned)";
+        String host = hostSlots + " host slots of " + ByteText.of(slabBytes) + " (" + ByteText.of(hostBytes)
+                + " pinned)";
         return deviceSlots == 0 ? host + ", lent in place"
-                : host + ", " + deviceSlots + " device slots (" + readable(deviceBytes) + ")";
-    }
-
-    private static String readable(long bytes) {
-        if (bytes < 1024) {
-            return bytes + " B";
-        }
-        int unit = Math.min(4, (63 - Long.numberOfLeadingZeros(bytes)) / 10);
-        return String.format(java.util.Locale.ROOT, "%.1f %ciB", bytes / Math.pow(1024, unit), "KMGT".charAt(unit - 1));
+                : host + ", " + deviceSlots + " device slots (" + ByteText.of(deviceBytes) + ")";
     }
 }

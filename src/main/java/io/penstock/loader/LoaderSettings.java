@@ -1,12 +1,12 @@
 package io.penstock.loader;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
-import io.penstock.io.RegularFile;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Supplier;
 
 /**
  * What changes a loader's speed and memory and never a byte of its batches, as a value that can be kept in a file. What
@@ -45,10 +44,10 @@ import java.util.function.Supplier;
 public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional<ReadMode> readMode,
         OptionalInt deviceSlots, String note) {
 
-    private static final int FORM_VERSION = 1;
+    private static final long FORM_VERSION = 1;
     private static final long MAX_FILE_BYTES = 1 << 16;
     private static final String VERSION_KEY = "loader_settings";
-    private static final String NOT_SETTINGS = "not loader settings: ";
+    private static final String WHAT = "loader settings";
 
     /** Leaves everything as it is. */
     public static final LoaderSettings NONE = new LoaderSettings(OptionalInt.empty(), OptionalInt.empty(),
@@ -66,11 +65,9 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     }
 
     private static void within(String key, OptionalInt found, int least, int most) {
-        if (found.isPresent() && found.getAsInt() < least) {
-            throw wrong(key, found.getAsInt(), "at least " + least);
-        }
-        if (found.isPresent() && found.getAsInt() > most) {
-            throw wrong(key, found.getAsInt(), "at most " + most);
+        if (found.isPresent() && (found.getAsInt() < least || found.getAsInt() > most)) {
+            throw new IllegalArgumentException("not " + WHAT + ": " + key + ": found " + found.getAsInt()
+                    + ", expected " + least + " to " + most);
         }
     }
 
@@ -100,28 +97,20 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      * @throws IllegalArgumentException if the text is not settings of this version; the message says where and why
      */
     public static LoaderSettings fromJson(CharSequence json) {
-        return parsed(() -> Json.parse(json));
+        return of(JsonFields.parse(json, WHAT));
     }
 
-    private static LoaderSettings parsed(Supplier<Object> json) {
-        Map<String, Object> fields;
-        try {
-            fields = new LinkedHashMap<>(Json.object(json.get()));
-        } catch (JsonException e) {
-            throw new IllegalArgumentException(NOT_SETTINGS + e.getMessage(), e);
-        }
-        OptionalInt version = integer(fields, VERSION_KEY);
-        if (version.isEmpty() || version.getAsInt() != FORM_VERSION) {
-            throw wrong(VERSION_KEY, version.isEmpty() ? "nothing" : version.getAsInt(),
-                    Integer.toString(FORM_VERSION));
-        }
+    private static LoaderSettings of(JsonFields fields) {
+        fields.expect(VERSION_KEY, FORM_VERSION);
         LoaderSettings settings = new LoaderSettings(integer(fields, "workers"), integer(fields, "prefetch"),
-                readMode(fields), integer(fields, "device_slots"), note(fields));
-        if (!fields.isEmpty()) {
-            throw new IllegalArgumentException(NOT_SETTINGS + "found '" + fields.keySet().iterator().next()
-                    + "', expected workers, prefetch, read, device_slots or note");
-        }
+                fields.has("read") ? Optional.of(ReadMode.of(fields.text("read"))) : Optional.empty(),
+                integer(fields, "device_slots"), fields.has("note") ? fields.text("note") : "");
+        fields.end();
         return settings;
+    }
+
+    private static OptionalInt integer(JsonFields fields, String key) {
+        return fields.has(key) ? OptionalInt.of(fields.integer(key)) : OptionalInt.empty();
     }
 
     /**
@@ -139,55 +128,11 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      *
      * @param file what {@link #write} wrote, or a person
      * @return the settings
-     * @throws IOException if the file cannot be read
-     * @throws IllegalArgumentException if it does not hold settings of this version; names the file
+     * @throws MalformedStoreException if the file does not hold settings of this version; names the file
+     * @throws IOException if it cannot be read
      */
     public static LoaderSettings read(Path file) throws IOException {
-        if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes, expected settings of at most "
-                    + MAX_FILE_BYTES);
-        }
-        try {
-            byte[] utf8 = RegularFile.readAllBytes(file);
-            return parsed(() -> Json.parse(utf8));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static OptionalInt integer(Map<String, Object> fields, String key) {
-        if (!fields.containsKey(key)) {
-            return OptionalInt.empty();
-        }
-        Object value = fields.remove(key);
-        if (value instanceof Long number && number == (int) (long) number) {
-            return OptionalInt.of(number.intValue());
-        }
-        throw wrong(key, value, "a 32-bit integer");
-    }
-
-    private static Optional<ReadMode> readMode(Map<String, Object> fields) {
-        if (!fields.containsKey("read")) {
-            return Optional.empty();
-        }
-        Object value = fields.remove("read");
-        try {
-            return Optional.of(ReadMode.of(String.valueOf(value)));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(NOT_SETTINGS + "read: " + e.getMessage(), e);
-        }
-    }
-
-    private static String note(Map<String, Object> fields) {
-        Object value = fields.containsKey("note") ? fields.remove("note") : "";
-        if (value instanceof String text) {
-            return text;
-        }
-        throw wrong("note", value, "a string");
-    }
-
-    private static IllegalArgumentException wrong(String key, Object found, String expected) {
-        return new IllegalArgumentException(NOT_SETTINGS + key + ": found " + found + ", expected " + expected);
+        return JsonFile.read(file, WHAT, MAX_FILE_BYTES, LoaderSettings::of);
     }
 
     /** For people: {@code workers 2, prefetch 16, read auto, device slots 3}. */

@@ -48,7 +48,7 @@ final class TrainerHelp {
         boolean ownDataset = switch (dataset) {
             case TokenWindows _, DocumentWindows _, Documents _ -> true;
             case TensorRows tensors -> IntStream.range(0, tensors.fields().size())
-                    .allMatch(field -> tensors.source(field).rows() != null);   // in one piece, not to be decoded
+                    .allMatch(field -> tensors.source(field).rows() != null);        // not in chunks to decode
             default -> false;
         };
         return ownCollator && ownDataset && sampler.getClass().getPackage() == Sampler.class.getPackage();

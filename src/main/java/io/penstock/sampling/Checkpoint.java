@@ -2,8 +2,10 @@ package io.penstock.sampling;
 
 import io.penstock.io.RegularFile;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.InnerPath;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileSystemException;
@@ -13,11 +15,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A loader's state tied to the trainer's checkpoint: saved beside the checkpoint's files as {@value #FILE_NAME}, with
@@ -43,9 +42,10 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     public static final String FILE_NAME = "penstock-checkpoint.json";
 
     /** The version of the text form. */
-    public static final int FORMAT_VERSION = 1;
+    public static final long FORMAT_VERSION = 1;
 
     private static final String VERSION_KEY = "penstock_checkpoint";
+    private static final String WHAT = "a checkpoint's state";
     private static final int BUFFER_BYTES = 1 << 20;
     private static final long MAX_FILE_BYTES = 1 << 24;
 
@@ -95,7 +95,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     public static Checkpoint save(Path folder, long step, LoaderState state, String... files) throws IOException {
         Map<String, FileMark> marks = new TreeMap<>();
         for (String name : files) {
-            marks.put(name, FileMark.of(inside(folder, name)));
+            marks.put(name, FileMark.of(InnerPath.below(folder, name)));
         }
         Checkpoint checkpoint = new Checkpoint(step, state, marks);
         AtomicFile.write(folder.resolve(FILE_NAME), checkpoint.toJson() + "\n");
@@ -112,21 +112,14 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      */
     public static Checkpoint load(Path folder) throws IOException {
         Path file = folder.resolve(FILE_NAME);
-        if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IOException(file + ": " + Files.size(file) + " bytes, expected a checkpoint's state of at most "
-                    + MAX_FILE_BYTES);
-        }
-        Checkpoint checkpoint;
-        try {
-            byte[] utf8 = RegularFile.readAllBytes(file);
-            checkpoint = parsed(() -> Json.parse(utf8));
-            checkpoint.files.keySet().forEach(name -> inside(folder, name));
-        } catch (IllegalArgumentException e) {
-            throw new IOException(file + ": " + e.getMessage(), e);
-        }
+        Checkpoint checkpoint = JsonFile.read(file, WHAT, MAX_FILE_BYTES, fields -> {
+            Checkpoint read = of(fields);
+            read.files.keySet().forEach(name -> InnerPath.below(folder, name));
+            return read;
+        });
         List<String> differences = new ArrayList<>();
         for (Map.Entry<String, FileMark> each : new TreeMap<>(checkpoint.files).entrySet()) {
-            Path one = inside(folder, each.getKey());
+            Path one = InnerPath.below(folder, each.getKey());
             FileMark found = Files.isRegularFile(one) ? FileMark.of(one) : null;
             if (!each.getValue().equals(found)) {
                 differences.add(each.getKey() + (found == null ? " is not there"
@@ -139,14 +132,6 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
                     + String.join("; ", differences));
         }
         return checkpoint;
-    }
-
-    private static Path inside(Path folder, String name) {
-        Path file = folder.resolve(name).normalize();
-        if (Path.of(name).isAbsolute() || !file.startsWith(folder.normalize()) || file.equals(folder.normalize())) {
-            throw new IllegalArgumentException("'" + name + "', expected a file in the checkpoint's folder");
-        }
-        return file;
     }
 
     /**
@@ -174,29 +159,23 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      * @throws IllegalArgumentException if the text is none of this version
      */
     public static Checkpoint fromJson(CharSequence json) {
-        return parsed(() -> Json.parse(json));
+        return of(JsonFields.parse(json, WHAT));
     }
 
-    private static long number(@Nullable Object value) {
-        return (Long) Objects.requireNonNull(value, "no number");
-    }
-
-    private static Checkpoint parsed(Supplier<Object> json) {
-        try {
-            Map<String, @Nullable Object> fields = Json.object(json.get());
-            if (!Long.valueOf(FORMAT_VERSION).equals(fields.get(VERSION_KEY))) {
-                throw new IllegalArgumentException("checkpoint's state of version " + fields.get(VERSION_KEY)
-                        + ", expected " + FORMAT_VERSION);
+    private static Checkpoint of(JsonFields fields) {
+        fields.expect(VERSION_KEY, FORMAT_VERSION);
+        long step = fields.whole("step");
+        LoaderState state = LoaderState.of(fields.object("state"));
+        JsonFields files = fields.object("files");
+        Map<String, FileMark> marks = new TreeMap<>();
+        for (String name : files.names()) {
+            long[] mark = files.wholes(name, 0, Long.MAX_VALUE);
+            if (mark.length != 2) {
+                throw files.wrong(name, mark.length + " numbers", "its size and its checksum");
             }
-            Map<String, FileMark> marks = new TreeMap<>();
-            Json.object(fields.get("files")).forEach((name, mark) -> {
-                List<@Nullable Object> numbers = Json.array(mark);
-                marks.put(name, new FileMark(number(numbers.get(0)), number(numbers.get(1))));
-            });
-            return new Checkpoint(number(fields.get("step")), LoaderState.fromJson(Json.write(fields.get("state"))),
-                    marks);
-        } catch (JsonException | ClassCastException | NullPointerException | IndexOutOfBoundsException e) {
-            throw new IllegalArgumentException("not a checkpoint's state: " + e.getMessage(), e);
+            marks.put(name, new FileMark(mark[0], mark[1]));
         }
+        fields.end();
+        return new Checkpoint(step, state, marks);
     }
 }

@@ -1,19 +1,17 @@
 package io.penstock.sampling;
 
-import io.penstock.io.RegularFile;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where a training run stands in its data: what the trainer has been given, all ranks together, and not what was
@@ -33,9 +31,10 @@ import org.jspecify.annotations.Nullable;
 public record LoaderState(long epoch, long position, long seed, String sampler, String dataset) {
 
     /** The version of the text form that {@link #toJson()} writes. */
-    public static final int FORMAT_VERSION = 1;
+    public static final long FORMAT_VERSION = 1;
 
     private static final String VERSION_KEY = "penstock_state";
+    private static final String WHAT = "a loader state";
 
     /** Far above any state, so that a wrong path does not load a corpus into memory. */
     private static final long MAX_FILE_BYTES = 1 << 20;
@@ -82,30 +81,14 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @throws IllegalArgumentException if the text is not a state of this version; the message says where and why
      */
     public static LoaderState fromJson(CharSequence json) {
-        return parsed(() -> Json.parse(json));
+        return of(JsonFields.parse(json, WHAT));
     }
 
-    /** The same of UTF-8: offsets count bytes. */
-    static LoaderState fromJson(byte[] utf8) {
-        return parsed(() -> Json.parse(utf8));
-    }
-
-    private static LoaderState parsed(Supplier<Object> json) {
-        Map<String, Object> fields;
-        try {
-            fields = new LinkedHashMap<>(Json.object(json.get()));
-        } catch (JsonException e) {
-            throw new IllegalArgumentException("not a loader state: " + e.getMessage(), e);
-        }
-        long version = number(fields, VERSION_KEY);
-        if (version != FORMAT_VERSION) {
-            throw new IllegalArgumentException("loader state of version " + version + ", expected " + FORMAT_VERSION);
-        }
-        LoaderState state = new LoaderState(number(fields, "epoch"), number(fields, "position"),
-                number(fields, "seed"), text(fields, "sampler"), text(fields, "dataset"));
-        if (!fields.isEmpty()) {
-            throw new IllegalArgumentException("not a loader state: unknown fields " + fields.keySet());
-        }
+    static LoaderState of(JsonFields fields) {
+        fields.expect(VERSION_KEY, FORMAT_VERSION);
+        LoaderState state = new LoaderState(fields.whole("epoch"), fields.whole("position"), fields.whole("seed"),
+                fields.text("sampler"), fields.text("dataset"));
+        fields.end();
         return state;
     }
 
@@ -125,40 +108,12 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      *
      * @param file what {@link #write} wrote
      * @return the state
-     * @throws IOException if the file cannot be read or does not hold a state of this version; names the file, and the
-     *     byte where it is not one
+     * @throws MalformedStoreException if the file does not hold a state of this version; names the file, and the byte
+     *     where it is not one
+     * @throws IOException if it cannot be read
      */
     public static LoaderState read(Path file) throws IOException {
-        if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IOException(file + ": " + Files.size(file) + " bytes, expected a loader state of at most "
-                    + MAX_FILE_BYTES);
-        }
-        try {
-            return fromJson(RegularFile.readAllBytes(file));
-        } catch (IllegalArgumentException e) {
-            throw new IOException(file + ": " + e.getMessage(), e);
-        }
-    }
-
-    private static long number(Map<String, Object> fields, String key) {
-        Object value = fields.remove(key);
-        if (value instanceof Long number) {
-            return number;
-        }
-        throw wrong(key, value, "a 64-bit integer");
-    }
-
-    private static String text(Map<String, Object> fields, String key) {
-        Object value = fields.remove(key);
-        if (value instanceof String text) {
-            return text;
-        }
-        throw wrong(key, value, "a string");
-    }
-
-    private static IllegalArgumentException wrong(String key, @Nullable Object value, String expected) {
-        return new IllegalArgumentException("not a loader state: field '" + key + "': "
-                + (value == null ? "missing or null" : "found " + value) + ", expected " + expected);
+        return JsonFile.read(file, WHAT, MAX_FILE_BYTES, LoaderState::of);
     }
 
     /** What keeps a run with {@code other}'s dataset and sampler from continuing here, one line each. */

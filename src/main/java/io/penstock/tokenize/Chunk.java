@@ -106,7 +106,7 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
                     + ", expected " + e.expected());
         }
         if (!(value instanceof Map<?, ?> object)) {
-            throw CorpusException.atLine(file.path(), line, "found " + kind(value) + ", expected a JSON object");
+            throw CorpusException.atLine(file.path(), line, "found " + Json.shown(value) + ", expected a JSON object");
         }
         Object text = object.get(textField);
         if (text == null && !object.containsKey(textField)) {
@@ -115,19 +115,8 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
         }
         if (!(text instanceof String string)) {
             throw CorpusException.atLine(file.path(), line,
-                    "field '" + textField + "' is " + kind(text) + ", expected a string");
+                    "field '" + textField + "': found " + Json.shown(text) + ", expected a string");
         }
         return string;
-    }
-
-    private static String kind(Object value) {
-        return switch (value) {
-            case null -> "null";
-            case Map<?, ?> _ -> "an object";
-            case Iterable<?> _ -> "an array";
-            case String _ -> "a string";
-            case Boolean _ -> "a boolean";
-            default -> "a number";
-        };
     }
 }

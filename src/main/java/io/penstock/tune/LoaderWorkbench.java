@@ -1,25 +1,21 @@
 package io.penstock.tune;
 
-import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.loader.LoaderMemory;
-import io.penstock.memory.Tensor;
-import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Measures loaders, each round one that is opened for it. A round goes on in the epoch where the one before it ended,
  * whichever setting that had, so that no setting reads what it has just read itself.
  *
- * <p>The trainer takes a batch, reads one element of each field where the CPU can, holds the batch for the step, and
- * gives it back. What a loader gives while its slots are new, up to a third of the round, is not counted.
+ * <p>A {@link StandInTrainer} takes the batches. What a loader gives while its slots are new, up to a
+ * third of the round, is not counted.
  */
 public final class LoaderWorkbench implements Workbench {
 
@@ -30,8 +26,6 @@ public final class LoaderWorkbench implements Workbench {
     private @Nullable LoaderMemory least;
     private int leastPrefetch;
     private @Nullable LoaderState state;
-    /** What was read of the batches, kept so that it is read at all. */
-    private double checksum;
 
     /**
      * A bench.
@@ -112,13 +106,12 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     private Round run(DataLoader loader, long nanos, long stepNanos) {
-        TensorSpec[] fields = loader.device().hostAccessible()
-                ? loader.layout().fields().toArray(TensorSpec[]::new) : new TensorSpec[0];
+        var trainer = new StandInTrainer(loader, loader::next, stepNanos);
         long begin = System.nanoTime();
         int slots = loader.memory().hostSlots() + loader.memory().deviceSlots();
         for (int taken = 0; taken < slots && loader.hasNext()
                 && System.nanoTime() - begin < nanos / UNCOUNTED_SHARE; taken++) {
-            take(loader, fields, stepNanos);
+            trainer.step();
         }
         long samples = 0;
         long steps = 0;
@@ -126,53 +119,12 @@ public final class LoaderWorkbench implements Workbench {
         begin = System.nanoTime();
         long now = begin;
         while ((steps == 0 || now - begin < nanos) && loader.hasNext()) {
-            long before = System.nanoTime();
-            try (Batch batch = loader.next()) {
-                long got = System.nanoTime();
-                wait += got - before;
-                samples += batch.count();
-                read(batch, fields);
-                hold(got + stepNanos, stepNanos);
-            }
+            trainer.step();
+            wait += trainer.waitNanos();
+            samples += trainer.samples();
             steps++;
             now = System.nanoTime();
         }
         return new Round(samples, steps, Math.max(1, now - begin), wait);
-    }
-
-    private void take(DataLoader loader, TensorSpec[] fields, long stepNanos) {
-        try (Batch batch = loader.next()) {
-            long got = System.nanoTime();
-            read(batch, fields);
-            hold(got + stepNanos, stepNanos);
-        }
-    }
-
-    /** Reads one element of each field: a batch that nobody reads proves nothing. */
-    private void read(Batch batch, TensorSpec[] fields) {
-        for (TensorSpec field : fields) {
-            Tensor tensor = batch.tensor(field.name());
-            if (tensor.elementCount() > 0) {
-                checksum += tensor.getDouble(0);
-            }
-        }
-    }
-
-    /** The trainer's thread sleeps, as one does that waits for a GPU. */
-    private static void hold(long untilNanos, long stepNanos) {
-        long left = stepNanos == 0 ? 0 : untilNanos - System.nanoTime();
-        while (left > 0 && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(left);
-            left = untilNanos - System.nanoTime();
-        }
-    }
-
-    /**
-     * A number that follows from the elements that were read.
-     *
-     * @return their sum
-     */
-    double checksum() {
-        return checksum;
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.tune;
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
 import io.penstock.io.RegularFile;
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -107,6 +108,6 @@ public final class PageCache {
 
     @Override
     public String toString() {
-        return files.size() + (files.size() == 1 ? " file" : " files");
+        return NumberText.count(files.size(), "file");
     }
 }

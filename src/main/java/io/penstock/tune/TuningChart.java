@@ -1,5 +1,8 @@
 package io.penstock.tune;
 
+import io.penstock.markup.Axis;
+import io.penstock.markup.Markup;
+import io.penstock.text.NumberText;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -16,8 +19,6 @@ public final class TuningChart {
     private static final int TOP = 62;
     private static final int BOTTOM = 58;
     private static final int GAP = 26;
-    private static final int GRID_LINES = 4;
-    private static final double HEADROOM = 1.08;
 
     private static final String STYLE = """
               <style>
@@ -38,7 +39,7 @@ public final class TuningChart {
     private final double unitsPerSample;
     private final String unit;
     private final String title;
-    private final StringBuilder out = new StringBuilder();
+    private final Markup svg = new Markup();
 
     private TuningChart(Tuning tuning, double unitsPerSample, String unit, String title) {
         this.tuning = Objects.requireNonNull(tuning, "tuning");
@@ -63,96 +64,55 @@ public final class TuningChart {
     private String draw() {
         List<Curve> curves = tuning.curves().stream().filter(curve -> !curve.setting().equals("final")).toList();
         double highest = curves.stream().flatMap(curve -> curve.points().stream())
-                .mapToDouble(Measured::high).max().orElse(1) * unitsPerSample * HEADROOM;
+                .mapToDouble(Measured::high).max().orElse(1) * unitsPerSample;
         int width = LEFT + Math.max(1, curves.size()) * (PANEL_WIDTH + GAP);
         int height = TOP + PANEL_HEIGHT + BOTTOM;
-        line("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
-                + " role=\"img\">", width, height, width, height);
-        line("  <title>%s</title>", escaped(title));
-        out.append(STYLE);
-        line("  <rect class=\"back\" width=\"%d\" height=\"%d\"/>", width, height);
-        line("  <text class=\"title\" x=\"16\" y=\"24\">%s</text>", escaped(title));
-        line("  <text class=\"soft\" x=\"16\" y=\"44\">%s; median of the rounds and its 95 %% interval; filled: chosen"
-                + "</text>", escaped(unit));
-        double step = niceStep(highest / GRID_LINES);
+        svg.open("svg", "xmlns", "http://www.w3.org/2000/svg", "viewBox", "0 0 " + width + " " + height,
+                "width", width, "height", height, "role", "img");
+        svg.element("title", title).raw(STYLE).empty("rect", "class", "back", "width", width, "height", height);
+        svg.element("text", title, "class", "title", "x", 16, "y", 24);
+        svg.element("text", unit + "; median of the rounds and its 95 % interval; filled: chosen", "class", "soft",
+                "x", 16, "y", 44);
+        Axis y = Axis.of(highest, TOP + PANEL_HEIGHT, TOP);
         for (int c = 0; c < curves.size(); c++) {
-            panel(curves.get(c), LEFT + c * (PANEL_WIDTH + GAP), highest, step, c == 0);
+            panel(curves.get(c), LEFT + c * (PANEL_WIDTH + GAP), y, c == 0);
         }
-        line("</svg>");
-        return out.toString();
+        return svg.close().toString();
     }
 
-    private void panel(Curve curve, int left, double highest, double step, boolean labelled) {
-        for (double value = 0; value <= highest; value += step) {
-            double y = y(value, highest);
-            line("  <line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left,
-                    left + PANEL_WIDTH, y, y);
+    private void panel(Curve curve, int left, Axis axis, boolean labelled) {
+        for (double tick : axis.ticks()) {
+            double y = axis.pixel(tick);
+            svg.empty("line", "class", "grid", "x1", left, "x2", left + PANEL_WIDTH, "y1", y, "y2", y);
             if (labelled) {
-                line("  <text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", left - 8, y + 4,
-                        readable(value));
+                svg.element("text", NumberText.round(tick, ""), "class", "soft", "x", left - 8, "y", y + 4,
+                        "text-anchor", "end");
             }
         }
         List<Measured> points = curve.points();
         StringBuilder path = new StringBuilder();
         for (int i = 0; i < points.size(); i++) {
             path.append(String.format(Locale.ROOT, "%s%.1f,%.1f", i == 0 ? "" : " ", x(i, points.size(), left),
-                    y(points.get(i).samplesPerSecond() * unitsPerSample, highest)));
+                    axis.pixel(points.get(i).samplesPerSecond() * unitsPerSample)));
         }
         if (!curve.setting().equals("read")) {
-            line("  <polyline class=\"curve\" points=\"%s\"/>", path);
+            svg.empty("polyline", "class", "curve", "points", path);
         }
         for (int i = 0; i < points.size(); i++) {
             Measured point = points.get(i);
             double x = x(i, points.size(), left);
-            line("  <line class=\"range\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x, x,
-                    y(point.low() * unitsPerSample, highest), y(point.high() * unitsPerSample, highest));
-            line("  <circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>",
-                    point == curve.chosen() ? "dot chosen" : "dot", x,
-                    y(point.samplesPerSecond() * unitsPerSample, highest));
-            line("  <text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>", x, TOP + PANEL_HEIGHT + 18,
-                    escaped(curve.value(point.candidate())));
+            svg.empty("line", "class", "range", "x1", x, "x2", x, "y1", axis.pixel(point.low() * unitsPerSample),
+                    "y2", axis.pixel(point.high() * unitsPerSample));
+            svg.empty("circle", "class", point == curve.chosen() ? "dot chosen" : "dot", "cx", x,
+                    "cy", axis.pixel(point.samplesPerSecond() * unitsPerSample), "r", 4);
+            svg.element("text", curve.value(point.candidate()), "x", x, "y", TOP + PANEL_HEIGHT + 18,
+                    "text-anchor", "middle");
         }
-        line("  <text class=\"soft\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>", left + PANEL_WIDTH / 2,
-                TOP + PANEL_HEIGHT + 40, escaped(curve.setting().replace('_', ' ')));
+        svg.element("text", curve.setting().replace('_', ' '), "class", "soft", "x", left + PANEL_WIDTH / 2,
+                "y", TOP + PANEL_HEIGHT + 40, "text-anchor", "middle");
     }
 
     private static double x(int index, int count, int left) {
         return left + PANEL_WIDTH * (index + 0.5) / count;
-    }
-
-    private static double y(double value, double highest) {
-        return TOP + PANEL_HEIGHT * (1 - Math.min(1, value / highest));
-    }
-
-    /** 1, 2 or 5 times a power of ten, at least so much. */
-    private static double niceStep(double least) {
-        double power = Math.pow(10, Math.floor(Math.log10(Math.max(least, Double.MIN_NORMAL))));
-        for (double factor : new double[] {1, 2, 5}) {
-            if (factor * power >= least) {
-                return factor * power;
-            }
-        }
-        return 10 * power;
-    }
-
-    private static String readable(double value) {
-        String prefixes = " kMGTP";
-        double scaled = value;
-        int prefix = 0;
-        while (scaled >= 999.5 && prefix < prefixes.length() - 1) {
-            scaled /= 1000;
-            prefix++;
-        }
-        String digits = scaled == Math.rint(scaled) ? Long.toString((long) scaled)
-                : String.format(Locale.ROOT, "%.3g", scaled);
-        return prefix == 0 ? digits : digits + " " + prefixes.charAt(prefix);
-    }
-
-    private static String escaped(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
-    }
-
-    private void line(String format, Object... values) {
-        out.append(String.format(Locale.ROOT, format, values)).append('\n');
     }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.penstock.json.Json;
+import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
 import java.io.File;
 import java.io.IOException;
@@ -11,7 +12,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -64,10 +64,8 @@ public record CommandRun(int exitCode, String out, String err) {
     }
 
     private static ProcessBuilder builder(String classPath, Path err, Object... args) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-cp", classPath,
-                Penstock.class.getName()));
+        List<String> command = JavaCommand.onClassPath(classPath);
+        command.add(Penstock.class.getName());
         command.addAll(List.of(strings(args)));
         return new ProcessBuilder(command).redirectError(err.toFile());
     }

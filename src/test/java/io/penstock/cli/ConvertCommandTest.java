@@ -8,6 +8,7 @@ import io.penstock.format.numpy.NpyArray;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -194,9 +195,8 @@ class ConvertCommandTest {
                 + "'").redirectErrorStream(true).start();
         String refusal = new String(probe.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         Assumptions.assumeTrue(probe.waitFor() == 0, "no file system may be mounted here: " + refusal);
-        String java = Path.of(System.getProperty("java.home"), "bin", "java")
-                + " --enable-native-access=ALL-UNNAMED -XX:TieredStopAtLevel=1 -cp '"
-                + System.getProperty("java.class.path") + "' " + Penstock.class.getName();
+        List<String> command = JavaCommand.of("-XX:TieredStopAtLevel=1");
+        String java = "'" + String.join("' '", command) + "' " + Penstock.class.getName();
         for (String target : List.of("x.safetensors", "x.bin")) {
             Process process = new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=8m tmpfs '"
                     + disk + "' && " + java + " convert '" + source + "' '" + disk + "/" + target

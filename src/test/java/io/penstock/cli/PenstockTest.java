@@ -149,11 +149,4 @@ class PenstockTest {
                     "\r\u001b[Kchecksum [===============>              ]  50% 25 B/s, 0:02 left"), terminal.toString());
         }
     }
-
-    @ParameterizedTest
-    @CsvSource({"0, 0 B", "999, 999 B", "1000, 1.00 kB", "12345, 12.3 kB", "999499, 999 kB", "999500, 1.00 MB",
-        "1.5, 1.50 B", "123456789, 123 MB"})
-    void quantitiesHaveThreeDigits(double value, String text) {
-        assertEquals(text, Quantity.of(value, "B"));
-    }
 }

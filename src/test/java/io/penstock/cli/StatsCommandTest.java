@@ -99,7 +99,7 @@ class StatsCommandTest {
         Path bad = Files.writeString(folder.resolve("bad.json"), "{\"a\":1}");
         CommandRun refused = stats(tokens, "--baseline", bad);
         assertEquals(3, refused.exitCode());
-        assertTrue(refused.err().startsWith("penstock: " + bad + ": no data profile"), refused.err());
+        assertTrue(refused.err().startsWith("penstock: " + bad + ": not a data profile"), refused.err());
         assertEquals(3, stats(tokens, "--baseline", folder.resolve("none")).exitCode());
         assertEquals(2, stats(tokens, "--every", 0).exitCode());
         assertEquals(2, stats(tokens, "--save", folder.resolve("no/such/folder")).exitCode());

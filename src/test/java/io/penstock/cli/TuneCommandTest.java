@@ -94,8 +94,8 @@ class TuneCommandTest {
         Path file = Files.writeString(folder.resolve("s.json"), "{\"loader_settings\": 1, \"wrokers\": 2}");
         CommandRun run = CommandRun.of("stream", store, "--window", 64, "--settings", file);
         assertEquals(3, run.exitCode());
-        assertEquals("penstock: " + file + ": not loader settings: found 'wrokers', expected workers, prefetch, read,"
-                + " device_slots or note\n", run.err());
+        assertEquals("penstock: " + file + ": not loader settings: found 'wrokers', expected loader_settings,"
+                + " workers, prefetch, read, device_slots, note\n", run.err());
         assertEquals(3, CommandRun.of("stream", store, "--window", 64, "--settings", folder.resolve("none"))
                 .exitCode());
     }

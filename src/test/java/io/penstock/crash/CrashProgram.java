@@ -2,6 +2,7 @@ package io.penstock.crash;
 
 import io.penstock.crash.CallShim.Action;
 import io.penstock.crash.CallShim.Kind;
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,7 +89,7 @@ final class CrashProgram {
                 }
             }
         } finally {
-            Tree.clear(work);
+            Folder.delete(work);
         }
     }
 
@@ -106,7 +107,7 @@ final class CrashProgram {
                 }
             }
         } finally {
-            Tree.clear(work);
+            Folder.delete(work);
         }
     }
 

@@ -59,7 +59,6 @@ class CrashTest {
             Map.entry("DecodedSpill", "none: a temporary file that loses its name before it is read"),
             Map.entry("DecodedBlocks", "none: a temporary file that loses its name before it is read"),
             Map.entry("FileBytes", "none: a temporary file that loses its name before it is read"),
-            Map.entry("Rehearsal", "none: a temporary folder"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),
             Map.entry("Penstock", "none: standard output"));
 

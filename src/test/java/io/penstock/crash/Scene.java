@@ -1,5 +1,6 @@
 package io.penstock.crash;
 
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +37,7 @@ final class Scene {
      * @param replacing whether the first generation is there
      */
     static Scene of(Writer writer, boolean replacing, Path folder) throws Exception {
-        Tree.clear(folder);
+        Folder.delete(folder);
         Files.createDirectories(folder);
         Files.writeString(folder.resolve(BYSTANDER), "not of the writer\n");
         if (replacing) {

@@ -1,5 +1,6 @@
 package io.penstock.crash;
 
+import io.penstock.io.publish.Folder;
 import io.penstock.testing.Digests;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -51,7 +52,7 @@ record Tree(TreeMap<String, Entry> entries) {
 
     /** Makes a folder, which may be there, hold this and nothing else. */
     void restore(Path folder) throws IOException {
-        clear(folder);
+        Folder.delete(folder);
         Files.createDirectories(folder);
         for (Map.Entry<String, Entry> each : entries.entrySet()) {
             Path path = folder.resolve(each.getKey());
@@ -65,25 +66,6 @@ record Tree(TreeMap<String, Entry> entries) {
                 Files.setLastModifiedTime(path, each.getValue().modified);
             }
         }
-    }
-
-    static void clear(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
-                Files.delete(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 
     /** What tells it from others: names and content, without times. */

@@ -1,5 +1,6 @@
 package io.penstock.fuzz;
 
+import io.penstock.io.publish.Folder;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
@@ -34,7 +35,7 @@ final class BlockChecksumsFuzz implements FuzzTarget {
             return List.of(Parts.join(List.of(Files.readAllBytes(BlockChecksums.pathFor(file)),
                     ("0".repeat(64) + "  x\n").getBytes(StandardCharsets.US_ASCII))));
         } finally {
-            Folders.delete(folder);
+            Folder.delete(folder);
         }
     }
 

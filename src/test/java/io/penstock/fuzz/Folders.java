@@ -3,7 +3,6 @@ package io.penstock.fuzz;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -27,17 +26,6 @@ final class Folders {
         }
         try (Stream<Path> files = Files.list(folder)) {
             return files.sorted().toList();
-        }
-    }
-
-    /** Deletes a folder and all in it, if it is there. */
-    static void delete(Path folder) throws IOException {
-        if (Files.exists(folder)) {
-            try (Stream<Path> files = Files.walk(folder)) {
-                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                    Files.delete(file);
-                }
-            }
         }
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -124,7 +125,7 @@ class FuzzTest {
             assertTimeoutPreemptively(Duration.ofSeconds(JazzerRun.BUILD_INPUT_SECONDS),
                     () -> FuzzDriver.replay(target, Files.readAllBytes(input), inputs));
         } finally {
-            Folders.delete(inputs);
+            Folder.delete(inputs);
         }
     }
 
@@ -139,7 +140,7 @@ class FuzzTest {
         Path home = Path.of("target/fuzz", name);
         JazzerRun run;
         if (SECONDS == 0) {
-            Folders.delete(home.resolve("build-corpus"));
+            Folder.delete(home.resolve("build-corpus"));
             run = new JazzerRun(name + SUFFIX, home, home.resolve("build-corpus"), home.resolve("findings"),
                     0, List.of("-runs=" + BUILD_INPUTS, "-seed=" + SEED));
         } else {

@@ -3,6 +3,7 @@ package io.penstock.fuzz;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ class Hdf5MutationTest {
                 }
             }
         } finally {
-            Folders.delete(folder);
+            Folder.delete(folder);
         }
     }
 

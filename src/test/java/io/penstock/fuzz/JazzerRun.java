@@ -1,6 +1,7 @@
 package io.penstock.fuzz;
 
 import io.penstock.io.Sha256;
+import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
         Files.createDirectories(corpus);
         Files.createDirectories(findings);
         Path seedFolder = home.resolve("seeds");
-        Folders.delete(seedFolder);
+        Folder.delete(seedFolder);
         Files.createDirectories(seedFolder);
         for (byte[] seed : seeds) {
             Files.write(seedFolder.resolve(Sha256.hex(MemorySegment.ofArray(seed), _ -> { })), seed);
@@ -72,7 +73,7 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
             return new Result(jazzer.exitValue(), log);
         } finally {
             jazzer.destroyForcibly().waitFor();
-            Folders.delete(inputs);
+            Folder.delete(inputs);
         }
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.sampling.Permutation;
 import io.penstock.testing.Digests;
+import io.penstock.testing.JavaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -15,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,10 +60,9 @@ class ColdLoaderTest {
     }
 
     private static Trainer trainer(SlowFileSystem slow, String mode, long readAhead) throws IOException {
-        Process child = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto", "-cp",
-                System.getProperty("java.class.path"), ColdTrainer.class.getName(), slow.file().toString(), mode,
-                "" + readAhead).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = JavaCommand.of("-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto");
+        command.addAll(List.of(ColdTrainer.class.getName(), slow.file().toString(), mode, "" + readAhead));
+        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         var trainer = new Trainer(child, child.inputReader(StandardCharsets.US_ASCII),
                 new PrintStream(child.getOutputStream(), false, StandardCharsets.US_ASCII));
         assertEquals("ready", trainer.answer());

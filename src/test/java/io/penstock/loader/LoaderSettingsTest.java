@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,29 +53,28 @@ class LoaderSettingsTest {
         "[]^ | ^found an array, expected an object",
         "{}^ | ^loader_settings: found nothing, expected 1",
         "{\"loader_settings\": 2}^ | ^loader_settings: found 2, expected 1",
-        "{\"loader_settings\": 1, \"worker\": 2}^ | ^found 'worker', expected workers, prefetch, read",
-        "{\"loader_settings\": 1, \"workers\": -1}^ | ^workers: found -1, expected at least 0",
+        "{\"loader_settings\": 1, \"worker\": 2}^ | ^found 'worker', expected loader_settings, workers, prefetch, read",
+        "{\"loader_settings\": 1, \"workers\": -1}^ | ^workers: found -1, expected 0 to 1024",
         "{\"loader_settings\": 1, \"workers\": 1.5}^ | ^workers: found 1.5, expected a 32-bit integer",
         "{\"loader_settings\": 1, \"workers\": null}^ | ^workers: found null, expected a 32-bit integer",
         "{\"loader_settings\": 1, \"workers\": 4294967297}^ | ^workers: found 4294967297, expected a 32-bit",
-        "{\"loader_settings\": 1, \"prefetch\": 0}^ | ^prefetch: found 0, expected at least 1",
-        "{\"loader_settings\": 1, \"device_slots\": 1}^ | ^device_slots: found 1, expected at least 2",
-        "{\"loader_settings\": 1, \"read\": \"fast\"}^ | ^read: unknown read mode 'fast'",
+        "{\"loader_settings\": 1, \"prefetch\": 0}^ | ^prefetch: found 0, expected 1 to 65536",
+        "{\"loader_settings\": 1, \"device_slots\": 1}^ | ^device_slots: found 1, expected 2 to 1024",
+        "{\"loader_settings\": 1, \"read\": \"fast\"}^ | ^unknown read mode 'fast'",
         "{\"loader_settings\": 1, \"note\": 7}^ | ^note: found 7, expected a string"})
     void nonsenseIsRefusedByName(String json, String expected) throws IOException {
         String text = json.replace("^", "").strip();
         Path file = Files.writeString(folder.resolve("s.json"), text);
-        String message = assertThrows(IllegalArgumentException.class, () -> LoaderSettings.read(file)).getMessage();
-        assertTrue(message.startsWith(file + ": not loader settings: ")
-                && message.contains(expected.replace("^", "").strip()), message);
+        String message = assertThrows(MalformedStoreException.class, () -> LoaderSettings.read(file)).getMessage();
+        assertTrue(message.startsWith(file + ": ") && message.contains(expected.replace("^", "").strip()), message);
     }
 
     @Test
     void bytesThatAreNoTextAndAFileThatIsTooLargeAreRefused() throws IOException {
         Path file = Files.write(folder.resolve("s.json"), new byte[] {'{', (byte) 0xFF});
-        assertTrue(assertThrows(IllegalArgumentException.class, () -> LoaderSettings.read(file)).getMessage()
+        assertTrue(assertThrows(MalformedStoreException.class, () -> LoaderSettings.read(file)).getMessage()
                 .startsWith(file + ": not loader settings: "));
         Files.write(file, new byte[100_000]);
-        assertThrows(IllegalArgumentException.class, () -> LoaderSettings.read(file));
+        assertThrows(MalformedStoreException.class, () -> LoaderSettings.read(file));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -131,13 +132,13 @@ class LoaderStateTest {
     void textThatIsNotAStateIsRefusedWithTheReason() {
         assertReason("", "found the end");
         assertReason("[]", "found an array, expected an object");
-        assertReason("{}", "field 'penstock_state': missing");
-        assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "version 2, expected 1");
-        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":\"3\""), "field 'epoch': found 3");
-        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":3.0"), "field 'epoch': found 3.0");
+        assertReason("{}", "penstock_state: found nothing, expected 1");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "penstock_state: found 2, expected 1");
+        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":\"3\""), "epoch: found '3', expected a 64-bit");
+        assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":3.0"), "epoch: found 3.0");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":-3"), "epoch -3");
-        assertReason(STATE.toJson().replace("-9223372036854775808", "9223372036854775808"), "field 'seed'");
-        assertReason(STATE.toJson().replace("{", "{\"batch\":1,"), "unknown fields [batch]");
+        assertReason(STATE.toJson().replace("-9223372036854775808", "9223372036854775808"), "seed: found 9223372036");
+        assertReason(STATE.toJson().replace("{", "{\"batch\":1,"), "found 'batch', expected penstock_state, epoch");
         String text = STATE.toJson();
         for (int length = 0; length < text.length(); length++) {
             assertReason(text.substring(0, length), "");
@@ -154,7 +155,7 @@ class LoaderStateTest {
     void aBadFileIsNamed() throws IOException {
         Path file = folder.resolve("broken.json");
         Files.writeString(file, "{\"penstock_state\":");
-        IOException e = assertThrows(IOException.class, () -> LoaderState.read(file));
+        IOException e = assertThrows(MalformedStoreException.class, () -> LoaderState.read(file));
         assertTrue(e.getMessage().startsWith(file + ": not a loader state: at offset 18"), e.getMessage());
         Files.write(file, new byte[] {'"', (byte) 0xFF, '"'});
         assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("broken.json"));

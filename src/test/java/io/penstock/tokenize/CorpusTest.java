@@ -125,9 +125,9 @@ class CorpusTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "[1]                    | at line 1: found an array, expected a JSON object",
-        "\"text\"               | at line 1: found a string, expected a JSON object",
-        "{\"text\": 5}          | at line 1: field 'text' is a number, expected a string",
-        "{\"text\": null}       | at line 1: field 'text' is null, expected a string",
+        "\"text\"               | at line 1: found 'text', expected a JSON object",
+        "{\"text\": 5}          | at line 1: field 'text': found 5, expected a string",
+        "{\"text\": null}       | at line 1: field 'text': found null, expected a string",
         "{\"body\": 1, \"n\": 2} | at line 1: no field 'text', found ['body', 'n']",
         "{\"text\": \"a\"} x    | at line 1: at byte 14 of the line: found 'x', expected the end",
         "{\"text\": \"\\ud800\"} | at line 1: at byte 10 of the line:"})

@@ -104,7 +104,7 @@ class KernelArgumentsTest {
                 + "extern \"C\" const int64_t values[] = {\n    (int64_t) ("
                 + String.join("),\n    (int64_t) (", expressions) + ")\n};\n");
         Path library = NativeLibrary.compileCpp(folder.resolve("layouts.so"), source,
-                "-I" + NativeLab.SOURCES.toAbsolutePath());
+                "-O0", "-I" + NativeLab.SOURCES.toAbsolutePath());
         try (Arena arena = Arena.ofConfined()) {
             long[] values = SymbolLookup.libraryLookup(library, arena).findOrThrow("values")
                     .reinterpret((long) expressions.size() * Long.BYTES).toArray(ValueLayout.JAVA_LONG);

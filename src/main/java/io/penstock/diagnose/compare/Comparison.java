@@ -3,15 +3,15 @@ package io.penstock.diagnose.compare;
 import io.penstock.diagnose.Cause;
 import io.penstock.diagnose.Distribution;
 import io.penstock.diagnose.Stage;
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Verdict;
+import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -131,13 +131,13 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     private static String reason(Outcome outcome, StepChange step, double threshold, Change memory) {
-        String change = String.format(Locale.ROOT, "the step changed by %+.1f %% (95 %% interval "
-                + "%+.1f to %+.1f %%)", 100 * step.ratio(), 100 * step.low(), 100 * step.high());
+        String change = "the step changed by " + NumberText.change(step.ratio()) + " (95 % interval "
+                + NumberText.change(step.low()) + " to " + NumberText.change(step.high()) + ")";
         return switch (outcome) {
             case INCONCLUSIVE -> change + ", which noise hides: longer runs would tell";
-            case UNCHANGED -> change + String.format(Locale.ROOT, ", less than %.1f %%", 100 * threshold);
+            case UNCHANGED -> change + ", less than " + NumberText.percent(threshold);
             case REGRESSION, IMPROVEMENT, MIXED -> Math.abs(memory.ratio()) >= MEMORY_THRESHOLD
-                    ? change + String.format(Locale.ROOT, ", peak memory by %+.1f %%", 100 * memory.ratio())
+                    ? change + ", peak memory by " + NumberText.change(memory.ratio())
                     : change;
         };
     }

@@ -1,10 +1,10 @@
 package io.penstock.diagnose.data;
 
-import io.penstock.io.RegularFile;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.JsonFile;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -149,7 +149,7 @@ public final class DataProfile {
      * @throws IllegalArgumentException if the text is no profile of this version; says where and why
      */
     public static DataProfile fromJson(CharSequence json) {
-        return ProfileJson.read(json);
+        return ProfileJson.read(JsonFields.parse(json, ProfileJson.WHAT));
     }
 
     /**
@@ -167,17 +167,10 @@ public final class DataProfile {
      *
      * @param file what {@link #write} wrote
      * @return the profile
-     * @throws IOException if the file cannot be read or holds no profile of this version
+     * @throws MalformedStoreException if the file holds no profile of this version
+     * @throws IOException if it cannot be read
      */
     public static DataProfile read(Path file) throws IOException {
-        if (Files.size(file) > MAX_FILE_BYTES) {
-            throw new IOException(file + ": " + Files.size(file) + " bytes, expected a data profile of at most "
-                    + MAX_FILE_BYTES);
-        }
-        try {
-            return fromJson(RegularFile.readString(file));
-        } catch (IllegalArgumentException | CharacterCodingException e) {
-            throw new IOException(file + ": " + e.getMessage(), e);
-        }
+        return JsonFile.read(file, ProfileJson.WHAT, MAX_FILE_BYTES, ProfileJson::read);
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.diagnose.data;
 
+import io.penstock.text.NumberText;
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
  * How far two histograms are apart, and whether that is more than the noise of two samples of one distribution.
@@ -177,12 +177,9 @@ final class Divergence {
         for (int i = 0; i < most; i++) {
             int k = order[i];
             text.append(text.isEmpty() ? "" : ", ").append(now.bucketName(k))
-                    .append(" from ").append(percent(a[k] / aTotal)).append(" to ").append(percent(b[k] / bTotal));
+                    .append(" from ").append(NumberText.roughPercent(a[k] / aTotal)).append(" to ")
+                    .append(NumberText.roughPercent(b[k] / bTotal));
         }
         return text.toString();
-    }
-
-    private static String percent(double share) {
-        return share == 0 ? "0 %" : String.format(Locale.ROOT, "%.2g %%", 100 * share);
     }
 }

@@ -1,9 +1,8 @@
 package io.penstock.diagnose.data;
 
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import io.penstock.memory.DType;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,9 +12,13 @@ import java.util.Map;
 /** The text form of profiles. Reading trusts nothing: every key, length and range is checked, and none may be more. */
 final class ProfileJson {
 
+    static final String WHAT = "a data profile";
+
     private static final String VERSION_KEY = "penstock_data_profile";
     private static final long VERSION = 1;
     private static final int MAX_CHANNELS = FieldReader.MAX_CHANNELS;
+    /** Sums over replicates and files stay within 63 bits. */
+    private static final long MOST_COUNT = 1L << 52;
     private static final int R = DataProfile.REPLICATES;
 
     private ProfileJson() {
@@ -77,56 +80,43 @@ final class ProfileJson {
         return Arrays.stream(values).boxed().toList();
     }
 
-    static DataProfile read(CharSequence text) {
-        try {
-            Fields json = new Fields(Json.parse(text), "profile");
-            if (!Long.valueOf(VERSION).equals(json.take(VERSION_KEY))) {
-                throw new IllegalArgumentException("no data profile of version " + VERSION);
-            }
-            long[] batches = json.counts("batches", R);
-            long[] samples = json.counts("samples", R);
-            long[] replaced = json.counts("replaced", R);
-            List<FieldProfile> fields = new ArrayList<>();
-            for (Object field : Json.array(json.take("fields"))) {
-                fields.add(field(new Fields(field, "field " + fields.size())));
-            }
-            json.end();
-            DataProfile profile = new DataProfile(fields);
-            FieldProfile.add(profile.batches, batches);
-            FieldProfile.add(profile.samples, samples);
-            FieldProfile.add(profile.replaced, replaced);
-            return profile;
-        } catch (JsonException e) {
-            throw new IllegalArgumentException("no data profile: " + e.getMessage(), e);
-        }
+    static DataProfile read(JsonFields json) {
+        json.expect(VERSION_KEY, VERSION);
+        long[] batches = counts(json, "batches", R);
+        long[] samples = counts(json, "samples", R);
+        long[] replaced = counts(json, "replaced", R);
+        List<FieldProfile> fields = json.objects("fields").stream().map(ProfileJson::field).toList();
+        json.end();
+        DataProfile profile = new DataProfile(fields);
+        FieldProfile.add(profile.batches, batches);
+        FieldProfile.add(profile.samples, samples);
+        FieldProfile.add(profile.replaced, replaced);
+        return profile;
     }
 
-    private static FieldProfile field(Fields json) {
+    private static FieldProfile field(JsonFields json) {
         String name = json.text("name");
         DType dtype = DType.of(json.text("dtype"));
-        FieldKind kind = kind(json.text("kind"));
-        long[] rowShape = json.counts("row_shape", -1);
-        long channels = json.count(json.take("channels"), "channels");
-        if (channels < 1 || channels > MAX_CHANNELS) {
-            throw json.wrong("channels", channels, "1 to " + MAX_CHANNELS);
-        }
+        FieldKind kind = kind(json);
+        long[] rowShape = json.wholes("row_shape", 0, MOST_COUNT);
+        long channels = json.whole("channels", 1, MAX_CHANNELS);
         FieldProfile field = new FieldProfile(name, dtype, rowShape, kind, (int) channels);
-        FieldProfile.add(field.rows, json.counts("rows", R));
-        FieldProfile.add(field.values, json.counts("values", R));
-        FieldProfile.add(field.filled, json.counts("filled", R));
-        FieldProfile.add(field.places, json.counts("places", R));
-        FieldProfile.add(field.constantRows, json.counts("constant_rows", R));
-        FieldProfile.add(field.nonFinite, json.counts("non_finite", R));
+        FieldProfile.add(field.rows, counts(json, "rows", R));
+        FieldProfile.add(field.values, counts(json, "values", R));
+        FieldProfile.add(field.filled, counts(json, "filled", R));
+        FieldProfile.add(field.places, counts(json, "places", R));
+        FieldProfile.add(field.constantRows, counts(json, "constant_rows", R));
+        FieldProfile.add(field.nonFinite, counts(json, "non_finite", R));
         Object min = json.take("min");
         Object max = json.take("max");
         if (min != null || max != null) {
-            field.min = json.number(min, "min");
-            field.max = json.number(max, "max");
+            field.min = json.finite("min", min);
+            field.max = json.finite("max", max);
         }
         if (field.moments != null) {
-            FieldProfile.add(field.moments.count, json.counts("count", field.moments.count.length));
-            json.numbers("mean", field.moments.mean);
-            json.numbers("squares", field.moments.squares);
+            FieldProfile.add(field.moments.count, counts(json, "count", field.moments.count.length));
+            numbers(json, "mean", field.moments.mean);
+            numbers(json, "squares", field.moments.squares);
         }
         if (field.counts != null) {
             readHistogram(json, field);
@@ -135,101 +125,45 @@ final class ProfileJson {
         return field;
     }
 
-    private static FieldKind kind(String text) {
+    private static FieldKind kind(JsonFields json) {
+        String text = json.text("kind");
         for (FieldKind kind : FieldKind.values()) {
             if (kind.name().toLowerCase(Locale.ROOT).equals(text)) {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("no data profile: kind '" + text + "', expected ids, numbers or lengths");
+        throw json.wrong("kind", Json.shown(text), "ids, numbers or lengths");
     }
 
-    private static void readHistogram(Fields json, FieldProfile field) {
-        Map<String, Object> histogram = Json.object(json.take("histogram"));
-        for (String key : histogram.keySet()) {
+    private static void readHistogram(JsonFields json, FieldProfile field) {
+        JsonFields histogram = json.object("histogram");
+        for (String key : histogram.names()) {
             int bucket = key.matches("0|[1-9][0-9]{0,5}") ? Integer.parseInt(key) : Integer.MAX_VALUE;
             if (bucket >= field.buckets) {
-                throw json.wrong("histogram", key, "buckets below " + field.buckets);
+                throw json.wrong("histogram", Json.shown(key), "buckets below " + field.buckets);
             }
-            long[] replicates = json.counts(histogram.get(key), "bucket " + key, R);
+            long[] replicates = counts(histogram, key, R);
             for (int r = 0; r < R; r++) {
                 field.counts[r * field.buckets + bucket] = replicates[r];
             }
         }
     }
 
-    /** The members of an object, each taken once. */
-    private static final class Fields {
-        private final Map<String, Object> members;
-        private final String what;
+    private static long[] counts(JsonFields json, String key, int length) {
+        long[] counts = json.wholes(key, 0, MOST_COUNT);
+        checkLength(json, key, counts.length, length);
+        return counts;
+    }
 
-        Fields(Object json, String what) {
-            this.members = new LinkedHashMap<>(Json.object(json));
-            this.what = what;
-        }
+    private static void numbers(JsonFields json, String key, double[] into) {
+        double[] numbers = json.reals(key);
+        checkLength(json, key, numbers.length, into.length);
+        System.arraycopy(numbers, 0, into, 0, into.length);
+    }
 
-        Object take(String key) {
-            if (!members.containsKey(key)) {
-                throw new IllegalArgumentException("no data profile: " + what + " has no " + key);
-            }
-            return members.remove(key);
-        }
-
-        void end() {
-            if (!members.isEmpty()) {
-                throw new IllegalArgumentException("no data profile: " + what + " has unknown " + members.keySet());
-            }
-        }
-
-        String text(String key) {
-            Object value = take(key);
-            if (value instanceof String text) {
-                return text;
-            }
-            throw wrong(key, value, "a string");
-        }
-
-        long count(Object value, String key) {
-            // Sums over replicates and files stay within 63 bits.
-            if (value instanceof Long number && number >= 0 && number <= 1L << 52) {
-                return number;
-            }
-            throw wrong(key, value, "a count up to 2^52");
-        }
-
-        double number(Object value, String key) {
-            if (value instanceof Long || value instanceof Double d && Double.isFinite(d)) {
-                return ((Number) value).doubleValue();
-            }
-            throw wrong(key, value, "a finite number");
-        }
-
-        /** Counts; of any number if {@code length} is negative. */
-        long[] counts(String key, int length) {
-            return counts(take(key), key, length);
-        }
-
-        long[] counts(Object value, String key, int length) {
-            List<Object> list = Json.array(value);
-            if (length >= 0 && list.size() != length) {
-                throw wrong(key, list.size() + " numbers", length + " numbers");
-            }
-            return list.stream().mapToLong(each -> count(each, key)).toArray();
-        }
-
-        void numbers(String key, double[] into) {
-            List<Object> list = Json.array(take(key));
-            if (list.size() != into.length) {
-                throw wrong(key, list.size() + " numbers", into.length + " numbers");
-            }
-            for (int i = 0; i < into.length; i++) {
-                into[i] = number(list.get(i), key);
-            }
-        }
-
-        IllegalArgumentException wrong(String key, Object found, String expected) {
-            return new IllegalArgumentException("no data profile: " + what + ", " + key + ": found " + found
-                    + ", expected " + expected);
+    private static void checkLength(JsonFields json, String key, int found, int expected) {
+        if (found != expected) {
+            throw json.wrong(key, found + " numbers", expected + " numbers");
         }
     }
 }

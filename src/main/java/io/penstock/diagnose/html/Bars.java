@@ -1,5 +1,8 @@
 package io.penstock.diagnose.html;
 
+import io.penstock.markup.Axis;
+import io.penstock.markup.Markup;
+import io.penstock.text.NumberText;
 import java.util.List;
 
 /** Horizontal bars: one that is made of parts, or one below the other. */
@@ -32,7 +35,7 @@ final class Bars {
         double at = 0;
         for (Bar part : parts) {
             double width = sum == 0 ? 0 : WIDTH * part.value() / sum;
-            String tip = part.label() + ": " + part.text() + ", " + Numbers.percent(part.value() / sum);
+            String tip = part.label() + ": " + part.text() + ", " + NumberText.percent(part.value() / sum);
             svg.open("rect", "class", part.cssClass(), "x", at, "y", 4.0, "width", width, "height", 36.0);
             svg.element("title", tip).close();
             if (width > 9.0 * part.label().length()) {

@@ -3,21 +3,23 @@ package io.penstock.diagnose.html;
 import io.penstock.diagnose.Cause;
 import io.penstock.diagnose.Distribution;
 import io.penstock.diagnose.Finding;
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.Summary.StepPoint;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.Bars.Bar;
+import io.penstock.markup.Markup;
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
@@ -76,13 +78,13 @@ public final class HtmlReport {
         page.element("p", first.summary(), "class", "lead");
         page.open("div", "class", "figures");
         if (input.headroom() != null) {
-            figure(Numbers.percent(input.headroom().ratio()), "of what input for nothing would give: "
-                    + Numbers.quantity(input.headroom().syntheticSamplesPerSecond(), "/s"));
+            figure(NumberText.percent(input.headroom().ratio()), "of what input for nothing would give: "
+                    + NumberText.round(input.headroom().syntheticSamplesPerSecond(), "/s"));
         }
-        figure(Numbers.quantity(input.samplesPerSecond(), "/s"),
-                "samples, " + Numbers.quantity(input.bytesPerSecond(), "B/s"));
-        figure(Numbers.time(input.stepMillis().mean()), "a step, over " + input.stepMillis().count() + " steps");
-        figure(Numbers.percent(input.waitMillis().mean() / input.stepMillis().mean()), "of it waiting for input");
+        figure(NumberText.round(input.samplesPerSecond(), "/s"),
+                "samples, " + NumberText.round(input.bytesPerSecond(), "B/s"));
+        figure(TimeText.of(input.stepMillis().mean()), "a step, over " + input.stepMillis().count() + " steps");
+        figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()), "of it waiting for input");
         page.close().close();
     }
 
@@ -115,7 +117,7 @@ public final class HtmlReport {
     }
 
     private static String shown(Object value) {
-        return value instanceof Double number ? Numbers.digits(number) : String.valueOf(value);
+        return value instanceof Double number ? NumberText.digits(number) : String.valueOf(value);
     }
 
     /** The mean step: waiting by its causes, computing, and the rest. */
@@ -143,14 +145,15 @@ public final class HtmlReport {
         double sum = parts.stream().mapToDouble(Bar::value).sum();
         for (Bar part : parts) {
             page.open("li").element("i", "", "class", part.cssClass())
-                    .text(part.label() + " " + part.text() + " (" + Numbers.percent(part.value() / sum) + ")").close();
+                    .text(part.label() + " " + part.text() + " (" + NumberText.percent(part.value() / sum) + ")")
+                    .close();
         }
         page.close().close();
     }
 
     private static void addPart(List<Bar> parts, String label, double millis, String cssClass) {
         if (millis > 0) {
-            parts.add(new Bar(label, millis, Numbers.time(millis), cssClass, Double.NaN));
+            parts.add(new Bar(label, millis, TimeText.of(millis), cssClass, Double.NaN));
         }
     }
 
@@ -174,14 +177,14 @@ public final class HtmlReport {
         }
         List<String> tips = series.stream().map(HtmlReport::tip).toList();
         page.element("h3", "Throughput");
-        page.raw(new Lines("Throughput over time", seconds, value -> Numbers.quantity(value, "/s"))
+        page.raw(new Lines("Throughput over time", seconds, value -> NumberText.round(value, "/s"))
                 .axes(max(rates)).marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
         page.element("h3", "A step, and the wait in it");
         page.open("p", "class", "legend").element("i", "", "class", "c-compute").text("step, mean ")
                 .element("i", "", "class", "c-wait").text("wait, mean ")
                 .element("i", "", "class", "c-tail").text("wait, longest").close();
-        page.raw(new Lines("Step and wait over time", seconds, Numbers::time)
+        page.raw(new Lines("Step and wait over time", seconds, TimeText::of)
                 .axes(Math.max(max(steps), Math.min(max(longest), 3 * max(steps))))
                 .marks(epochs, "a new epoch").line(capped(longest, 3 * max(steps)), "c-tail")
                 .line(steps, "c-compute").area(waits, "c-wait").line(waits, "c-wait").tips(tips).end());
@@ -190,10 +193,10 @@ public final class HtmlReport {
 
     private static String tip(StepPoint point) {
         return "steps " + point.firstStep() + " to " + (point.firstStep() + point.steps() - 1) + " of epoch "
-                + point.epoch() + ": " + Numbers.quantity(point.samplesPerSecond(), "samples/s") + ", step "
-                + Numbers.time(point.stepMillis()) + ", wait " + Numbers.time(point.waitMillis()) + ", longest "
-                + Numbers.time(point.maxWaitMillis()) + (point.cause() == null ? ""
-                : ", mostly " + point.cause().label()) + ", " + Numbers.digits(point.readyBatches())
+                + point.epoch() + ": " + NumberText.round(point.samplesPerSecond(), "samples/s") + ", step "
+                + TimeText.of(point.stepMillis()) + ", wait " + TimeText.of(point.waitMillis()) + ", longest "
+                + TimeText.of(point.maxWaitMillis()) + (point.cause() == null ? ""
+                : ", mostly " + point.cause().label()) + ", " + NumberText.digits(point.readyBatches())
                 + " batches ready";
     }
 
@@ -205,9 +208,9 @@ public final class HtmlReport {
                 + "of several threads goes on side by side.");
         List<Bar> bars = new ArrayList<>();
         for (StageRow row : input.stages()) {
-            bars.add(new Bar(row.stage().label(), row.millis().mean(), Numbers.time(row.millis().mean()) + " · "
-                    + Numbers.percent(row.utilisation()) + " of " + row.threads() + (row.threads() == 1 ? " thread"
-                    : " threads"), "c-" + row.stage().label(), row.millis().p95()));
+            bars.add(new Bar(row.stage().label(), row.millis().mean(), TimeText.of(row.millis().mean()) + " · "
+                    + NumberText.percent(row.utilisation()) + " of " + NumberText.count(row.threads(), "thread"),
+                    "c-" + row.stage().label(), row.millis().p95()));
         }
         page.raw(Bars.rows("Stages", bars));
         page.open("div", "class", "scroll").open("table").open("tr");
@@ -219,8 +222,8 @@ public final class HtmlReport {
         for (StageRow row : input.stages()) {
             page.open("tr").element("th", row.stage().label());
             spreadCells(row.millis());
-            page.element("td", Numbers.time(row.cpuMillis())).element("td", Numbers.time(row.blockedMillis()))
-                    .element("td", row.bytes() == 0 ? "–" : Numbers.quantity(row.bytes(), "B")).close();
+            page.element("td", TimeText.of(row.cpuMillis())).element("td", TimeText.of(row.blockedMillis()))
+                    .element("td", row.bytes() == 0 ? "n/a" : NumberText.round(row.bytes(), "B")).close();
         }
         page.close().close();
         causes();
@@ -235,7 +238,8 @@ public final class HtmlReport {
         page.open("table").open("tr").element("th", "cause").element("th", "in all").element("th", "share")
                 .element("th", "largest part of").close();
         for (CauseRow row : input.causes()) {
-            row(row.cause().label(), Numbers.time(row.millis()), Numbers.percent(row.share()), row.waits() + " waits");
+            row(row.cause().label(), TimeText.of(row.millis()), NumberText.percent(row.share()),
+                    row.waits() + " waits");
         }
         page.close();
     }
@@ -260,15 +264,15 @@ public final class HtmlReport {
         Prediction present = input.whatIf().getFirst();
         section("What if", present.trusted()
                 ? "Predicted from recorded service times. For the settings as they are, the prediction is off by "
-                        + Numbers.percent(present.errorShare()) + "."
+                        + NumberText.percent(present.errorShare()) + "."
                 : "Not trusted: for the settings as they are, the prediction is off by "
-                        + Numbers.percent(present.errorShare()) + ", more than 10 %.");
+                        + NumberText.percent(present.errorShare()) + ", more than 10 %.");
         List<Bar> bars = new ArrayList<>();
         for (Prediction prediction : input.whatIf()) {
             String label = prediction == present ? "as it is" : prediction.change();
             bars.add(new Bar(label, prediction.samplesPerSecond(),
-                    Numbers.quantity(prediction.samplesPerSecond(), "/s") + (prediction == present ? ""
-                            : String.format(Locale.ROOT, " (%+.1f %%)", 100 * prediction.gain())) + ", "
+                    NumberText.round(prediction.samplesPerSecond(), "/s") + (prediction == present ? ""
+                            : " (" + NumberText.change(prediction.gain()) + ")") + ", "
                             + prediction.limit(), prediction.trusted() ? "c-plan" : "c-other", Double.NaN));
         }
         page.raw(Bars.rows("Predicted throughput", bars));
@@ -288,25 +292,25 @@ public final class HtmlReport {
         spreadRow("first batches of epochs, wait", input.coldStart().waitMillis());
         page.close().close();
         page.open("table");
-        row("first batch after opening", Numbers.time(input.coldStart().openMillis()));
+        row("first batch after opening", TimeText.of(input.coldStart().openMillis()));
         row("steps of more than twice the median", input.tail().steps() + ", "
-                + Numbers.percent(input.tail().timeShare()) + " of the time" + (input.tail().every() == 0 ? ""
+                + NumberText.percent(input.tail().timeShare()) + " of the time" + (input.tail().every() == 0 ? ""
                 : ", every " + input.tail().every() + " steps"));
-        row("JVM pauses", input.gc().pauses() + ", " + Numbers.time(input.gc().pauseMillis()) + ", "
-                + Numbers.percent(input.gc().stepShare()) + " of the steps");
+        row("JVM pauses", input.gc().pauses() + ", " + TimeText.of(input.gc().pauseMillis()) + ", "
+                + NumberText.percent(input.gc().stepShare()) + " of the steps");
         if (input.slots() != null) {
             slots();
         }
-        row("bytes from storage over bytes in batches", Numbers.digits(input.readAmplification()));
+        row("bytes from storage over bytes in batches", NumberText.digits(input.readAmplification()));
         page.close().close();
     }
 
     private void slots() {
-        row("batches ready when asked", Numbers.digits(input.readyBatches().mean()) + " of "
+        row("batches ready when asked", NumberText.digits(input.readyBatches().mean()) + " of "
                 + input.slots().capacity() + " slots");
-        row("workers waiting for slots, trainer waiting too", Numbers.time(input.slots().starvedMillis()));
+        row("workers waiting for slots, trainer waiting too", TimeText.of(input.slots().starvedMillis()));
         row("workers waiting for slots, trainer busy: as it should be",
-                Numbers.time(input.slots().backpressureMillis()));
+                TimeText.of(input.slots().backpressureMillis()));
     }
 
     private void ranks() {
@@ -321,9 +325,9 @@ public final class HtmlReport {
         page.close();
         for (RankSteps rank : summary.ranks()) {
             row(String.valueOf(rank.rank()), rank.host(), String.valueOf(rank.steps()),
-                    Numbers.time(rank.stepMillis()), Numbers.time(rank.inputWaitMillis()),
-                    Numbers.time(rank.h2dMillis()), Numbers.time(rank.computeMillis()),
-                    Numbers.time(rank.residualMillis()));
+                    TimeText.of(rank.stepMillis()), TimeText.of(rank.inputWaitMillis()),
+                    TimeText.of(rank.h2dMillis()), TimeText.of(rank.computeMillis()),
+                    TimeText.of(rank.residualMillis()));
         }
         page.close().close().close();
     }
@@ -343,8 +347,8 @@ public final class HtmlReport {
         row("slots", print.hostSlots() + " on the host, " + print.deviceSlots() + " on the device");
         row("reading", print.readMode() + ", page cache " + print.cacheState());
         row("clock", summary.clock());
-        row("price of these clocks", Numbers.time(summary.overhead().nanosPerStep() / 1e6) + " a step, "
-                + Numbers.percent(summary.overhead().share()));
+        row("price of these clocks", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " a step, "
+                + NumberText.percent(summary.overhead().share()));
         page.close().close();
     }
 
@@ -375,7 +379,7 @@ public final class HtmlReport {
 
     private void spreadCells(Distribution millis) {
         for (double value : new double[] {millis.mean(), millis.p50(), millis.p95(), millis.p99(), millis.max()}) {
-            page.element("td", Numbers.time(value));
+            page.element("td", TimeText.of(value));
         }
     }
 

@@ -1,5 +1,8 @@
 package io.penstock.diagnose.html;
 
+import io.penstock.markup.Axis;
+import io.penstock.markup.Markup;
+import io.penstock.text.NumberText;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
@@ -43,7 +46,7 @@ final class Lines {
                     "text-anchor", "end");
         }
         for (double tick : x.ticks()) {
-            svg.element("text", Numbers.digits(tick) + " s", "class", "tick", "x", x.pixel(tick), "y", BOTTOM + 18,
+            svg.element("text", NumberText.digits(tick) + " s", "class", "tick", "x", x.pixel(tick), "y", BOTTOM + 18,
                     "text-anchor", "middle");
         }
         return this;

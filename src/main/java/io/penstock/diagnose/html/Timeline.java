@@ -1,6 +1,9 @@
 package io.penstock.diagnose.html;
 
 import io.penstock.diagnose.Summary.BatchTimes;
+import io.penstock.markup.Axis;
+import io.penstock.markup.Markup;
+import io.penstock.text.TimeText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +57,7 @@ final class Timeline {
                 "Timeline of " + batches.size() + " batches");
         for (double tick : x.ticks()) {
             svg.empty("line", "class", "grid", "x1", x.pixel(tick), "x2", x.pixel(tick), "y1", 0.0, "y2", height);
-            svg.element("text", Numbers.time(tick), "class", "tick", "x", x.pixel(tick), "y", height + 16,
+            svg.element("text", TimeText.of(tick), "class", "tick", "x", x.pixel(tick), "y", height + 16,
                     "text-anchor", "middle");
         }
         for (int lane = 0; lane < lanes.size(); lane++) {
@@ -83,7 +86,7 @@ final class Timeline {
         double left = x.pixel(from - begin);
         double width = Math.max(0.5, x.pixel(to - begin) - left);
         svg.open("rect", "class", cssClass, "x", left, "y", lane + 4, "width", width, "height", LANE - 8);
-        svg.element("title", "batch " + batch.step() + ": " + what + ", " + Numbers.time(to - from)).close();
+        svg.element("title", "batch " + batch.step() + ": " + what + ", " + TimeText.of(to - from)).close();
         String number = Long.toString(batch.step());
         if (width > 8.0 * number.length() + 4 && !cssClass.equals("c-slot")) {
             svg.element("text", number, "class", "inside", "x", left + width / 2, "y", lane + 21, "text-anchor",

@@ -1,18 +1,15 @@
 package io.penstock.format.arrow;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.io.publish.InnerPath;
+import io.penstock.io.publish.JsonFile;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -73,61 +70,38 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return member == null ? splits.getFirst() : member;
     }
 
-    private static Map<String, Object> json(Path file) throws IOException {
+    private static <T> T read(Path file, JsonFile.Reader<T> reader) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new MalformedStoreException(file, "no such file", "what save_to_disk writes");
         }
-        if (Files.size(file) > MAX_JSON_BYTES) {
-            throw new MalformedStoreException(file, Files.size(file) + " bytes", "at most " + MAX_JSON_BYTES);
-        }
-        try {
-            return Json.object(Json.parse(RegularFile.readAllBytes(file)));
-        } catch (JsonException e) {
-            throw new MalformedStoreException(file, "no JSON that is known: " + e.getMessage(),
-                    "what save_to_disk writes");
-        }
+        return JsonFile.read(file, "what save_to_disk writes", MAX_JSON_BYTES, reader);
     }
 
-    /** The names in a list, each of which is a file or folder right here: no path leads anywhere else. */
-    private static List<String> names(Path file, Object list, String key) throws IOException {
-        Set<String> names = new LinkedHashSet<>();
-        if (list instanceof List<?> values) {
-            for (Object value : values) {
-                Object name = value instanceof Map<?, ?> map ? map.get(key) : value;
-                if (!(name instanceof String text) || text.isEmpty() || text.equals(".") || text.equals("..")
-                        || text.indexOf('/') >= 0 || text.indexOf('\\') >= 0 || text.indexOf('\0') >= 0) {
-                    throw new MalformedStoreException(file, "the name " + name, "that of a file in the same folder");
-                }
-                try {
-                    Path _ = file.resolveSibling(text);
-                } catch (InvalidPathException _) {
-                    throw new MalformedStoreException(file, "the name " + text, "one that a file can have");
-                }
-                if (!names.add(text)) {
-                    throw new MalformedStoreException(file, "the name " + text + " twice", "each file once");
-                }
-            }
+    /** Names, each of which is a file or folder right here: no path leads anywhere else. */
+    private static List<String> names(Path file, List<String> names) {
+        if (names.isEmpty() || new HashSet<>(names).size() < names.size()) {
+            throw new IllegalArgumentException("the names " + names + ", expected one or more, each once");
         }
-        if (names.isEmpty()) {
-            throw new MalformedStoreException(file, "no names", "at least one");
-        }
-        return List.copyOf(names);
+        names.forEach(name -> InnerPath.in(file.toAbsolutePath().getParent(), name));
+        return names;
     }
 
     private static List<String> splits(Path file) throws IOException {
-        return names(file, json(file).get("splits"), "");
+        return read(file, fields -> names(file, fields.texts("splits")));
     }
 
     private static List<Path> saved(Path folder) throws IOException {
         Path state = folder.resolve(STATE);
-        Map<String, Object> map = json(state);
-        for (String indices : List.of("_indices_files", "_indices_data_files")) {
-            if (map.get(indices) instanceof List<?> list && !list.isEmpty()) {
-                throw new MalformedStoreException(state, indices + ", which choose rows",
-                        "a dataset saved with its rows in order (flatten_indices)");
+        return read(state, fields -> {
+            for (String indices : List.of("_indices_files", "_indices_data_files")) {
+                if (fields.takeIfThere(indices) instanceof List<?> list && !list.isEmpty()) {
+                    throw fields.wrong(indices, "rows that are chosen",
+                            "a dataset saved with its rows in order (flatten_indices)");
+                }
             }
-        }
-        return names(state, map.get("_data_files"), "filename").stream().map(folder::resolve).toList();
+            return names(state, fields.objects("_data_files").stream().map(file -> file.text("filename")).toList())
+                    .stream().map(folder::resolve).toList();
+        });
     }
 
     /** The files of a folder without a list: those of one name, in the order of their shards. */

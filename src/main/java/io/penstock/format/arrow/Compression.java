@@ -9,31 +9,24 @@ import java.lang.foreign.MemorySegment;
 /** How the buffers of a batch are compressed, each by itself. */
 enum Compression {
     /** Not at all. */
-    NONE(1) {
-        @Override
-        void decode(MemorySegment source, MemorySegment target) {
-            MemorySegment.copy(source, 0, target, 0, target.byteSize());
-        }
-    },
+    NONE(1, (source, target) -> MemorySegment.copy(source, 0, target, 0, target.byteSize())),
     /** LZ4's frame format: a byte of a match's length stands for up to 255 bytes. */
-    LZ4(255) {
-        @Override
-        void decode(MemorySegment source, MemorySegment target) throws IOException {
-            Lz4.decompress(source, target);
-        }
-    },
+    LZ4(255, Lz4::decompress),
     /** Zstandard: a block of one byte repeated is 4 bytes and stands for up to 128 KiB. */
-    ZSTD(1 << 15) {
-        @Override
-        void decode(MemorySegment source, MemorySegment target) throws IOException {
-            Zstd.decompress(source, target);
-        }
-    };
+    ZSTD(1 << 15, Zstd::decompress);
+
+    /** Decodes a whole buffer. */
+    @FunctionalInterface
+    private interface Decoder {
+        void decode(MemorySegment source, MemorySegment target) throws IOException;
+    }
 
     private final long maxRatio;
+    private final Decoder decoder;
 
-    Compression(long maxRatio) {
+    Compression(long maxRatio, Decoder decoder) {
         this.maxRatio = maxRatio;
+        this.decoder = decoder;
     }
 
     /** How many bytes one compressed byte may stand for. */
@@ -42,7 +35,9 @@ enum Compression {
     }
 
     /** Decodes a buffer into one of exactly its size; both are native memory. */
-    abstract void decode(MemorySegment source, MemorySegment target) throws IOException;
+    void decode(MemorySegment source, MemorySegment target) throws IOException {
+        decoder.decode(source, target);
+    }
 
     /** Reads what a batch says; null stands for no compression. */
     static Compression read(FlatTable table) throws MalformedStoreException {

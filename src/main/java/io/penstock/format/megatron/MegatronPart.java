@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.function.IntToLongFunction;
 
 /**
  * A run of documents of a store that is being written. One thread at a time uses a part; several parts are written at
@@ -61,34 +62,8 @@ public final class MegatronPart implements AutoCloseable {
      */
     public void append(int[] source, int from, int count) throws IOException {
         Objects.checkFromIndexSize(from, count, source.length);
-        long min = min();
-        long max = max();
-        for (int i = from; i < from + count; i++) {
-            if (source[i] < min || source[i] > max) {
-                throw doesNotFit(source[i], i);
-            }
-        }
-        write(count, (target, at, done, n) -> {
-            int first = from + (int) done;
-            switch (dtype.byteSize()) {
-                case 1 -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(JAVA_BYTE, at + i, (byte) source[first + i]);
-                    }
-                }
-                case 2 -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(LittleEndian.I16, at + 2L * i, (short) source[first + i]);
-                    }
-                }
-                case 4 -> MemorySegment.copy(source, first, target, LittleEndian.I32, at, n);
-                default -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(LittleEndian.I64, at + 8L * i, source[first + i]);
-                    }
-                }
-            }
-        });
+        append(from, count, i -> source[i], Integer.BYTES, (target, at, done, n) ->
+                MemorySegment.copy(source, from + (int) done, target, LittleEndian.I32, at, n));
     }
 
     /**
@@ -103,32 +78,33 @@ public final class MegatronPart implements AutoCloseable {
      */
     public void append(long[] source, int from, int count) throws IOException {
         Objects.checkFromIndexSize(from, count, source.length);
+        append(from, count, i -> source[i], Long.BYTES, (target, at, done, n) ->
+                MemorySegment.copy(source, from + (int) done, target, LittleEndian.I64, at, n));
+    }
+
+    /** Checks and narrows or widens tokens; those that have the store's size are copied at once. */
+    private void append(int from, int count, IntToLongFunction token, int tokenBytes, Copy same) throws IOException {
         long min = min();
         long max = max();
         for (int i = from; i < from + count; i++) {
-            if (source[i] < min || source[i] > max) {
-                throw doesNotFit(source[i], i);
+            if (token.applyAsLong(i) < min || token.applyAsLong(i) > max) {
+                throw doesNotFit(token.applyAsLong(i), i);
             }
+        }
+        if (tokenBytes == dtype.byteSize()) {
+            write(count, same);
+            return;
         }
         write(count, (target, at, done, n) -> {
             int first = from + (int) done;
-            switch (dtype.byteSize()) {
-                case 1 -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(JAVA_BYTE, at + i, (byte) source[first + i]);
-                    }
+            for (int i = 0; i < n; i++) {
+                long value = token.applyAsLong(first + i);
+                switch (dtype.byteSize()) {
+                    case 1 -> target.set(JAVA_BYTE, at + i, (byte) value);
+                    case 2 -> target.set(LittleEndian.I16, at + 2L * i, (short) value);
+                    case 4 -> target.set(LittleEndian.I32, at + 4L * i, (int) value);
+                    default -> target.set(LittleEndian.I64, at + 8L * i, value);
                 }
-                case 2 -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(LittleEndian.I16, at + 2L * i, (short) source[first + i]);
-                    }
-                }
-                case 4 -> {
-                    for (int i = 0; i < n; i++) {
-                        target.set(LittleEndian.I32, at + 4L * i, (int) source[first + i]);
-                    }
-                }
-                default -> MemorySegment.copy(source, first, target, LittleEndian.I64, at, n);
             }
         });
     }

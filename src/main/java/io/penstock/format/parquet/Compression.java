@@ -11,58 +11,32 @@ import java.lang.foreign.MemorySegment;
 
 /** How a column chunk's pages are compressed, in the order of the codes. */
 enum Compression {
-    UNCOMPRESSED(1) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) {
-            target.copyFrom(source);
-        }
-    },
-    SNAPPY(Snappy.MAX_EXPANSION) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) throws IOException {
-            Snappy.decompress(source, target);
-        }
-    },
-    GZIP(1032) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) throws IOException {
-            Gzip.decompress(source, target);
-        }
-    },
-    LZO(0),
-    BROTLI(0),
+    UNCOMPRESSED(1, (source, target) -> target.copyFrom(source)),
+    SNAPPY(Snappy.MAX_EXPANSION, Snappy::decompress),
+    GZIP(1032, Gzip::decompress),
+    LZO(0, null),
+    BROTLI(0, null),
     /** Hadoop's framing of blocks; some writers put a bare block there. */
-    LZ4_HADOOP(255) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) throws IOException {
-            try {
-                decompressHadoop(source, target);
-            } catch (CodecException _) {
-                Lz4.decompressBlock(source, target);
-            }
-        }
-    },
+    LZ4_HADOOP(255, Compression::decompressHadoopOrBlock),
     /** A block of 128 KiB of one byte takes 4. */
-    ZSTD(32 << 10) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) throws IOException {
-            Zstd.decompress(source, target);
-        }
-    },
-    LZ4_RAW(255) {
-        @Override
-        void decompress(MemorySegment source, MemorySegment target) throws IOException {
-            Lz4.decompressBlock(source, target);
-        }
-    };
+    ZSTD(32 << 10, Zstd::decompress),
+    LZ4_RAW(255, Lz4::decompressBlock);
+
+    /** Decodes a whole page. */
+    @FunctionalInterface
+    private interface Decoder {
+        void decode(MemorySegment source, MemorySegment target) throws IOException;
+    }
 
     /** What small blocks may expand to, whatever their size: a bound on ratios does not hold for them. */
     private static final long SMALL_BYTES = 128 << 10;
 
     private final long maxExpansion;
+    private final Decoder decoder;
 
-    Compression(long maxExpansion) {
+    Compression(long maxExpansion, Decoder decoder) {
         this.maxExpansion = maxExpansion;
+        this.decoder = decoder;
     }
 
     /** Whether pages so compressed can be read. */
@@ -83,7 +57,18 @@ enum Compression {
      * @throws IOException if it is malformed; does not name the file
      */
     void decompress(MemorySegment source, MemorySegment target) throws IOException {
-        throw new CodecException("pages compressed with " + this);
+        if (decoder == null) {
+            throw new CodecException("pages compressed with " + this);
+        }
+        decoder.decode(source, target);
+    }
+
+    private static void decompressHadoopOrBlock(MemorySegment source, MemorySegment target) throws CodecException {
+        try {
+            decompressHadoop(source, target);
+        } catch (CodecException _) {
+            Lz4.decompressBlock(source, target);
+        }
     }
 
     /** Runs of a block each, behind the sizes of what it decodes to and of itself, both big-endian. */

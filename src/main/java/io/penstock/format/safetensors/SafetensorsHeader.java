@@ -7,11 +7,11 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -97,52 +97,38 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
     private record Parser(MappedFile file, long dataBytes, byte[] text) {
 
         SafetensorsHeader header() throws MalformedStoreException {
-            Map<String, Object> fields = fields();
-            Map<String, String> metadata = fields.containsKey(METADATA) ? metadata(fields.remove(METADATA)) : null;
-            List<Entry> entries = new ArrayList<>(fields.size());
-            for (Map.Entry<String, Object> field : fields.entrySet()) {
-                entries.add(entry(field.getKey(), field.getValue()));
+            if (text.length == 0 || text[0] != '{') {
+                throw new MalformedStoreException(file.path(), LENGTH_BYTES, text.length == 0 ? "an empty header"
+                        : String.format("byte 0x%02X", text[0]), "'{', the start of a JSON object");
+            }
+            try {
+                return header(JsonFields.parse(text, "a safetensors header"));
+            } catch (JsonException e) {
+                throw e.offset() < 0 ? malformed(e.where() + "found " + e.found(), e.expected())
+                        : new MalformedStoreException(file.path(), LENGTH_BYTES + e.offset(),
+                                e.found() + " in the header", e.expected());
+            }
+        }
+
+        private SafetensorsHeader header(JsonFields fields) throws MalformedStoreException {
+            Map<String, String> metadata = fields.has(METADATA) ? fields.object(METADATA).texts() : null;
+            List<Entry> entries = new ArrayList<>();
+            for (String name : fields.names()) {
+                entries.add(entry(name, fields.object(name)));
             }
             entries.sort(Comparator.comparingLong(Entry::begin).thenComparingLong(Entry::end));
             checkContiguous(entries);
             return new SafetensorsHeader(text.length, metadata, List.copyOf(entries));
         }
 
-        private Map<String, Object> fields() throws MalformedStoreException {
-            if (text.length == 0 || text[0] != '{') {
-                throw new MalformedStoreException(file.path(), LENGTH_BYTES, text.length == 0 ? "an empty header"
-                        : String.format("byte 0x%02X", text[0]), "'{', the start of a JSON object");
+        private Entry entry(String name, JsonFields fields) throws MalformedStoreException {
+            String dtype = fields.text("dtype");
+            SafetensorsType type = SafetensorsType.of(dtype);
+            if (type == null) {
+                throw fields.wrong("dtype", Json.shown(dtype), "one of the format's, such as F32");
             }
-            try {
-                return Json.object(Json.parse(text));
-            } catch (JsonException e) {
-                throw new MalformedStoreException(file.path(), LENGTH_BYTES + Math.max(e.offset(), 0),
-                        e.found() + " in the header", e.expected());
-            }
-        }
-
-        private Map<String, String> metadata(Object value) throws MalformedStoreException {
-            if (!(value instanceof Map<?, ?> map)) {
-                throw malformed(METADATA + " is not an object", "one of strings");
-            }
-            Map<String, String> metadata = new LinkedHashMap<>();
-            for (Map.Entry<?, ?> each : map.entrySet()) {
-                if (!(each.getValue() instanceof String string)) {
-                    throw malformed(METADATA + " has something else than a string for " + shown(each.getKey()),
-                            "strings alone");
-                }
-                metadata.put((String) each.getKey(), string);
-            }
-            return metadata;
-        }
-
-        private Entry entry(String name, Object value) throws MalformedStoreException {
-            if (!(value instanceof Map<?, ?> fields)) {
-                throw malformed(tensor(name) + " is not an object", "one of dtype, shape and data_offsets");
-            }
-            SafetensorsType type = type(name, fields.get("dtype"));
-            long[] shape = numbers(name, "shape", fields.get("shape"));
-            long[] offsets = numbers(name, "data_offsets", fields.get("data_offsets"));
+            long[] shape = fields.wholes("shape", 0, Long.MAX_VALUE);
+            long[] offsets = fields.wholes("data_offsets", 0, Long.MAX_VALUE);
             if (shape.length > MAX_RANK) {
                 throw malformed(tensor(name) + " has " + shape.length + " dimensions", "at most " + MAX_RANK);
             }
@@ -156,29 +142,6 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
             }
             return new Entry(name, type, LongStream.of(shape).boxed().toList(),
                     type.dtype() == null ? null : new TensorSpec(name, type.dtype(), shape), offsets[0], offsets[1]);
-        }
-
-        private SafetensorsType type(String name, Object value) throws MalformedStoreException {
-            SafetensorsType type = value instanceof String string ? SafetensorsType.of(string) : null;
-            if (type == null) {
-                throw malformed(tensor(name) + " has the dtype " + shown(value), "one of the format's, such as F32");
-            }
-            return type;
-        }
-
-        private long[] numbers(String name, String field, Object value) throws MalformedStoreException {
-            if (!(value instanceof List<?> list)) {
-                throw malformed(tensor(name) + " has no list as its " + field, "one of whole numbers");
-            }
-            long[] numbers = new long[list.size()];
-            for (int i = 0; i < numbers.length; i++) {
-                if (!(list.get(i) instanceof Long number) || number < 0) {
-                    throw malformed(tensor(name) + " has " + shown(list.get(i)) + " in its " + field,
-                            "whole numbers from 0 to 2^63 - 1");
-                }
-                numbers[i] = number;
-            }
-            return numbers;
         }
 
         /** Bytes of all elements. Dimensions beside one of 0 may not overflow either: rows are counted by them. */
@@ -219,14 +182,7 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
         }
 
         private static String tensor(String name) {
-            return "tensor " + shown(name);
-        }
-
-        /** A value of the file in a message: not longer than a line should be. */
-        private static String shown(Object value) {
-            String text = value instanceof String ? "'" + value + "'"
-                    : value instanceof Map ? "an object" : value instanceof List ? "a list" : String.valueOf(value);
-            return text.length() <= 80 ? text : text.substring(0, 80) + "...";
+            return "tensor " + Json.shown(name);
         }
     }
 }

@@ -1,14 +1,9 @@
 package io.penstock.format.safetensors;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.io.publish.InnerPath;
+import io.penstock.io.publish.JsonFile;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -25,33 +20,11 @@ record SafetensorsIndex(Path path, Map<String, String> weightMap) {
     static final String ENDING = ".safetensors.index.json";
 
     static SafetensorsIndex read(Path path) throws IOException {
-        byte[] text;
-        try (InputStream in = RegularFile.newInputStream(path)) {
-            text = in.readNBytes(SafetensorsHeader.MAX_HEADER_BYTES + 1);
-        }
-        if (text.length > SafetensorsHeader.MAX_HEADER_BYTES) {
-            throw new MalformedStoreException(path, text.length, "a longer index", "at most "
-                    + SafetensorsHeader.MAX_HEADER_BYTES + " bytes");
-        }
-        Object map;
-        try {
-            map = Json.object(Json.parse(text)).get("weight_map");
-        } catch (JsonException e) {
-            throw new MalformedStoreException(path, Math.max(e.offset(), 0), e.found(), e.expected());
-        }
-        if (!(map instanceof Map<?, ?> files)) {
-            throw new MalformedStoreException(path, "an index without an object weight_map",
-                    "one from tensors to files");
-        }
-        Map<String, String> weightMap = new LinkedHashMap<>();
-        for (Map.Entry<?, ?> each : files.entrySet()) {
-            if (!(each.getValue() instanceof String file)) {
-                throw new MalformedStoreException(path, "tensor '" + each.getKey() + "' has no name of a file",
-                        "a string");
-            }
-            weightMap.put((String) each.getKey(), file);
-        }
-        return new SafetensorsIndex(path, weightMap);
+        return JsonFile.read(path, "an index of safetensors", SafetensorsHeader.MAX_HEADER_BYTES, fields -> {
+            SafetensorsIndex index = new SafetensorsIndex(path, fields.object("weight_map").texts());
+            index.shards().forEach(shard -> InnerPath.below(path.toAbsolutePath().getParent(), shard));
+            return index;
+        });
     }
 
     /** The names of the files, each once, sorted. */
@@ -59,21 +32,8 @@ record SafetensorsIndex(Path path, Map<String, String> weightMap) {
         return weightMap.values().stream().distinct().sorted().toList();
     }
 
-    /** Where a file is. No name leads out of the index's folder. */
-    Path resolve(String shard) throws MalformedStoreException {
-        try {
-            Path name = Path.of(shard);
-            boolean leaves = name.isAbsolute() || name.getRoot() != null || shard.isEmpty();
-            for (Path part : name) {
-                leaves |= part.toString().equals("..");
-            }
-            // A backslash separates names on other systems, and what is one name here must be one there.
-            if (!leaves && shard.indexOf('\\') < 0) {
-                return path.resolveSibling(name);
-            }
-        } catch (InvalidPathException _) {
-            // refused below
-        }
-        throw new MalformedStoreException(path, "the file name '" + shard + "'", "a name within the index's folder");
+    /** Where a file is: in the index's folder or below it. */
+    Path resolve(String shard) {
+        return path.resolveSibling(shard);
     }
 }

@@ -1,13 +1,12 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -82,46 +81,33 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
      * @throws MalformedStoreException if it is none of this version, or says what cannot be
      */
     static ShardRecord read(Path file) throws IOException {
-        long size = Files.size(file);
-        if (size > MAX_BYTES) {
-            throw new MalformedStoreException(file, size + " bytes", "a record of shards of at most " + MAX_BYTES);
-        }
-        try {
-            Map<String, Object> fields = Json.object(Json.parse(RegularFile.readAllBytes(file)));
-            if (!Long.valueOf(VERSION).equals(fields.get(VERSION_KEY))) {
-                throw new MalformedStoreException(file, VERSION_KEY + " " + fields.get(VERSION_KEY),
-                        Long.toString(VERSION));
-            }
+        return JsonFile.read(file, "a record of shards", MAX_BYTES, fields -> {
+            fields.expect(VERSION_KEY, VERSION);
             String name = file.getFileName().toString();
             ShardNames names = ShardNames.of(name.substring(0, name.length() - ENDING.length()));
-            if (!names.pattern().equals(fields.get("pattern")) || !names.isNumbered()) {
-                throw new MalformedStoreException(file, "pattern " + fields.get("pattern"),
-                        "one with a place for a number, after which the record is called");
-            }
-            if (!(fields.get("shards") instanceof List<?> list) || list.isEmpty() || fields.size() != 3) {
-                throw new MalformedStoreException(file, "fields " + fields.keySet(),
-                        VERSION_KEY + ", pattern and shards, which are one or more");
-            }
+            fields.expect("pattern", names.pattern());
             List<Entry> shards = new ArrayList<>();
-            for (Object shard : list) {
-                shards.add(entry(file, names, shards.size(), shard));
+            for (JsonFields shard : fields.objects("shards")) {
+                shards.add(entry(names.name(shards.size()), shard));
+            }
+            fields.end();
+            if (shards.isEmpty() || !names.isNumbered()) {
+                throw fields.wrong("shards", shards.size() + " of '" + names.pattern() + "'",
+                        "one or more, of a pattern with a place for a number");
             }
             return new ShardRecord(file, names, List.copyOf(shards));
-        } catch (JsonException e) {
-            throw new MalformedStoreException(file, Math.max(e.offset(), 0), e.found(), e.expected());
-        }
+        });
     }
 
-    private static Entry entry(Path file, ShardNames names, int position, Object value)
-            throws MalformedStoreException {
-        if (value instanceof Map<?, ?> fields && fields.size() == 4 && fields.get("name") instanceof String name
-                && name.equals(names.name(position)) && fields.get("bytes") instanceof Long bytes && bytes >= 0
-                && fields.get("samples") instanceof Long samples && samples >= 0
-                && fields.get("content") instanceof String content && content.matches("[0-9a-f]{32}")) {
-            return new Entry(name, bytes, samples, content);
+    private static Entry entry(String name, JsonFields fields) {
+        fields.expect("name", name);
+        Entry entry = new Entry(name, fields.whole("bytes", 0, Long.MAX_VALUE),
+                fields.whole("samples", 0, Long.MAX_VALUE), fields.text("content"));
+        fields.end();
+        if (!entry.content.matches("[0-9a-f]{32}")) {
+            throw fields.wrong("content", Json.shown(entry.content), "32 hexadecimal digits");
         }
-        throw new MalformedStoreException(file, "shard " + position + ": " + value, "name '" + names.name(position)
-                + "', bytes and samples of 0 or more, content of 32 hexadecimal digits, and nothing else");
+        return entry;
     }
 
     /** What it means that a folder lacks shards. */

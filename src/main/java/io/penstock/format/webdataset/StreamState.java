@@ -1,12 +1,12 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
-import java.util.ArrayList;
+import io.penstock.json.JsonFields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.LongStream;
 
 /**
  * Where a {@link WebDatasetStream} stands: resuming from it gives exactly the samples that would have come. It has two
@@ -26,7 +26,7 @@ public record StreamState(String shards, StreamOrder order, long epoch, long giv
         long offset, List<Long> buffered) {
 
     /** The version of the text form that {@link #toJson()} writes. */
-    public static final int FORMAT_VERSION = 1;
+    public static final long FORMAT_VERSION = 1;
 
     private static final String VERSION_KEY = "penstock_stream_state";
 
@@ -78,46 +78,13 @@ public record StreamState(String shards, StreamOrder order, long epoch, long giv
      * @throws IllegalArgumentException if the text is not a state of this version; says why
      */
     public static StreamState fromJson(CharSequence json) {
-        try {
-            Map<String, Object> fields = new LinkedHashMap<>(Json.object(Json.parse(json)));
-            long version = number(fields, VERSION_KEY, Integer.MAX_VALUE);
-            if (version != FORMAT_VERSION) {
-                throw new IllegalArgumentException("a stream's state of version " + version + ", expected "
-                        + FORMAT_VERSION);
-            }
-            StreamOrder order = new StreamOrder(number(fields, "seed", Long.MAX_VALUE),
-                    take(fields, "shuffle_shards", Boolean.class),
-                    (int) number(fields, "buffer_samples", Integer.MAX_VALUE),
-                    (int) number(fields, "initial_samples", Integer.MAX_VALUE));
-            List<Long> buffered = new ArrayList<>();
-            for (Object item : take(fields, "buffered", List.class)) {
-                buffered.add(item instanceof Long number ? number : -1L);
-            }
-            return new StreamState(take(fields, "shards", String.class), order,
-                    number(fields, "epoch", Long.MAX_VALUE), number(fields, "given", Long.MAX_VALUE),
-                    number(fields, "random", Long.MAX_VALUE), (int) number(fields, "shard", Integer.MAX_VALUE),
-                    number(fields, "offset", Long.MAX_VALUE), buffered);
-        } catch (JsonException | ClassCastException e) {
-            throw new IllegalArgumentException("not a stream's state: " + e.getMessage(), e);
-        }
-    }
-
-    private static long number(Map<String, Object> fields, String key, long max) {
-        long number = take(fields, key, Long.class);
-        if (number > max || max == Integer.MAX_VALUE && number < 0) {
-            throw new IllegalArgumentException("not a stream's state: field '" + key + "': " + number
-                    + ", expected at most " + max);
-        }
-        return number;
-    }
-
-    private static <T> T take(Map<String, Object> fields, String key, Class<T> type) {
-        Object value = fields.remove(key);
-        if (!type.isInstance(value)) {
-            throw new IllegalArgumentException("not a stream's state: field '" + key + "': "
-                    + (value == null ? "missing or null" : "found " + value) + ", expected "
-                    + type.getSimpleName().toLowerCase(java.util.Locale.ROOT));
-        }
-        return type.cast(value);
+        JsonFields fields = JsonFields.parse(json, "a stream's state");
+        fields.expect(VERSION_KEY, FORMAT_VERSION);
+        StreamState state = new StreamState(fields.text("shards"), new StreamOrder(fields.whole("seed"),
+                fields.truth("shuffle_shards"), fields.integer("buffer_samples"), fields.integer("initial_samples")),
+                fields.whole("epoch"), fields.whole("given"), fields.whole("random"), fields.integer("shard"),
+                fields.whole("offset"), LongStream.of(fields.wholes("buffered", 0, Long.MAX_VALUE)).boxed().toList());
+        fields.end();
+        return state;
     }
 }

@@ -3,7 +3,6 @@ package io.penstock.io.publish;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
@@ -293,17 +292,13 @@ public final class CommittedFolder {
             }
             List<String> names = new ArrayList<>();
             for (Object name : Json.array(Json.parse(RegularFile.readAllBytes(list)))) {
-                if (!(name instanceof String text) || text.isEmpty() || text.equals(".") || text.equals("..")
-                        || text.indexOf('/') >= 0 || text.indexOf('\\') >= 0 || text.indexOf('\0') >= 0) {
-                    throw new MalformedStoreException(list, "the name " + name, "the name of a file beside the store");
-                }
-                names.add(text);
+                names.add(InnerPath.in(committed, String.valueOf(name)).getFileName().toString());
             }
             return names;
         } catch (NoSuchFileException _) {
             return List.of();
-        } catch (JsonException e) {
-            throw new MalformedStoreException(list, Math.max(e.offset(), 0), e.found(), e.expected());
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(list, e);
         }
     }
 

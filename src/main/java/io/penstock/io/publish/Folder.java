@@ -5,10 +5,13 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Calls on folders. */
 public final class Folder {
@@ -68,6 +71,23 @@ public final class Folder {
      */
     public static void flush(Path folder) throws IOException {
         AtomicFile.flushFolder(folder);
+    }
+
+    /**
+     * Deletes a folder and all in it. Links are deleted, not followed.
+     *
+     * @param folder the folder; nothing happens if it is not there
+     * @throws IOException if something cannot be deleted
+     */
+    public static void delete(Path folder) throws IOException {
+        if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 
     /**

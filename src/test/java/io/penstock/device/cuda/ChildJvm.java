@@ -3,6 +3,7 @@ package io.penstock.device.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,7 @@ public final class ChildJvm {
     public record Result(int exitCode, String output) {
     }
 
-    private String nativeAccess = "--enable-native-access=ALL-UNNAMED";
+    private boolean nativeAccess = true;
     private final List<String> properties = new ArrayList<>();
     private String limit;
     private final Map<String, String> environment = new HashMap<>();
@@ -58,7 +59,8 @@ public final class ChildJvm {
     }
 
     ChildJvm withoutNativeAccess() {
-        nativeAccess = "--illegal-native-access=deny";
+        nativeAccess = false;
+        properties.add("--illegal-native-access=deny");
         return this;
     }
 
@@ -78,10 +80,9 @@ public final class ChildJvm {
     public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(limit == null ? List.of()
                 : List.of("sh", "-c", "ulimit " + limit + " && exec \"$0\" \"$@\""));
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                nativeAccess, "-Xmx256m", "-cp", System.getProperty("java.class.path")));
-        command.addAll(properties);
+        properties.add("-Xmx256m");
+        String[] options = properties.toArray(String[]::new);
+        command.addAll(nativeAccess ? JavaCommand.of(options) : JavaCommand.withoutNativeAccess(options));
         command.add(main.getName());
         command.addAll(List.of(arguments));
         Path output = Files.createTempFile("cuda-check", ".txt");

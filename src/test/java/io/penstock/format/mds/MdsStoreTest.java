@@ -181,14 +181,14 @@ class MdsStoreTest {
     @Test
     void anIndexThatIsNotAsItsVersionHasItIsRefusedWithItsReason() throws IOException {
         String[][] cases = {
-            {"\"version\": 2}", "\"version\": 1}", "version 1, expected 2"},
-            {"\"format\": \"mds\"", "\"format\": \"csv\"", "format 'csv', expected mds"},
+            {"\"version\": 2}", "\"version\": 1}", "version: found 1, expected 2"},
+            {"\"format\": \"mds\"", "\"format\": \"csv\"", "shards[0].format: found 'csv', expected 'mds'"},
             {"\"shards\"", "\"chunks\"", "another streaming library"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"../shard.00000.mds\"", "the dataset's folder"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"/shard.00000.mds\"", "within the dataset's folder"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a/../shard.00000.mds\"", "the dataset's folder"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a\\\\..\\\\b\"", "within the dataset's folder"},
-            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"\\u0000\"", "within the dataset's folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"../shard.00000.mds\"", "within the folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"/shard.00000.mds\"", "within the folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a/../shard.00000.mds\"", "within the folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"a\\\\..\\\\b\"", "within the folder"},
+            {"\"basename\": \"shard.00000.mds\"", "\"basename\": \"\\u0000\"", "within the folder"},
             {"\"bytes\": 16076", "\"bytes\": 16077", "16076 bytes, expected 16077"},
             {"\"bytes\": 16076", "\"bytes\": -1", "expected 0 to"},
             {"\"samples\": 45", "\"samples\": 44", "45 samples, expected 44"},

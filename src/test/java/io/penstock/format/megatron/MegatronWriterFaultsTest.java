@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -67,10 +68,9 @@ class MegatronWriterFaultsTest {
     private static final long WITHOUT_END = Long.MAX_VALUE;
 
     private static String java(Path prefix, long rounds) {
-        return String.join(" ", Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
-                "-cp", "'" + System.getProperty("java.class.path") + "'", "'" + Child.class.getName() + "'",
-                "'" + prefix + "'", Long.toString(rounds));
+        List<String> command = JavaCommand.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData");
+        command.addAll(List.of(Child.class.getName(), prefix.toString(), Long.toString(rounds)));
+        return "'" + String.join("' '", command) + "'";
     }
 
     private static Process start(String... shell) throws IOException {

@@ -76,7 +76,7 @@ class SafetensorsShardsTest {
     void aNameThatLeavesTheFolderIsRefused(String name) throws IOException {
         map(Map.of("a", name));
         String message = assertThrows(MalformedStoreException.class, () -> Store.open(index)).getMessage();
-        assertTrue(message.contains("a name within the index's folder"), message);
+        assertTrue(message.contains("expected one within the folder"), message);
     }
 
     @Test

@@ -135,17 +135,17 @@ class ShardRecordTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "\\{.* | | at byte 0: the end",
-        "\"penstock_shards\":1 | \"penstock_shards\":2 | penstock_shards 2, expected 1",
-        "\"penstock_shards\":1, | '' | penstock_shards null, expected 1",
-        "x-%03d.tar\" | y-%03d.tar\" | pattern y-%03d.tar, expected",
-        "\"shards\" | \"parts\" | fields [penstock_shards, pattern, parts]",
-        "\\[.*\\] | [] | shards, which are one or more",
-        "\"x-001.tar\" | \"../x-001.tar\" | shard 1: {name=../x-001.tar",
-        "\"bytes\":[0-9]+ | \"bytes\":-1 | shard 0: {name=x-000.tar, bytes=-1",
-        "\"samples\":2 | \"samples\":2.5 | shard 0: ",
-        "\"samples\":2, | '' | shard 0: ",
-        "\"content\":\"[0-9a-f]+\" | \"content\":\"abc\" | content=abc"})
+        "\\{.* | | at offset 0: found the end",
+        "\"penstock_shards\":1 | \"penstock_shards\":2 | penstock_shards: found 2, expected 1",
+        "\"penstock_shards\":1, | '' | penstock_shards: found nothing, expected 1",
+        "x-%03d.tar\" | y-%03d.tar\" | pattern: found 'y-%03d.tar', expected",
+        "\"shards\" | \"parts\" | shards: found nothing, expected an array",
+        "\\[.*\\] | [] | expected one or more, of a pattern",
+        "\"x-001.tar\" | \"../x-001.tar\" | found '../x-001.tar'",
+        "\"bytes\":[0-9]+ | \"bytes\":-1 | shards[0].bytes: found -1, expected 0 or more",
+        "\"samples\":2 | \"samples\":2.5 | shards[0].samples: found 2.5",
+        "\"samples\":2, | '' | shards[0].samples: found nothing",
+        "\"content\":\"[0-9a-f]+\" | \"content\":\"abc\" | content: found 'abc'"})
     void aRecordThatSaysWhatCannotBeIsRefusedByName(String found, String instead, String reason) throws Exception {
         Path record = folder.resolve(RECORD);
         String text = Files.readString(record).strip();

@@ -1,46 +1,46 @@
-package io.penstock.diagnose.html;
+package io.penstock.markup;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 
 /** Writes HTML and SVG elements, escaping all that is text. */
-final class Markup {
+public final class Markup {
 
     private final StringBuilder out = new StringBuilder();
     private final Deque<String> open = new ArrayDeque<>();
 
     /** Opens an element; attributes are names and values by turns. */
-    Markup open(String element, Object... attributes) {
+    public Markup open(String element, Object... attributes) {
         tag(element, attributes).append('>');
         open.push(element);
         return this;
     }
 
     /** Closes the element that was opened last. */
-    Markup close() {
+    public Markup close() {
         out.append("</").append(open.pop()).append(">\n");
         return this;
     }
 
     /** An element with nothing in it. */
-    Markup empty(String element, Object... attributes) {
+    public Markup empty(String element, Object... attributes) {
         tag(element, attributes).append("/>\n");
         return this;
     }
 
     /** An element with a text in it. */
-    Markup element(String element, String text, Object... attributes) {
+    public Markup element(String element, String text, Object... attributes) {
         return open(element, attributes).text(text).close();
     }
 
-    Markup text(String text) {
+    public Markup text(String text) {
         escape(text);
         return this;
     }
 
     /** Text that is markup already. */
-    Markup raw(String markup) {
+    public Markup raw(String markup) {
         out.append(markup);
         return this;
     }

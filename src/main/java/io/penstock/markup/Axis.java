@@ -1,15 +1,15 @@
-package io.penstock.diagnose.html;
+package io.penstock.markup;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** Values along a line of pixels, from 0 up, with ticks at round numbers. */
-record Axis(double top, double step, double fromPixel, double toPixel) {
+public record Axis(double top, double step, double fromPixel, double toPixel) {
 
     private static final int MOST_TICKS = 5;
 
     /** Up to a round number that is not below the greatest value. */
-    static Axis of(double greatest, double fromPixel, double toPixel) {
+    public static Axis of(double greatest, double fromPixel, double toPixel) {
         double most = greatest > 0 && Double.isFinite(greatest) ? greatest : 1;
         double raw = most / MOST_TICKS;
         double magnitude = Math.pow(10, Math.floor(Math.log10(raw)));
@@ -24,16 +24,16 @@ record Axis(double top, double step, double fromPixel, double toPixel) {
     }
 
     /** Up to the greatest value. */
-    static Axis upTo(double greatest, double fromPixel, double toPixel) {
+    public static Axis upTo(double greatest, double fromPixel, double toPixel) {
         Axis round = of(greatest, fromPixel, toPixel);
         return greatest > 0 ? new Axis(greatest, round.step, fromPixel, toPixel) : round;
     }
 
-    double pixel(double value) {
+    public double pixel(double value) {
         return fromPixel + (toPixel - fromPixel) * value / top;
     }
 
-    List<Double> ticks() {
+    public List<Double> ticks() {
         List<Double> ticks = new ArrayList<>();
         for (int i = 0; i * step <= top * (1 + 1e-9); i++) {
             ticks.add(i * step);

@@ -1,0 +1,146 @@
+package io.penstock.cli;
+
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.TensorRows;
+import io.penstock.decode.Decoder;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
+import io.penstock.store.TensorStore;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Samples of a store that is not of tokens: rows of tensors, or records. */
+final class RowSamples {
+
+    /** The field's name where a tensor store names none. */
+    static final String UNNAMED_FIELD = "array";
+
+    private final SampleOptions options;
+    private final Path path;
+    private final String kind;
+
+    RowSamples(SampleOptions options, Path path, String kind) {
+        this.options = options;
+        this.path = path;
+        this.kind = kind;
+    }
+
+    /** The chosen tensors' rows. */
+    SampleSource of(TensorStore store) throws BadInputException {
+        options.checkNoWindows(path);
+        if (!options.decoders.isEmpty() || options.image != null || options.skipIncomplete) {
+            throw options.wrong("--decode, --image and --skip-incomplete are for stores of records, " + path
+                    + " holds tensors");
+        }
+        TensorRows dataset = null;
+        for (String name : options.names == null ? rowsOfOneCount(store) : options.names) {
+            int tensor = store.tensors().stream().map(TensorSpec::name).toList().indexOf(name);
+            if (tensor < 0) {
+                String why = store.unread().get(name);
+                throw options.wrong("--fields: found '" + name + "', " + (why == null ? ""
+                        : "which is not read: " + why + "; ") + path + " has "
+                        + store.tensors().stream().map(TensorSpec::name).toList());
+            }
+            checkRows(store.tensors().get(tensor));
+            String field = name.isEmpty() ? UNNAMED_FIELD : name;
+            TensorRows before = dataset;
+            dataset = options.valid(() -> before == null ? TensorRows.of(field, store, tensor)
+                    : before.and(field, store, tensor));
+        }
+        return options.source(path, kind, store, dataset, "row");
+    }
+
+    /** All tensors, if they have equally many rows. */
+    private List<String> rowsOfOneCount(TensorStore store) throws BadInputException {
+        List<TensorSpec> tensors = store.tensors();
+        if (tensors.isEmpty()) {
+            throw new BadInputException(path + ": found no tensor" + (store.unread().isEmpty() ? ""
+                    : " that is read, but " + store.unread()) + ", expected tensors of rows", null);
+        }
+        for (TensorSpec spec : tensors) {
+            if (tensors.size() == 1) {
+                checkRows(spec);
+            } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
+                    || spec.dim(0) != tensors.getFirst().dim(0)) {
+                throw options.wrong("--fields: missing, expected tensors of equally many rows; " + path + " has "
+                        + shortened(tensors));
+            }
+        }
+        return tensors.stream().map(TensorSpec::name).toList();
+    }
+
+    private static String shortened(List<TensorSpec> tensors) {
+        return tensors.size() <= 8 ? tensors.toString() : tensors.subList(0, 8) + " and " + (tensors.size() - 8)
+                + " more";
+    }
+
+    private void checkRows(TensorSpec spec) throws BadInputException {
+        if (spec.rank() == 0 || spec.byteSize() == 0) {
+            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows", null);
+        }
+    }
+
+    /** The chosen columns of records. */
+    SampleSource of(RecordStore store) throws BadInputException {
+        if (options.pack == null) {
+            options.checkNoWindows(path);
+        }
+        if (store.size() == 0) {
+            throw new BadInputException(path + ": found no records, expected one or more", null);
+        }
+        RecordFields fields = RecordFields.of(store);
+        List<String> unknown = new ArrayList<>(options.decoders.keySet());
+        for (Column column : store.columns()) {
+            unknown.remove(column.name());
+            int index = store.columns().indexOf(column);
+            if (options.names != null ? options.names.contains(column.name())
+                    : isReadable(column) && store.isPresent(0, index)) {
+                fields = and(fields, column);
+            }
+        }
+        List<String> missing = options.names == null ? List.of() : options.names.stream()
+                .filter(name -> store.columns().stream().noneMatch(column -> column.name().equals(name))).toList();
+        for (String name : missing) {
+            if (store.unreadColumns().containsKey(name)) {
+                throw options.wrong("--fields: column '" + name + "' cannot be read: "
+                        + store.unreadColumns().get(name));
+            }
+        }
+        if (!missing.isEmpty() || !unknown.isEmpty()) {
+            throw options.wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, "
+                    + path + " has " + store.columns().stream().map(Column::name).toList());
+        }
+        if (fields.isEmpty()) {
+            throw options.wrong("--fields: missing, expected some of " + store.columns().stream().map(Column::name)
+                    .toList() + ", of which the first record of " + path + " has none that is read by itself");
+        }
+        RecordFields chosen = options.skipIncomplete ? fields.complete() : fields;
+        if (chosen.size() == 0) {
+            throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
+        }
+        return options.pack != null ? options.packed(path, kind, store::close, chosen)
+                : options.source(path, kind, store, chosen, "record");
+    }
+
+    /** What was not asked for and is a pickle is left out rather than refused. */
+    private boolean isReadable(Column column) {
+        try {
+            if (!options.decoders.containsKey(column.name())) {
+                DecoderText.byEncoding(column, null);
+            }
+            return true;
+        } catch (IllegalArgumentException _) {
+            return false;
+        }
+    }
+
+    private RecordFields and(RecordFields fields, Column column) {
+        return options.valid(() -> {
+            String told = options.decoders.get(column.name());
+            Decoder decoder = told != null ? DecoderText.parse(told) : DecoderText.byEncoding(column, options.image);
+            return fields.and(column.name(), decoder);
+        });
+    }
+}

@@ -1,0 +1,22 @@
+package io.penstock.text;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads positive numbers with a unit, as options have them. */
+final class Amount {
+
+    private static final Pattern AMOUNT = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})?)([A-Za-z]*)");
+
+    private Amount() {
+    }
+
+    static double read(String text, Map<String, Double> units, String expected) {
+        Matcher matcher = AMOUNT.matcher(text);
+        if (!matcher.matches() || !units.containsKey(matcher.group(2)) || Double.parseDouble(matcher.group(1)) == 0) {
+            throw new IllegalArgumentException("found '" + text + "', expected " + expected);
+        }
+        return Double.parseDouble(matcher.group(1)) * units.get(matcher.group(2));
+    }
+}

@@ -1,0 +1,6 @@
+/**
+ * Quantities as people read and write them: numbers and shares, bytes, times.
+ *
+ * <p>Not exported: what is written here is for people, and may change.
+ */
+package io.penstock.text;
