@@ -15,19 +15,9 @@ public interface SampleGenerator {
      *
      * @param sample its index in the dataset that was generated
      * @param random numbers of the loader's seed, the epoch, the sample's position in the epoch's order, and the
-<<<<<<< HEAD
-     *     generator's name: the same whatever the workers, ranks and batch size, and wherever a run was resumed; others
-     *     where the order gives the sample again. For this call alone. Where there is no order, as in filters and
-     *     caches, drawing one throws
-||||||| b1c4f8e
-     *     generator's name: the same whatever the workers, ranks, batch size, and wherever a run was resumed, and others
-     *     where the order gives the sample again; for this call alone. Where there is no order, as in filters and
-     *     caches, drawing one throws
-=======
      *     generator's name: the same whatever the workers, ranks, batch size, and wherever a run was resumed, and
      *     others where the order gives the sample again; for this call alone. Where there is no order, as in filters
      *     and caches, drawing one throws
->>>>>>> main
      * @param out where to, for this call alone
      * @throws IOException if the sample is bad: policies on bad samples hold for it, as for one that cannot be decoded
      */
