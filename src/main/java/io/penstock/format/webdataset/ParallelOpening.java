@@ -3,6 +3,7 @@ package io.penstock.format.webdataset;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.publish.CommittedFolder;
 import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -56,21 +57,10 @@ final class ParallelOpening {
             startIfPossible(helpers[i]);
         }
         opening.work();
-        boolean interrupted = false;
-        for (Thread helper : helpers) {
-            while (helper.isAlive()) {
-                try {
-                    helper.join();
-                } catch (InterruptedException _) {
-                    interrupted = true;
-                    opening.failed = true;
-                    helper.interrupt();
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        boolean interrupted = Uninterrupted.join(List.of(helpers), () -> {
+            opening.failed = true;
+            List.of(helpers).forEach(Thread::interrupt);
+        });
         opening.throwFirst(interrupted);
         return opening.shards;
     }
