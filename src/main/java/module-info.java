@@ -45,11 +45,13 @@ module io.penstock {
     exports io.penstock.sampling;
     exports io.penstock.store;
     exports io.penstock.store.integrity;
+    exports io.penstock.telemetry;
     exports io.penstock.tokenize;
     exports io.penstock.transform;
     exports io.penstock.tune;
 
     uses io.penstock.device.DeviceProvider;
+    uses io.penstock.io.FileSource.Provider;
 
     provides io.penstock.device.DeviceProvider with
             io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;

@@ -51,7 +51,7 @@ class LayeringTest {
             Map.entry("javax.management", Set.of("diagnose")),
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics")),
             Map.entry("io.micrometer", Set.of("diagnose.micrometer")),
-            Map.entry("jdk.jfr", Set.of("loader", "diagnose", "cli")),
+            Map.entry("jdk.jfr", Set.of("telemetry", "diagnose", "cli")),
             Map.entry("com.knuddels.jtokkit", Set.of("tokenize")),
             Map.entry("com.github.luben.zstd", Set.of("codec")),
             Map.entry("java.awt", Set.of("image")),

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Sha256;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
@@ -8,10 +9,7 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -125,12 +123,6 @@ final class BatchesCommand implements Callable<Integer> {
     }
 
     private static String sha256(Tensor tensor) {
-        try {
-            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            sha256.update(tensor.segment().asByteBuffer());
-            return HexFormat.of().formatHex(sha256.digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JVM has SHA-256", e);
-        }
+        return Sha256.hex(tensor.segment(), _ -> { });
     }
 }

@@ -55,7 +55,7 @@ final class ChecksumCommand implements Callable<Integer> {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("file", checksums.file().toString());
         fields.put("bytes", checksums.fileBytes());
-        fields.put("checksums", BlockChecksums.pathFor(checksums.file()).toString());
+        fields.put("checksums", checksums.location().toString());
         fields.put("block_bytes", checksums.blockBytes());
         fields.put("blocks", checksums.blocks());
         return fields;

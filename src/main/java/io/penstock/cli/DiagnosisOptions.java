@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;

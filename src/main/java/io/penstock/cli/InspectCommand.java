@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.store.Inspection;
 import io.penstock.store.Store;
 import io.penstock.text.NumberText;
@@ -56,7 +57,7 @@ final class InspectCommand implements Callable<Integer> {
 
     private Inspection inspect(Path path, ProgressBar bar) throws IOException {
         try (Store store = storeOptions.open(path)) {
-            return Inspection.of(path, store, digest, bar::update);
+            return Inspection.of(Location.of(path), store, digest, bar::update);
         }
     }
 

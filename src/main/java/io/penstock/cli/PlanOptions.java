@@ -231,7 +231,7 @@ final class PlanOptions {
 
     int workers() {
         if (workers == null) {
-            return settings().workers().orElse(Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4));
+            return settings().workers().orElseGet(LoaderSettings::defaultWorkers);
         }
         check("--workers", workers, 0);
         return workers;

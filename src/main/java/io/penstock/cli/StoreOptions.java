@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -41,7 +42,7 @@ final class StoreOptions {
 
     /** The name of the format that was given or is detected. */
     String format(Path path) throws IOException {
-        return format == null ? StoreFormats.recognize(path).name() : format;
+        return format == null ? StoreFormats.recognize(Location.of(path)).name() : format;
     }
 
     /** Opens a store; the caller closes it. */

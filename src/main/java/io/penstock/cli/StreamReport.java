@@ -2,7 +2,7 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.LoaderMemory;
-import io.penstock.loader.LoaderReport;
+import io.penstock.telemetry.LoaderReport;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.util.LinkedHashMap;

@@ -3,8 +3,8 @@ package io.penstock.cli;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInterruptedException;
-import io.penstock.loader.LoaderReport;
 import io.penstock.sampling.LoaderState;
+import io.penstock.telemetry.LoaderReport;
 import io.penstock.tune.StandInTrainer;
 import java.util.function.Supplier;
 

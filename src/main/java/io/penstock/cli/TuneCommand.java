@@ -1,7 +1,6 @@
 package io.penstock.cli;
 
 import io.penstock.device.Device;
-import io.penstock.io.ReadMode;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
@@ -41,9 +40,6 @@ import picocli.CommandLine.Parameters;
                 + " 130."})
 final class TuneCommand implements Callable<Integer> {
 
-    private static final int SMALL_AHEAD = 16;
-    private static final long SMALL_AHEAD_BYTES = 1 << 20;
-    private static final int DEVICE_SLOTS = 3;
 
     @Mixin
     private Report report;
@@ -179,10 +175,11 @@ final class TuneCommand implements Callable<Integer> {
     private Candidate standard(long slabBytes) {
         LoaderSettings told = plan.settings();
         int workers = plan.workers();
-        int small = (int) Math.min(SMALL_AHEAD, SMALL_AHEAD_BYTES / Math.max(1, slabBytes));
-        int prefetch = plan.prefetch().orElse(told.prefetch().orElse(Math.max(Math.max(2, 2 * workers), small)));
-        return new Candidate(workers, prefetch, plan.readMode().orElse(told.readMode().orElse(ReadMode.AUTO)),
-                told.deviceSlots().orElse(DEVICE_SLOTS));
+        LoaderSettings untold = LoaderSettings.defaults(workers, slabBytes);
+        return new Candidate(workers,
+                plan.prefetch().orElse(told.prefetch().orElseGet(untold.prefetch()::getAsInt)),
+                plan.readMode().or(told::readMode).or(untold::readMode).orElseThrow(),
+                told.deviceSlots().orElseGet(untold.deviceSlots()::getAsInt));
     }
 
     private void write(Tuning tuning, TuneReport result, double residencyAfter) throws IOException {

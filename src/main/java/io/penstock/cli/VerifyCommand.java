@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.store.integrity.CheckedFile;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
@@ -55,7 +56,7 @@ final class VerifyCommand implements Callable<Integer> {
         List<Verification> results = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("verify", "B")) {
             for (Path path : paths) {
-                results.add(Verification.run(path, storeOptions.options(), threads, bar::update));
+                results.add(Verification.run(Location.of(path), storeOptions.options(), threads, bar::update));
             }
         }
         if (report.isJson()) {

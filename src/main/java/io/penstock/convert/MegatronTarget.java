@@ -63,10 +63,9 @@ final class MegatronTarget {
     }
 
     private static List<Path> files(Path target) {
-        Path index = MegatronStore.indexOf(target);
-        String name = index.getFileName().toString();
-        String prefix = name.substring(0, name.length() - ".idx".length());
-        Path tokens = index.resolveSibling(prefix + ".bin");
+        String prefix = MegatronStore.prefix(target.getFileName().toString());
+        Path index = target.resolveSibling(prefix + ".idx");
+        Path tokens = target.resolveSibling(prefix + ".bin");
         return List.of(tokens, index, index.resolveSibling(prefix + ".sha256"), BlockChecksums.pathFor(tokens),
                 BlockChecksums.pathFor(index));
     }

@@ -105,7 +105,7 @@ final class StoredReader extends FieldReader {
         for (int i = 0; i < count; i++) {
             context.about(samples[i]);
             locate(samples[i], span);
-            if (runs == MAX_RUNS || runs > 0 && (span.segment() != first.segment() || span.file() != first.file())) {
+            if (runs == MAX_RUNS || runs > 0 && !span.isBeside(first)) {
                 at += copyRuns(samples, begin, runs, target, at);
                 begin = i;
                 runs = 0;

@@ -1,8 +1,8 @@
 package io.penstock.diagnose;
 
-import io.penstock.loader.BatchAccount;
-import io.penstock.loader.BatchAccount.Copying;
-import io.penstock.loader.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount.Copying;
+import io.penstock.telemetry.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.penstock.diagnose;
 
-import io.penstock.loader.events.Recorder;
+import io.penstock.telemetry.Recorder;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;

@@ -1,8 +1,8 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
-import io.penstock.loader.BatchAccount;
-import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;

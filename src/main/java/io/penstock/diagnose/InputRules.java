@@ -2,9 +2,9 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.io.ReadMode;
-import io.penstock.loader.BatchAccount.Taking;
-import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;

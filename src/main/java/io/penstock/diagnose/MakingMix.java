@@ -1,6 +1,6 @@
 package io.penstock.diagnose;
 
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.BatchAccount;
 import java.util.List;
 
 /**

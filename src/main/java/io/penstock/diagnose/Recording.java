@@ -1,7 +1,7 @@
 package io.penstock.diagnose;
 
-import io.penstock.loader.BatchAccount;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount;
 import java.util.List;
 
 /**

@@ -1,9 +1,9 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.StageRow;
-import io.penstock.loader.BatchAccount;
-import io.penstock.loader.BatchAccount.Making;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.penstock.diagnose;
 
-import io.penstock.loader.BatchAccount;
-import io.penstock.loader.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
 

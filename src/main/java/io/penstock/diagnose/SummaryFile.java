@@ -1,9 +1,9 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.io.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.Prediction;
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -4,13 +4,13 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.dlpack.DLPackForm;
+import io.penstock.loader.slots.BatchHolder;
+import io.penstock.loader.slots.Lease;
+import io.penstock.memory.Leak;
 import io.penstock.memory.SlabTable;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
 
@@ -30,58 +30,23 @@ import java.util.List;
  * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
  * streams are closed after the batches that they use.
  */
-public sealed class Batch implements AutoCloseable permits WatchedBatch {
+public final class Batch implements AutoCloseable {
 
-    /** The most streams that one batch may be used on. */
-    static final int MAX_STREAMS = 4;
     /** DLPack consumers' streams: none that is to wait, and CUDA's legacy default stream. */
     private static final long NO_STREAM = -1;
     private static final long LEGACY_STREAM = 1;
 
-    private static final VarHandle CLOSED;
-    private static final VarHandle HOLDS;
+    private final Lease lease;
+    private final Leak leak;
 
-    static {
-        try {
-            CLOSED = MethodHandles.lookup().findVarHandle(Batch.class, "closed", boolean.class);
-            HOLDS = MethodHandles.lookup().findVarHandle(Batch.class, "holds", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
-    private final Lender lender;
-    private final BatchHolder holder;
-    private final LeaseMode mode;
-    private long sequence;
-    private int count;
-    /** The thread that took the batch; null if leases are shared. */
-    private Thread taker;
-    private volatile boolean closed;
-    /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
-    private volatile int holds;
-    /** Whether this lease no longer holds; of the thread that closes. */
-    private boolean released;
-    /** Opened with the first view that is handed out. */
-    private Arena lease;
-    private DeviceStream[] streams;
-    private int streamCount;
-
-    Batch(Lender lender, BatchHolder holder, LeaseMode mode) {
-        this.lender = lender;
-        this.holder = holder;
-        this.mode = mode;
-    }
-
-    /** Begins a lease: the only one of this batch, unless leases are reused. Of the thread that takes it. */
-    void begin(long ofSequence, int samples) {
-        sequence = ofSequence;
-        count = samples;
-        taker = mode == LeaseMode.SHARED ? null : Thread.currentThread();
-        released = false;
-        streamCount = 0;
-        HOLDS.set(this, 1);
-        CLOSED.setRelease(this, false);
+    /**
+     * A view of a lease, which never refers to it.
+     *
+     * @param loader the loader's name
+     */
+    Batch(Lease lease, String loader) {
+        this.lease = lease;
+        this.leak = Leak.watch(this, "batch of loader", Leak.isLookedFor() ? loader + ": " + lease : loader);
     }
 
     /**
@@ -90,7 +55,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return from 0
      */
     public long number() {
-        return open().plan.number();
+        return lease.open().plan.number();
     }
 
     /**
@@ -99,7 +64,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return from 0
      */
     public long epoch() {
-        return open().plan.epoch();
+        return lease.open().plan.epoch();
     }
 
     /**
@@ -108,7 +73,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return from 0
      */
     public long indexInEpoch() {
-        return open().plan.indexInEpoch();
+        return lease.open().plan.indexInEpoch();
     }
 
     /**
@@ -117,8 +82,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the batch size, or less for the last batch of an epoch
      */
     public int count() {
-        open();
-        return count;
+        return lease.count();
     }
 
     /**
@@ -128,7 +92,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the number of samples that count in a loss or a metric
      */
     public int valid() {
-        return open().plan.valid();
+        return lease.open().plan.valid();
     }
 
     /**
@@ -137,7 +101,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the number of samples that were replaced or skipped
      */
     public int replaced() {
-        return open().plan.replaced();
+        return lease.open().plan.replaced();
     }
 
     /**
@@ -147,7 +111,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the sample's index in the dataset
      */
     public long sample(int row) {
-        return open().plan.sample(row);
+        return lease.open().plan.sample(row);
     }
 
     /**
@@ -158,7 +122,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return from 0; a surplus sample's is at or past the epoch's size
      */
     public long position(int row) {
-        return open().plan.position(row);
+        return lease.open().plan.position(row);
     }
 
     /**
@@ -167,7 +131,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return name, dtype and shape of each
      */
     public List<TensorSpec> fields() {
-        SlabTable table = open().table;
+        SlabTable table = lease.open().table;
         List<TensorSpec> greatest = table.layout().fields();
         TensorSpec[] specs = new TensorSpec[greatest.size()];
         Arrays.setAll(specs, f -> new TensorSpec(greatest.get(f).name(), greatest.get(f).dtype(), table.shape(f)));
@@ -185,10 +149,11 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @throws WrongThreadException if the batch belongs to another thread
      */
     public Tensor tensor(String name) {
-        SlabTable table = open().table;
-        int field = table.layout().indexOf(name);
-        checkReadable();
-        return mode == LeaseMode.REUSED ? holder.tensor(field) : table.tensor(field, holder.start(field), lease());
+        BatchHolder holder = lease.open();
+        int field = holder.table.layout().indexOf(name);
+        checkReadable(holder);
+        return lease.isReused() ? holder.tensor(field)
+                : holder.table.tensor(field, holder.start(field), lease.views());
     }
 
     /**
@@ -200,8 +165,8 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @throws IllegalStateException if the batch is closed
      */
     public long address(String name) {
-        SlabTable table = open().table;
-        return holder.address + table.offset(table.layout().indexOf(name));
+        BatchHolder holder = lease.open();
+        return holder.address + holder.table.offset(holder.table.layout().indexOf(name));
     }
 
     /**
@@ -210,7 +175,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the used bytes of the slab
      */
     public long byteSize() {
-        return open().table.usedBytes();
+        return lease.open().table.usedBytes();
     }
 
     /**
@@ -223,9 +188,10 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      */
     @SuppressWarnings("restricted")
     public MemorySegment segment() {
-        long bytes = open().table.usedBytes();
-        checkReadable();
-        return mode == LeaseMode.REUSED ? holder.used(bytes) : holder.memory.reinterpret(bytes, lease(), null);
+        BatchHolder holder = lease.open();
+        checkReadable(holder);
+        long bytes = holder.table.usedBytes();
+        return lease.isReused() ? holder.used(bytes) : holder.memory.reinterpret(bytes, lease.views(), null);
     }
 
     /**
@@ -237,8 +203,8 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @throws IllegalStateException if the batch is closed
      */
     public void copyToHost(DeviceStream stream, PinnedBuffer target) {
-        usedOn(stream);
-        lender.copyToHost(this, stream, target);
+        lease.usedOn(stream);
+        lease.lender().copyToHost(lease, stream, target);
     }
 
     /**
@@ -247,42 +213,10 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      *
      * @param stream a stream of the loader's device
      * @throws IllegalArgumentException if it is another device's
-     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      */
     public void usedOn(DeviceStream stream) {
-        open();
-        for (int i = 0; i < streamCount; i++) {
-            if (streams[i] == stream) {
-                return;
-            }
-        }
-        boolean known = isUsedOnStreamWith(stream.handle());
-        if (streamCount == MAX_STREAMS && !known) {
-            throw new IllegalStateException("batch " + number() + " is used on too many streams, expected at most "
-                    + MAX_STREAMS);
-        }
-        lender.makeWait(this, stream);
-        if (!known) {
-            addStream(stream);
-        }
-    }
-
-    /** Whether another view of a stream is there: to wait again does no harm, to be recorded twice is in vain. */
-    private boolean isUsedOnStreamWith(long handle) {
-        for (int i = 0; i < streamCount; i++) {
-            if (streams[i].handle() == handle) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Adds a stream that waits for the bytes already. */
-    void addStream(DeviceStream stream) {
-        if (streams == null) {
-            streams = new DeviceStream[MAX_STREAMS];
-        }
-        streams[streamCount++] = stream;
+        lease.usedOn(stream);
     }
 
     /**
@@ -292,7 +226,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @param name the field's name
      * @return the tensor, to be handed over to a consumer, or closed
      * @throws IllegalArgumentException if there is no such field
-     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      * @throws WrongThreadException if the batch belongs to another thread
      */
     public DLPackCapsule toDLPack(String name) {
@@ -307,7 +241,7 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @param stream the consumer's stream, or -1
      * @return the tensor, to be handed over to a consumer, or closed
      * @throws IllegalArgumentException if there is no such field, or the stream is 0 or less than -1
-     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      * @throws WrongThreadException if the batch belongs to another thread
      */
     public DLPackCapsule toDLPack(String name, long stream) {
@@ -336,26 +270,29 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      * @return the tensor, to be handed over to a consumer, or closed
      * @throws IllegalArgumentException if there is no such field, or the stream is 0, which may mean either default
      *     stream, or less than -1
-     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      * @throws WrongThreadException if the batch belongs to another thread
      */
     public DLPackCapsule toDLPack(String name, long stream, DLPackForm form) {
-        SlabTable table = open().table;
+        BatchHolder holder = lease.open();
+        SlabTable table = holder.table;
         int field = table.layout().indexOf(name);
         if (stream == 0 || stream < NO_STREAM) {
             throw new IllegalArgumentException("DLPack consumer's stream: found " + stream + ", expected " + NO_STREAM
                     + " for none, 1 for the legacy default stream, 2 for the thread's, or a cudaStream_t");
         }
-        checkThread();
-        hold();
+        Lease held = lease;
+        held.checkThread();
+        held.hold();
         try {
             if (stream != NO_STREAM) {
-                lender.makeConsumerWait(this, stream);
+                held.lender().makeConsumerWait(held, stream);
             }
             return DLPackCapsule.of(holder.device, holder.address + table.offset(field),
-                    table.layout().fields().get(field).dtype(), table.shape(field), false, form, () -> letGo(true));
+                    table.layout().fields().get(field).dtype(), table.shape(field), false, form,
+                    () -> held.letGo(true));
         } catch (RuntimeException | Error e) {
-            letGo(false);
+            held.letGo(false);
             throw e;
         }
     }
@@ -372,118 +309,25 @@ public sealed class Batch implements AutoCloseable permits WatchedBatch {
      */
     @Override
     public void close() {
-        if (closed) {
-            return;
-        }
-        checkThread();
-        if (!CLOSED.compareAndSet(this, false, true)) {
-            return;
-        }
-        try {
-            if (lease != null) {
-                lease.close();
-            }
-            lender.release(this);
-        } catch (RuntimeException | Error e) {
-            closed = released;
-            throw e;
-        }
+        lease.close();
+        leak.closed();
     }
 
-    /** Called by the lender, on the thread that closes, when this lease no longer holds the slot. */
-    void released() {
-        released = true;
-        letGo(false);
+    /** What the batch is a view of. */
+    Lease lease() {
+        return lease;
     }
 
-    /** Keeps the slot from being given back. */
-    private void hold() {
-        int held = holds;
-        while (held > 0 && !HOLDS.compareAndSet(this, held, held + 1)) {
-            held = holds;
-        }
-        if (held == 0) {
-            throw new IllegalStateException("the batch is closed");
-        }
-        if (closed) {
-            letGo(false);
-            throw new IllegalStateException("the batch is closed");
-        }
-    }
-
-    /** One hold less: whoever gives up the last one gives the slot back. */
-    private void letGo(boolean inDeleter) {
-        if ((int) HOLDS.getAndAdd(this, -1) == 1) {
-            lender.giveBack(this, inDeleter);
-        }
-    }
-
-    BatchHolder holder() {
-        return holder;
-    }
-
-    /** As {@link #holder}, for those who read. */
-    BatchHolder openHolder() {
-        return open();
-    }
-
-    Lender lender() {
-        return lender;
-    }
-
-    long sequence() {
-        return sequence;
-    }
-
-    int streamCount() {
-        return streamCount;
-    }
-
-    DeviceStream stream(int i) {
-        return streams[i];
-    }
-
-    /** Whether the calling thread took the batch and is the one to close it. */
-    boolean belongsToCaller() {
-        return !closed && taker == Thread.currentThread();
-    }
-
-    boolean isClosed() {
-        return closed;
-    }
-
-    BatchHolder open() {
-        if (closed) {
-            throw new IllegalStateException("the batch is closed");
-        }
-        return holder;
-    }
-
-    private void checkThread() {
-        if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
-            throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
-                    + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
-        }
-    }
-
-    private void checkReadable() {
+    private void checkReadable(BatchHolder holder) {
         if (holder.memory == null) {
             throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read");
         }
-        checkThread();
-    }
-
-    /** What ends the life of every view that was handed out, whatever happens to the slot. */
-    private Arena lease() {
-        if (lease == null) {
-            lease = mode == LeaseMode.SHARED ? Arena.ofShared() : Arena.ofConfined();
-        }
-        return lease;
+        lease.checkThread();
     }
 
     /** Works at any time, as messages about forgotten batches need it to. */
     @Override
     public String toString() {
-        return holds == 0 ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
+        return lease.toString();
     }
 }

@@ -13,8 +13,6 @@ import io.penstock.sampling.BatchPlan;
  */
 final class BatchesAhead {
 
-    /** The most that is asked for and not read yet. */
-    static final long AUTOMATIC_BYTES = 8 << 20;
     /** So many reads keep any device busy; more only wait in its queue. */
     private static final long AUTOMATIC_RANGES = 256;
     /** Samples that lie one behind the other are asked for in runs of this size, however small a batch is. */
@@ -51,7 +49,7 @@ final class BatchesAhead {
      * @param number the batch's number in the run
      * @param now what the clock says
      */
-    void claimed(Run run, long number, long now) {
+    void claimed(PlannedRun run, long number, long now) {
         if (rests && now - restUntilNanos < 0) {
             return;
         }
@@ -69,7 +67,7 @@ final class BatchesAhead {
         }
     }
 
-    private void ask(Run run, long first, long now) {
+    private void ask(PlannedRun run, long first, long now) {
         long bytes = samples.bytes();
         long ranges = samples.ranges();
         long n = first;

@@ -3,10 +3,15 @@ package io.penstock.loader;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
+import io.penstock.loader.slots.Lease;
+import io.penstock.loader.slots.Run;
+import io.penstock.loader.slots.SlotRing;
 import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
+import io.penstock.telemetry.Accounts;
+import io.penstock.telemetry.LoaderReport;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -14,7 +19,6 @@ import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -54,51 +58,25 @@ public final class DataLoader implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(DataLoader.class.getName());
 
-    /** No time that the clock says. */
-    private static final long NO_WAIT = Long.MIN_VALUE;
-
-    /** From this wait on, and for one batch in so many, the trainer's thread looks how full the slots are. */
-    private static final long LOOK_NANOS = 20_000;
-    private static final int LOOK_EVERY = 16;
-
     private final String name;
     private final LoaderParts parts;
-    private final long endEpoch;
-    final SlotRing ring;
-    private final Delivery delivery;
-    private final LoaderFailure failure;
-    /** Fills on the trainer's thread; null if that thread never does. */
-    private final Worker own;
-    /** Whether there are no worker threads. */
-    private final boolean inline;
+    private final Course course;
     private final LeaseMode leaseMode;
-    /** Null if none are kept. */
-    private final Accounts accounts;
-    private final LongSupplier nanoTime;
-
-    Run run;
-    /** The number, in the run, of the batch that comes next. */
-    private long nextBatch;
-    private boolean inlineFilled;
+    /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
+    private final Batch[] reused;
     private final Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     DataLoader(DataLoaderBuilder settings) {
-        BatchSampler batches = settings.batches();
+        BatchSampler batches = LoaderParts.plan(settings);
         this.parts = new LoaderParts(settings, batches);
         this.name = settings.name;
-        this.nanoTime = settings.nanoTime;
-        this.endEpoch = Math.min(settings.endEpoch, settings.sampler.epochs());
-        this.inline = settings.workers == 0;
         this.leaseMode = settings.leaseMode;
-        this.ring = parts.ring;
-        this.delivery = parts.delivery;
-        this.failure = parts.failure;
-        this.own = parts.own;
-        this.accounts = parts.accounts;
+        this.reused = new Batch[parts.delivery.holders().size()];
         try {
-            begin(batches, 0);
+            course = new Course(parts, batches, Math.min(settings.endEpoch, settings.sampler.epochs()),
+                    settings.nanoTime);
         } catch (Throwable t) {
             parts.closeAfter(t);
             throw t;
@@ -117,14 +95,6 @@ public final class DataLoader implements AutoCloseable {
         return new DataLoaderBuilder(dataset);
     }
 
-    private void begin(BatchSampler batches, long base) {
-        run = new Run(batches, base, endEpoch, Long.MAX_VALUE - base - ring.size());
-        nextBatch = 0;
-        inlineFilled = false;
-        delivery.begin(run);
-        parts.pool.begin(run);
-    }
-
     // ---- taking batches
 
     /**
@@ -133,7 +103,7 @@ public final class DataLoader implements AutoCloseable {
      * @return true if {@link #next()} gives a batch
      */
     public boolean hasNext() {
-        return run.has(nextBatch);
+        return course.hasNext();
     }
 
     /**
@@ -176,87 +146,28 @@ public final class DataLoader implements AutoCloseable {
      * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
      */
     public Replay replay() {
-        return new Replay(next(), leaseMode);
+        return new Replay(next(), leaseMode, name);
     }
 
     private Batch take(DeviceStream stream) {
         trainer.enter();
         try {
-            return takeNext(stream);
+            return batch(course.take(stream));
         } finally {
             trainer.leave();
         }
     }
 
-    private Batch takeNext(DeviceStream stream) {
-        checkOpen();
-        failure.check();
-        if (!hasNext()) {
-            throw new NoSuchElementException("no batch is left: the last epoch is " + (endEpoch - 1));
+    /** While leaks are looked for, each batch is a new one: what the loader refers to cannot be seen to be dropped. */
+    private Batch batch(Lease lease) {
+        if (!lease.isReused() || Leak.isLookedFor()) {
+            return new Batch(lease, name);
         }
-        if (accounts != null && accounts.events.isWatched()) {
-            accounts.events.requests(run.base + nextBatch,
-                    nextBatch > 0 && run.epochOf(nextBatch) == run.epochOf(nextBatch - 1));
+        int slot = lease.holder().index;
+        if (reused[slot] == null) {
+            reused[slot] = new Batch(lease, name);
         }
-        long begin = inline || !delivery.isReady(run, nextBatch) ? nanoTime.getAsLong() : NO_WAIT;
-        parts.leases.begin();
-        Batch batch = null;
-        try {
-            if (inline) {
-                fillInline();
-            }
-            batch = delivery.take(run, nextBatch, stream);
-            if (Leak.isLookedFor()) {
-                batch = new WatchedBatch(batch, name);
-            }
-            advance();
-            parts.totals.given(batch.count(), batch.replaced());
-            return batch;
-        } catch (BatchException passedOver) {
-            advance();
-            checkOpen();                                // whoever closes the loader ends what is being made
-            throw passedOver;
-        } finally {
-            boolean accounted = batch != null && accounts != null && accounts.keeps(batch.sequence());
-            long end = begin == NO_WAIT && !accounted ? NO_WAIT : nanoTime.getAsLong();
-            if (accounts != null && accounts.events.isWatched()) {
-                accounts.events.taken(batch == null ? BatchAccount.NOT_MEASURED : batch.sequence());
-            }
-            if (batch == null) {
-                parts.leases.ended(false);
-            } else if (accounts != null && !accounted) {
-                accounts.passed(batch.sequence(), end - begin);
-            } else if (accounted) {
-                account(batch.sequence(), begin == NO_WAIT ? end : begin, end);
-            }
-            if (begin != NO_WAIT) {
-                parts.totals.waited(end - begin);
-            }
-        }
-    }
-
-    /** Looks at the slots, whose cache lines are the workers', only where there was time for it, or now and then. */
-    private void account(long sequence, long requested, long taken) {
-        boolean looks = taken - requested >= LOOK_NANOS || sequence % LOOK_EVERY == 0;
-        accounts.taken(sequence, requested, taken, looks ? ring.madeFrom(sequence) : (int) BatchAccount.NOT_MEASURED,
-                looks ? ring.empty() : (int) BatchAccount.NOT_MEASURED);
-    }
-
-    /**
-     * Once a batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only when the
-     * loader is being closed, which the delivery then says.
-     */
-    private void fillInline() {
-        if (!inlineFilled) {
-            delivery.checkCanTake(run, nextBatch);
-            own.fillNext(run, nanoTime.getAsLong());
-            inlineFilled = true;
-        }
-    }
-
-    private void advance() {
-        nextBatch++;
-        inlineFilled = false;
+        return reused[slot];
     }
 
     /**
@@ -269,7 +180,7 @@ public final class DataLoader implements AutoCloseable {
     public Iterable<Batch> epoch() {
         trainer.enter();
         try {
-            return restOf(currentEpoch());
+            return restOf(course.epoch());
         } finally {
             trainer.leave();
         }
@@ -277,17 +188,17 @@ public final class DataLoader implements AutoCloseable {
 
     private Iterable<Batch> restOf(long epoch) {
         return () -> {
-            Run started = run;
+            Run started = course.run();
             return new BatchIterator(this, () -> isIn(epoch, started));
         };
     }
 
     /** Ends where the epoch does, or where the loader was moved elsewhere meanwhile. */
     private boolean isIn(long epoch, Run started) {
-        if (run != started) {
+        if (course.run() != started) {
             throw new IllegalStateException("the loader was moved during this iteration");
         }
-        return run.has(nextBatch) && run.epochOf(nextBatch) <= epoch;
+        return course.hasNext() && course.epoch() <= epoch;
     }
 
     /**
@@ -301,7 +212,7 @@ public final class DataLoader implements AutoCloseable {
         try {
             LoaderState here = state();
             if (here.epoch() != epoch || here.position() != 0) {
-                moveTo(run.batches.startingAt(epoch, 0));
+                course.moveTo(course.run().batches.startingAt(epoch, 0));
             }
             return restOf(epoch);
         } finally {
@@ -327,7 +238,7 @@ public final class DataLoader implements AutoCloseable {
      * @return from 0; behind the last batch, the first epoch that is not given
      */
     public long currentEpoch() {
-        return run.epochOf(nextBatch);
+        return course.epoch();
     }
 
     /**
@@ -337,7 +248,8 @@ public final class DataLoader implements AutoCloseable {
      * @return the same for every rank
      */
     public long batchesPerEpoch() {
-        return run.batches.batchesInEpoch(run.batches.startState().epoch() + 1);
+        BatchSampler batches = course.run().batches;
+        return batches.batchesInEpoch(batches.startState().epoch() + 1);
     }
 
     /**
@@ -347,7 +259,7 @@ public final class DataLoader implements AutoCloseable {
      * @return a few numbers, whatever the dataset's size
      */
     public LoaderState state() {
-        return nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+        return course.state();
     }
 
     /**
@@ -376,27 +288,10 @@ public final class DataLoader implements AutoCloseable {
     private void move(UnaryOperator<BatchSampler> to) {
         trainer.enter();
         try {
-            moveTo(to.apply(run.batches));
+            course.moveTo(to.apply(course.run().batches));
         } finally {
             trainer.leave();
         }
-    }
-
-    private void moveTo(BatchSampler batches) {
-        checkOpen();
-        failure.check();
-        try {
-            parts.pool.stop();
-        } catch (IllegalStateException stuck) {
-            failure.set(stuck);
-            delivery.wake();
-            ring.wakeWriters();
-        }
-        failure.check();
-        long base = delivery.stop(run.base + nextBatch);
-        failure.check();
-        ring.unpublishFrom(base);
-        begin(batches, base);
     }
 
     // ---- what the loader is
@@ -434,7 +329,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return parts.totals.report();
+        return parts.telemetry.report();
     }
 
     /**
@@ -443,7 +338,7 @@ public final class DataLoader implements AutoCloseable {
      * @return the accounts; empty if {@linkplain DataLoaderBuilder#accounts none} are kept
      */
     public Optional<Accounts> accounts() {
-        return Optional.ofNullable(accounts);
+        return parts.telemetry.accounts();
     }
 
     /**
@@ -465,13 +360,16 @@ public final class DataLoader implements AutoCloseable {
         return parts.badSamples.met();
     }
 
-    // ---- the end
-
-    private void checkOpen() {
-        if (closed.get()) {
-            throw new IllegalStateException("the loader is closed");
-        }
+    /** For tests that look at what the trainer cannot. */
+    SlotRing ring() {
+        return parts.ring;
     }
+
+    Run run() {
+        return course.run();
+    }
+
+    // ---- the end
 
     /**
      * Stops the workers, each at the end of the sample it is at, waits for the copies in flight, and frees all memory.
@@ -492,16 +390,6 @@ public final class DataLoader implements AutoCloseable {
             return;
         }
         leak.closed();
-        failure.setClosed();
-        if (own != null) {
-            own.wake();
-        }
-        delivery.wake();
-        ring.wakeWriters();
-        var closing = new Closing().step(parts.pool::close).step(delivery::halt);
-        parts.leases.close(closing, delivery.holders());
-        if (failure.isUntold()) {
-            failure.check();
-        }
+        parts.close();
     }
 }

@@ -5,14 +5,12 @@ import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.io.ReadMode;
-import io.penstock.memory.SlabLayout;
-import io.penstock.os.Machine;
-import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -25,24 +23,15 @@ import java.util.function.LongUnaryOperator;
  */
 public final class DataLoaderBuilder {
 
-    private static final LongSupplier MACHINE_TIME = System::nanoTime;
-    /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
-    static final int MOST_WORKERS = 1024;
-    /** A slot each: what is so far ahead of the trainer is made no sooner by being further ahead. */
-    static final int MOST_PREFETCH = 1 << 16;
-    /** Memory of the device, and five events, each. */
-    static final int MOST_DEVICE_SLOTS = 1024;
-    /** Less than this any machine has; it is not asked. */
-    private static final long ANY_MACHINE_BYTES = 64 << 20;
-    private static final long SMALL_AHEAD = 16;
-    private static final long SMALL_AHEAD_BYTES = 1 << 20;
+    /** Stands for a number that is worked out at open. */
+    static final int AUTO = -1;
 
     final Dataset dataset;
     Sampler sampler;
     /** Of augmentations; null for that of the order. */
-    private Long seed;
+    Long seed;
     Collator collator = new Stack();
-    int batchSize = 1;
+    int batchSize = LoaderDefaults.BATCH_SIZE;
     /** What fits in a batch; null if it is the batch size. */
     TokenBudget budget;
     LongUnaryOperator lengths;
@@ -53,20 +42,20 @@ public final class DataLoaderBuilder {
     long endEpoch = Long.MAX_VALUE;
     Device device;
     TransferMode transfer = TransferMode.AUTO;
-    ReadMode readMode = ReadMode.AUTO;
-    long readAheadBytes = -1;
-    int workers = Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 4);
-    int prefetch = -1;
-    int deviceSlots = 3;
+    ReadMode readMode = LoaderDefaults.READ_MODE;
+    long readAheadBytes = LoaderDefaults.READ_AHEAD_BYTES;
+    int workers = LoaderDefaults.WORKERS;
+    int prefetch = AUTO;
+    int deviceSlots = LoaderDefaults.DEVICE_SLOTS;
     LeaseMode leaseMode = LeaseMode.CONFINED;
     boolean verify;
     BadSamplePolicy badSamples = BadSamplePolicy.FAIL;
-    String name = "penstock";
+    String name = LoaderDefaults.NAME;
     Role role = Role.TRAIN;
     boolean accounts = true;
-    Duration patience = Duration.ofSeconds(10);
+    Duration patience = LoaderDefaults.PATIENCE;
     /** What accounts tell the time by. */
-    LongSupplier nanoTime = MACHINE_TIME;
+    LongSupplier nanoTime = Telemetry.MACHINE_TIME;
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
@@ -140,10 +129,6 @@ public final class DataLoaderBuilder {
         return this;
     }
 
-    long seed() {
-        return seed != null ? seed : sampler.augmentationSeed();
-    }
-
     /**
      * How samples become a batch. Default {@link Stack}.
      *
@@ -211,8 +196,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Where batches go. The caller keeps owning the device and closes it after the loader. Default: a host device of
-     * the loader's own.
+     * Where batches go. The caller closes the device after the loader. Default: a host device of the loader's own.
      *
      * @param device the device
      * @return this
@@ -253,7 +237,7 @@ public final class DataLoaderBuilder {
      * @return this
      */
     public DataLoaderBuilder readAhead(long bytes) {
-        check(bytes >= 0, "read-ahead", bytes, "at least 0 bytes");
+        LoaderLimits.check(bytes >= 0, "read-ahead", bytes, "at least 0 bytes");
         this.readAheadBytes = bytes;
         return this;
     }
@@ -382,7 +366,7 @@ public final class DataLoaderBuilder {
      * @return this
      */
     public DataLoaderBuilder patience(Duration time) {
-        check(!time.isNegative(), "patience", time, "zero or more");
+        LoaderLimits.check(!time.isNegative(), "patience", time, "zero or more");
         this.patience = time;
         return this;
     }
@@ -408,84 +392,7 @@ public final class DataLoaderBuilder {
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */
     public DataLoader open() {
-        check(workers >= 0 && workers <= MOST_WORKERS, "workers", workers, "0 to " + MOST_WORKERS
-                + " (each is a thread with its own memory; more workers than processors do not help)");
-        check(prefetch == -1 || prefetch >= 1 && prefetch <= MOST_PREFETCH, "prefetch", prefetch, "1 to "
-                + MOST_PREFETCH + " (each prefetched batch is a slot in memory)");
-        check(deviceSlots >= 2 && deviceSlots <= MOST_DEVICE_SLOTS, "device slots", deviceSlots, "2 to "
-                + MOST_DEVICE_SLOTS + " (one to compute on, one to copy to; each is a batch of device memory)");
-        check(budget == null || badSamples == BadSamplePolicy.FAIL, "bad samples with a token budget", badSamples,
-                "FAIL (another sample may not fit)");
-        check(transfer != TransferMode.IN_PLACE || device == null || device.hostAccessible(), "transfer", "in place",
-                "copy, as the CPU cannot read this device's memory");
+        LoaderLimits.check(this);
         return new DataLoader(this);
-    }
-
-    private static void check(boolean condition, String what, Object found, String expected) {
-        if (!condition) {
-            throw new IllegalArgumentException(what + ": " + found + ", expected " + expected);
-        }
-    }
-
-    /** Whether what the operating system says of a thread is by the same clock as the accounts. */
-    boolean isOnMachineTime() {
-        return nanoTime == MACHINE_TIME;
-    }
-
-    BatchSampler batches() {
-        BatchSampler all = (budget == null ? BatchSampler.of(sampler, batchSize, shard, dropLast)
-                : BatchSampler.of(sampler, budget, lengths, shard, dropLast)).withDataset(dataset.fingerprint());
-        BatchSampler run = state != null ? all.resume(state) : startEpoch == 0 ? all : all.startingAt(startEpoch, 0);
-        if (state == null || endEpoch == Long.MAX_VALUE) {      // a run that was resumed may be at its end
-            run.requireBatch(endEpoch);
-        }
-        return run;
-    }
-
-    SlabLayout layout(BatchSampler batches) {
-        return budget != null && budget.cost() == TokenBudget.Cost.PADDED ? collator.layout(dataset, budget)
-                : collator.layout(dataset, batches.batchSize());
-    }
-
-    boolean copies(Device target) {
-        return transfer == TransferMode.COPY || transfer == TransferMode.AUTO && !target.hostAccessible();
-    }
-
-    /** Whether the trainer's thread may fill slots beside the workers. */
-    boolean trainerHelps(boolean copied) {
-        return workers > 0 && !copied && budget == null && TrainerHelp.isAllowed(dataset, collator, sampler);
-    }
-
-    /** What a worker reads ahead with; null if nothing is. */
-    BatchesAhead ahead(int largestBatch) {
-        long bytes = readAheadBytes == -1 ? BatchesAhead.AUTOMATIC_BYTES : readAheadBytes;
-        return bytes == 0 ? null : new BatchesAhead(dataset, largestBatch, Math.max(1, workers), bytes);
-    }
-
-    /**
-     * Fails if the slots are more than this machine has memory.
-     *
-     * @param copiesOnHost device slots that are memory of this machine too
-     * @throws IllegalArgumentException if so; says how many bytes of what
-     */
-    void checkMemory(long slabBytes, int hostSlots, int copiesOnHost) {
-        long slots = (long) hostSlots + copiesOnHost;
-        if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
-            return;
-        }
-        long machineBytes = Machine.totalMemoryBytes();
-        if (slots > machineBytes / slabBytes) {
-            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, one batch each: found "
-                    + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")
-                    + ", expected at most the " + machineBytes
-                    + " bytes of memory of this machine: use smaller batches, less prefetch or fewer workers");
-        }
-    }
-
-    /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
-    int hostSlots(long slabBytes) {
-        long ofSmallSlabs = Math.min(SMALL_AHEAD, SMALL_AHEAD_BYTES / Math.max(1, slabBytes));
-        int ahead = prefetch != -1 ? prefetch : (int) Math.max(Math.max(2, 2L * workers), ofSmallSlabs);
-        return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 }

@@ -1,5 +1,7 @@
 package io.penstock.loader;
 
+import io.penstock.loader.slots.LeaseTerms;
+
 /**
  * What a {@link Batch} checks, and what that costs. In every mode a batch throws once it is closed; the modes differ in
  * what the tensors and segments that it gave do then, and in who may use it.
@@ -28,5 +30,9 @@ public enum LeaseMode {
      * {@code close} ends. So this is for trainers that let go of everything at the end of a step, as
      * try-with-resources does. Reading after the loader is closed throws; memory is safe in any case.
      */
-    REUSED
+    REUSED;
+
+    LeaseTerms terms() {
+        return new LeaseTerms(this == SHARED, this == REUSED);
+    }
 }

@@ -2,14 +2,31 @@ package io.penstock.loader;
 
 import io.penstock.dataset.SampleReader;
 import io.penstock.device.Device;
-import io.penstock.loader.events.QueueProbe;
-import io.penstock.loader.events.TakeEvents;
+import io.penstock.loader.slots.Closing;
+import io.penstock.loader.slots.CopyDelivery;
+import io.penstock.loader.slots.Delivery;
+import io.penstock.loader.slots.InPlaceDelivery;
+import io.penstock.loader.slots.LateBatch;
+import io.penstock.loader.slots.Leases;
+import io.penstock.loader.slots.LoaderFailure;
+import io.penstock.loader.slots.Opened;
+import io.penstock.loader.slots.SlotRing;
+import io.penstock.loader.slots.SpinGate;
+import io.penstock.loader.workers.Standby;
+import io.penstock.loader.workers.TrainerHelp;
+import io.penstock.loader.workers.Worker;
+import io.penstock.loader.workers.WorkerPool;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.TokenBudget;
 import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.telemetry.LoaderIdentity;
+import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
@@ -20,12 +37,12 @@ final class LoaderParts {
     final Device device;
     final SlabLayout layout;
     final LoaderFailure failure = new LoaderFailure();
-    final LoaderTotals totals;
-    final LeaseAccount leases;
+    final Leases leases;
     final BadSamples badSamples;
     final SlotRing ring;
-    /** Null if none are kept. */
-    final Accounts accounts;
+    final Telemetry telemetry;
+    /** One a thread that fills. */
+    final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if that thread never does. */
     final Worker own;
     final WorkerPool pool;
@@ -41,22 +58,21 @@ final class LoaderParts {
 
     LoaderParts(DataLoaderBuilder settings, BatchSampler batches) {
         this.settings = settings;
-        this.layout = settings.layout(batches);
-        this.leases = new LeaseAccount(settings.name, failure, opened::close);
+        this.layout = layout(settings, batches);
+        this.leases = new Leases(settings.name, failure, opened::close);
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
-        this.totals = new LoaderTotals(verified, settings.workers == 0);
-        this.badSamples = new BadSamples(settings.badSamples, settings.seed(), settings.dataset.size());
+        this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size());
         try {
-            boolean copies = settings.copies(device);
-            boolean helps = settings.trainerHelps(copies);
+            boolean copies = copies(settings.transfer, device);
+            boolean helps = trainerHelps(copies);
             this.ring = openRing(batches, copies);
-            this.accounts = openAccounts(copies);
-            this.own = settings.workers == 0 || helps
-                    ? openWorker(settings.workers, totals.trainer(), helps, null) : null;
-            List<Worker> workers = openWorkers(helps);
+            this.telemetry = openTelemetry(copies);
+            this.own = settings.workers == 0 || helps ? openWorker(settings.workers, helps, null) : null;
+            var help = new TrainerHelp(ring, helps ? own : null);
+            List<Worker> workers = openWorkers(helps, help);
             var late = new LateBatch(settings.name, settings.patience);
-            this.delivery = openDelivery(batches, copies, helps, late);
+            this.delivery = openDelivery(batches, copies, help, late);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
@@ -66,57 +82,101 @@ final class LoaderParts {
                     .map(Worker::gate).toArray(SpinGate[]::new));
             this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
                     onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
-            late.connect(pool);
+            late.connect(pool::describe);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
         }
     }
 
+    /** The batches that settings say, from where they say. */
+    static BatchSampler plan(DataLoaderBuilder of) {
+        BatchSampler all = (of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard, of.dropLast)
+                : BatchSampler.of(of.sampler, of.budget, of.lengths, of.shard, of.dropLast))
+                .withDataset(of.dataset.fingerprint());
+        BatchSampler run = of.state != null ? all.resume(of.state)
+                : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
+        if (of.state == null || of.endEpoch == Long.MAX_VALUE) {        // a run that was resumed may be at its end
+            run.requireBatch(of.endEpoch);
+        }
+        return run;
+    }
+
+    private long seed() {
+        return settings.seed != null ? settings.seed : settings.sampler.augmentationSeed();
+    }
+
+    private static SlabLayout layout(DataLoaderBuilder settings, BatchSampler batches) {
+        TokenBudget budget = settings.budget;
+        return budget != null && budget.cost() == TokenBudget.Cost.PADDED
+                ? settings.collator.layout(settings.dataset, budget)
+                : settings.collator.layout(settings.dataset, batches.batchSize());
+    }
+
+    private static boolean copies(TransferMode mode, Device target) {
+        return mode == TransferMode.COPY || mode == TransferMode.AUTO && !target.hostAccessible();
+    }
+
+    /** Whether the trainer's thread may fill slots beside the workers. */
+    private boolean trainerHelps(boolean copies) {
+        return settings.workers > 0 && !copies && settings.budget == null
+                && TrainerHelp.isAllowed(settings.dataset, settings.collator, settings.sampler);
+    }
+
     private SlotRing openRing(BatchSampler batches, boolean copies) {
-        int hostSlots = settings.hostSlots(layout.capacityBytes());
-        settings.checkMemory(layout.capacityBytes(), hostSlots,
-                copies && device.hostAccessible() ? settings.deviceSlots : 0);
+        long slabBytes = layout.capacityBytes();
+        int hostSlots = hostSlots(slabBytes);
+        LoaderLimits.checkMemory(slabBytes,
+                hostSlots + (copies && device.hostAccessible() ? (long) settings.deviceSlots : 0));
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
-    private Accounts openAccounts(boolean copies) {
-        SlotRing slots = ring;
-        var queue = opened.add(new QueueProbe(settings.name, slots.size(), slots::filled, totals::report),
-                QueueProbe::close);
-        if (!settings.accounts) {
-            return null;
-        }
-        var kept = new Accounts(copies, settings.name, slots::filled, queue::open, settings.nanoTime);
-        opened.add(kept.events, TakeEvents::close);
-        return kept;
+    /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
+    private int hostSlots(long slabBytes) {
+        int ahead = settings.prefetch != DataLoaderBuilder.AUTO ? settings.prefetch
+                : LoaderDefaults.prefetch(settings.workers, slabBytes);
+        return Math.addExact(ahead, Math.max(1, settings.workers) + 1);
     }
 
-    private List<Worker> openWorkers(boolean helps) {
+    /** What a worker reads ahead with, if anything. */
+    private Optional<BatchesAhead> ahead() {
+        return settings.readAheadBytes == 0 ? Optional.empty() : Optional.of(new BatchesAhead(settings.dataset,
+                ring.slot(0).plan.samples().length, Math.max(1, settings.workers), settings.readAheadBytes));
+    }
+
+    private Telemetry openTelemetry(boolean copies) {
+        var identity = new LoaderIdentity(settings.name, device.name(), settings.workers, copies);
+        VerifiedReads reads = verified;
+        LongSupplier verifiedBytes = reads == null ? () -> 0 : reads::verifiedBytes;
+        return opened.add(settings.accounts
+                ? Telemetry.accounting(identity, verifiedBytes, ring, settings.nanoTime)
+                : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
+    }
+
+    private List<Worker> openWorkers(boolean helps, TrainerHelp help) {
         List<Worker> workers = new ArrayList<>();
         for (int w = 0; w < settings.workers; w++) {
             boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-            workers.add(openWorker(w, totals.worker(), helps, isSpare
-                    ? new Standby(totals.trainer()::fillNanos, failure, settings.nanoTime) : null));
+            workers.add(openWorker(w, helps, isSpare
+                    ? new Standby(help::filledNanos, failure, settings.nanoTime) : null));
         }
         return workers;
     }
 
-    private Worker openWorker(int number, WorkerClocks clocks, boolean helps, Standby standby) {
+    private Worker openWorker(int number, boolean helps, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
-        return opened.add(new Worker(ring, settings.collator, reader, badSamples, failure, clocks, settings.nanoTime,
-                settings.seed(), settings.ahead(ring.slot(0).plan.samples().length), helps, standby,
-                accounts == null ? null : new WorkerAccount(accounts, settings.name, number, reader.clock(),
-                        settings.isOnMachineTime())), Worker::close);
+        var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
+                ahead(), telemetry.probe(), settings.nanoTime);
+        makers.add(maker);
+        return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime, helps,
+                standby), Worker::close);
     }
 
-    private Delivery openDelivery(BatchSampler batches, boolean copies, boolean helps, LateBatch late) {
+    private Delivery openDelivery(BatchSampler batches, boolean copies, TrainerHelp help, LateBatch late) {
         Delivery made = copies
                 ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
-                        settings.leaseMode, failure, late, accounts, settings.nanoTime, settings.name)
-                : new InPlaceDelivery(ring, leases, settings.leaseMode, failure,
-                        new TrainerHelp(ring, helps ? own : null), late, accounts);
-        totals.connect(made);
+                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name)
+                : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, help, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);
         return made;
@@ -128,6 +188,21 @@ final class LoaderParts {
             delivery.wake();
             ring.wakeWriters();
         };
+    }
+
+    /** Ends all waiting, stops the threads, and frees everything, or leaves that to the last lease that is out. */
+    void close() {
+        failure.setClosed();
+        if (own != null) {
+            own.wake();
+        }
+        delivery.wake();
+        ring.wakeWriters();
+        var closing = new Closing().step(pool::close).step(delivery::halt);
+        leases.close(closing, delivery.holders());
+        if (failure.isUntold()) {
+            failure.check();
+        }
     }
 
     void closeAfter(Throwable failed) {

@@ -1,9 +1,9 @@
 package io.penstock.loader;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
@@ -54,14 +54,37 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
             Optional.empty(), OptionalInt.empty(), "");
 
     /**
+     * The workers of a loader that nothing is set for.
+     *
+     * @return at least 1
+     */
+    public static int defaultWorkers() {
+        return LoaderDefaults.WORKERS;
+    }
+
+    /**
+     * What a loader runs with that nothing but its workers is set for.
+     *
+     * @param workers threads that collate
+     * @param slabBytes bytes of a batch
+     * @return settings of which none is empty
+     */
+    public static LoaderSettings defaults(int workers, long slabBytes) {
+        return new LoaderSettings(OptionalInt.of(workers),
+                OptionalInt.of(LoaderDefaults.prefetch(workers, slabBytes)), Optional.of(LoaderDefaults.READ_MODE),
+                OptionalInt.of(LoaderDefaults.DEVICE_SLOTS), "");
+    }
+
+    /**
      * Checks the ranges.
      *
      * @throws IllegalArgumentException if a number is out of its bounds
      */
     public LoaderSettings {
-        within("workers", workers, 0, DataLoaderBuilder.MOST_WORKERS);
-        within("prefetch", prefetch, 1, DataLoaderBuilder.MOST_PREFETCH);
-        within("device_slots", deviceSlots, 2, DataLoaderBuilder.MOST_DEVICE_SLOTS);
+        within("workers", workers, 0, LoaderLimits.MOST_WORKERS);
+        within("prefetch", prefetch, 1, LoaderLimits.MOST_PREFETCH);
+        within("device_slots", deviceSlots, LoaderLimits.LEAST_DEVICE_SLOTS,
+                LoaderLimits.MOST_DEVICE_SLOTS);
     }
 
     private static void within(String key, OptionalInt found, int least, int most) {

@@ -2,6 +2,8 @@ package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.slots.Lease;
+import io.penstock.loader.slots.Lender;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -11,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <pre>{@code
  * try (Replay replay = loader.replay()) {
  *     for (int step = 0; step < 200; step++) {
- *         try (Batch batch = replay.next()) {
+ *         try (Lease lease = replay.next()) {
  *             step(batch);                            // the trainer's own step, on a batch that is there already
  *         }
  *     }
@@ -27,13 +29,15 @@ public final class Replay implements AutoCloseable {
 
     private final Batch held;
     private final LeaseMode mode;
+    private final String loader;
     private final AtomicInteger out = new AtomicInteger();
     private final Lender lender = new Again();
 
     /** A replay of a batch, which it closes. */
-    Replay(Batch held, LeaseMode mode) {
+    Replay(Batch held, LeaseMode mode, String loader) {
         this.held = held;
         this.mode = mode;
+        this.loader = loader;
     }
 
     /**
@@ -43,10 +47,10 @@ public final class Replay implements AutoCloseable {
      * @throws IllegalStateException if the replay is closed
      */
     public Batch next() {
-        var batch = new Batch(lender, held.openHolder(), mode);
-        batch.begin(held.sequence(), held.count());
+        var lease = new Lease(lender, held.lease().open(), mode.terms());
+        lease.begin(held.lease().sequence(), held.count());
         out.incrementAndGet();
-        return batch;
+        return new Batch(lease, loader);
     }
 
     /**
@@ -71,27 +75,27 @@ public final class Replay implements AutoCloseable {
     private final class Again implements Lender {
 
         @Override
-        public void makeWait(Batch batch, DeviceStream stream) {
+        public void makeWait(Lease lease, DeviceStream stream) {
             held.usedOn(stream);
         }
 
         @Override
-        public void copyToHost(Batch batch, DeviceStream stream, PinnedBuffer target) {
+        public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
             held.copyToHost(stream, target);
         }
 
         @Override
-        public void makeConsumerWait(Batch batch, long stream) {
-            held.lender().makeConsumerWait(held, stream);
+        public void makeConsumerWait(Lease lease, long stream) {
+            held.lease().lender().makeConsumerWait(held.lease(), stream);
         }
 
         @Override
-        public void release(Batch batch) {
-            batch.released();
+        public void release(Lease lease) {
+            lease.released();
         }
 
         @Override
-        public void giveBack(Batch batch, boolean inDeleter) {
+        public void giveBack(Lease lease, boolean inDeleter) {
             out.decrementAndGet();
         }
     }

@@ -1,9 +1,9 @@
 package io.penstock.sampling;
 
+import io.penstock.io.InnerPath;
+import io.penstock.io.JsonFile;
 import io.penstock.io.RegularFile;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.InnerPath;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

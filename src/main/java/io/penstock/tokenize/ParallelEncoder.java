@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -119,19 +118,7 @@ final class ParallelEncoder {
 
     private static void stop(ExecutorService workers) {
         workers.shutdownNow();
-        boolean interrupted = false;
-        for (;;) {
-            try {
-                if (workers.awaitTermination(1, TimeUnit.MINUTES)) {
-                    break;
-                }
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        workers.close();                                // an interrupt does not end the wait
     }
 
     private static ThreadFactory named(String prefix) {

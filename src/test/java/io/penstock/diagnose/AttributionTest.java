@@ -3,7 +3,7 @@ package io.penstock.diagnose;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.diagnose.PlayedFaults.Played;
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.BatchAccount;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

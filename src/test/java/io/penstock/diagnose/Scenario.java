@@ -1,15 +1,15 @@
 package io.penstock.diagnose;
 
 import io.penstock.io.ReadMode;
-import io.penstock.loader.BatchAccount.Copying;
-import io.penstock.loader.BatchAccount.Making;
-import io.penstock.loader.BatchAccount.Taking;
-import io.penstock.loader.BatchAccount.Usage;
-import io.penstock.loader.BatchAccount;
-import io.penstock.loader.KeptAccounts;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.Role;
+import io.penstock.telemetry.BatchAccount.Copying;
+import io.penstock.telemetry.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
+import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.KeptAccounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

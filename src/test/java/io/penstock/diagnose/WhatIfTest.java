@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.diagnose.Summary.Prediction;
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.BatchAccount;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -7,8 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.os.Uninterrupted;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -59,7 +60,7 @@ final class CloseScenarios {
             String message = assertThrows(IllegalStateException.class, () -> loader.next(trainer)).getMessage();
             assertEquals("the loader is closed", message);
             CudaSimulator.holdCopies(false);
-            Threads.join(List.of(closer));
+            Uninterrupted.join(List.of(closer));
             map.release();
             awaitEnd();
         }
@@ -91,7 +92,7 @@ final class CloseScenarios {
                 } catch (IllegalStateException e) {
                     assertTrue(e.getMessage().contains("closed"), () -> Scenarios.text(e));
                 }
-                Threads.join(List.of(closer));
+                Uninterrupted.join(List.of(closer));
                 map.release();
                 awaitEnd();
             }

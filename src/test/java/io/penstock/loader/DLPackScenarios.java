@@ -7,12 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
+import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.dlpack.DLPackForm;
-import io.penstock.dlpack.NativePeer;
 import io.penstock.dlpack.NativePeer.Described;
+import io.penstock.dlpack.NativePeer;
+import io.penstock.loader.slots.Lease;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -120,10 +121,10 @@ final class DLPackScenarios {
                 DeviceStream consumer = trainer.device.openStream("consumer");
                 DataLoader loader = trainer.loader().open();
                 Batch batch = loader.next(trainer.stream)) {
-            for (int i = 0; i < 3 * Batch.MAX_STREAMS; i++) {
+            for (int i = 0; i < 3 * Lease.MAX_STREAMS; i++) {
                 batch.toDLPack("row", consumer.handle()).close();
             }
-            assertEquals(2, batch.streamCount());
+            assertEquals(2, batch.lease().streamCount());
             int live = DLPackCapsule.live();
             batch.toDLPack("row", 1).close();
             batch.toDLPack("row", 2).close();
@@ -138,7 +139,7 @@ final class DLPackScenarios {
         try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open();
                 Batch batch = loader.next(trainer.stream)) {
             batch.toDLPack("row", -1).close();
-            assertEquals(1, batch.streamCount());
+            assertEquals(1, batch.lease().streamCount());
         }
     }
 

@@ -16,6 +16,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
+import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Shard;
@@ -328,7 +329,7 @@ class DataLoaderTest {
                     .readMode(ReadMode.PREAD).transfer(transfer).leases(LeaseMode.SHARED)
                     .collator(new Failing(new Stack(), _ -> {
                         collating.countDown();
-                        Threads.join(List.of(closer[0]));
+                        Uninterrupted.join(List.of(closer[0]));
                         return false;
                     })).open();
             closer[0] = new Thread(() -> {

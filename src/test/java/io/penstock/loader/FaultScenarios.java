@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
+import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.loader.slots.SpinGate;
+import io.penstock.os.Uninterrupted;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -232,7 +234,7 @@ final class FaultScenarios {
                 loader.next(trainer).close();
             }
         } finally {
-            Threads.join(List.of(other));
+            Uninterrupted.join(List.of(other));
             CudaSimulator.holdCopies(false);
         }
     }

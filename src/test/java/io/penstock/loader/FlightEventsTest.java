@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.FieldSource;
+import io.penstock.loader.slots.SpinGate;
 import io.penstock.memory.TensorSpec;
+import io.penstock.telemetry.BatchAccount;
 import io.penstock.testing.Fields;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Mapped;
 import io.penstock.dataset.SampleMap;
 import io.penstock.memory.Tensor;
+import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
@@ -120,7 +121,7 @@ final class HeldMap implements SampleMap {
     /** Waits for all threads of a loader to end; one may start another before it does. */
     static void awaitNoThreads(String name) {
         for (Set<Thread> threads = threads(name); !threads.isEmpty(); threads = threads(name)) {
-            Threads.join(List.copyOf(threads));
+            Uninterrupted.join(List.copyOf(threads));
         }
     }
 

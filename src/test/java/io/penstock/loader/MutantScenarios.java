@@ -27,7 +27,7 @@ public final class MutantScenarios {
      * A step that is missing.
      *
      * @param name what is missing
-     * @param type the class that makes the call, of this package
+     * @param type the class that makes the call, of this package or one below it
      * @param method the method that makes it
      * @param call the method that is not called
      * @param occurrence which of these calls, from 0; -1 for all
@@ -43,32 +43,32 @@ public final class MutantScenarios {
     private static final long HANG_MILLIS = 30_000;
 
     private static final List<Mutant> MUTANTS = List.of(
-            new Mutant("the E_host query is dropped", "CopyDelivery", "retire", "isComplete", -1, Instead.TRUE,
+            new Mutant("the E_host query is dropped", "slots.CopyThread", "retire", "isComplete", -1, Instead.TRUE,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
-            new Mutant("E_host is not waited for on a move", "CopyDelivery", "retireAll", "synchronize", -1,
+            new Mutant("E_host is not waited for on a move", "slots.CopyThread", "retireAll", "synchronize", -1,
                     Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
-            new Mutant("E_host is not recorded", "CopyDelivery", "submit", "record", 0, Instead.NOTHING,
+            new Mutant("E_host is not recorded", "slots.CopyThread", "submit", "record", 0, Instead.NOTHING,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
-            new Mutant("the E_used wait is dropped", "CopyDelivery", "submit", "waitFor", -1, Instead.NOTHING,
+            new Mutant("the E_used wait is dropped", "slots.CopyThread", "submit", "waitFor", -1, Instead.NOTHING,
                     "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
-            new Mutant("E_used is not recorded", "CopyDelivery", "release", "record", -1, Instead.NOTHING,
+            new Mutant("E_used is not recorded", "slots.CopyDelivery", "release", "record", -1, Instead.NOTHING,
                     "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
-            new Mutant("one E_used for all streams", "CopyDelivery", "release", "streamCount", -1, Instead.ONE,
+            new Mutant("one E_used for all streams", "slots.CopyDelivery", "release", "streamCount", -1, Instead.ONE,
                     "aBatchThatSeveralStreamsUseWaitsForAllOfThem"),
-            new Mutant("the E_ready wait of a stream is dropped", "CopyDelivery", "take", "waitFor", -1,
+            new Mutant("the E_ready wait of a stream is dropped", "slots.CopyDelivery", "lend", "waitFor", -1,
                     Instead.NOTHING, "aStreamThatTakesABatchWaitsForItsBytes"),
-            new Mutant("the E_ready wait of the host is dropped", "CopyDelivery", "take", "synchronize", -1,
+            new Mutant("the E_ready wait of the host is dropped", "slots.CopyDelivery", "lend", "synchronize", -1,
                     Instead.NOTHING, "aBatchWithoutAStreamIsThereWhenItIsReturned"),
-            new Mutant("E_ready is not recorded", "CopyDelivery", "submit", "record", 1, Instead.NOTHING,
+            new Mutant("E_ready is not recorded", "slots.CopyThread", "submit", "record", 1, Instead.NOTHING,
                     "aStreamThatTakesABatchWaitsForItsBytes"),
-            new Mutant("a stream that is named later does not wait", "Batch", "usedOn", "makeWait", -1,
+            new Mutant("a stream that is named later does not wait", "slots.Lease", "usedOn", "makeWait", -1,
                     Instead.NOTHING, "aStreamThatIsNamedLaterWaitsForTheBytesToo"),
-            new Mutant("a batch is released at every close", "Batch", "close", "compareAndSet", -1, Instead.TRUE,
+            new Mutant("a batch is released at every close", "slots.Lease", "close", "compareAndSet", -1, Instead.TRUE,
                     "aBatchIsReleasedOnceHoweverOftenItIsClosed"),
-            new Mutant("work behind closed batches is not waited for at the end", "CopyDelivery", "close", "step", 1,
-                    Instead.RECEIVER, "closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind"),
-            new Mutant("a DLPack consumer's stream does not wait", "CopyDelivery", "makeConsumerWait", "usedOn", -1,
-                    Instead.NOTHING, "aConsumersStreamWaitsForTheBytes"),
+            new Mutant("work behind closed batches is not waited for at the end", "slots.CopyDelivery", "close",
+                    "step", 1, Instead.RECEIVER, "closingTheLoaderWaitsForWorkThatBatchesWereClosedBehind"),
+            new Mutant("a DLPack consumer's stream does not wait", "slots.CopyDelivery", "makeConsumerWait",
+                    "usedOn", -1, Instead.NOTHING, "aConsumersStreamWaitsForTheBytes"),
             new Mutant("a DLPack tensor does not hold its slot", "Batch", "toDLPack", "hold", -1,
                     Instead.NOTHING, "aSlotTakesNoOtherBatchBeforeItsTensorsAreDeleted"));
 
@@ -116,7 +116,7 @@ public final class MutantScenarios {
         return outcome;
     }
 
-    /** Defines this package itself, with the mutant in it; everything else is its parent's. */
+    /** Defines this package itself and those below it, with the mutant in it; everything else is its parent's. */
     private static final class Loader extends ClassLoader {
         private static final String PACKAGE = "io.penstock.loader.";
         private final Mutant mutant;

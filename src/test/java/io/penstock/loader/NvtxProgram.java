@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+
 /** Trains on a few batches that are copied. Run by {@link NvtxTest}. */
 public final class NvtxProgram {
 

@@ -121,17 +121,17 @@ public final class SteppedTime implements LongSupplier, AutoCloseable {
 
     private boolean allRest() {
         boolean trainerRests = asleep.containsKey(trainer)
-                || asked >= 0 && requested && !loader.ring.slot(asked).isReadyWith(asked);
+                || asked >= 0 && requested && !loader.ring().slot(asked).isReadyWith(asked);
         return trainerRests && (workers == 0 || workersRest());
     }
 
     /** Each has claimed a batch, and sleeps over it or has no slot for it. */
     private boolean workersRest() {
-        long end = loader.run.nextToClaim();
+        long end = loader.run().nextToClaim();
         int claimed = 0;
-        for (long batch = Math.max(0, end - loader.ring.size() - workers); batch < end; batch++) {
-            if (!loader.ring.slot(batch).isMadeWith(batch)) {
-                if (loader.ring.slot(batch).isFreeFor(batch) && !isAsleepOver(batch)) {
+        for (long batch = Math.max(0, end - loader.ring().size() - workers); batch < end; batch++) {
+            if (!loader.ring().slot(batch).isMadeWith(batch)) {
+                if (loader.ring().slot(batch).isFreeFor(batch) && !isAsleepOver(batch)) {
                     return false;
                 }
                 claimed++;

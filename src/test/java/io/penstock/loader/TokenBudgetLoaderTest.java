@@ -107,7 +107,7 @@ class TokenBudgetLoaderTest {
 
     /** What the batch sampler says, without a loader. */
     private List<List<Long>> planned(TokenBudget budget) {
-        BatchSampler batches = loader(budget).batches();
+        BatchSampler batches = LoaderParts.plan(loader(budget));
         BatchPlan plan = new BatchPlan(batches.batchSize());
         List<List<Long>> planned = new ArrayList<>();
         for (long n = 0; batches.epochOf(n) < 2; n++) {

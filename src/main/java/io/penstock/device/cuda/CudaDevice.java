@@ -10,13 +10,14 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import io.penstock.memory.Leak;
 import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
 import java.util.function.IntSupplier;
 
 /**
@@ -157,17 +158,7 @@ final class CudaDevice implements Device {
             }
         });
         ThreadStart.start(thread, call);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.join(thread);
         check(statuses[0], "cudaSetDevice");
         check(statuses[1], call);
     }

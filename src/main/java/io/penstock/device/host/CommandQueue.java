@@ -2,6 +2,7 @@ package io.penstock.device.host;
 
 import io.penstock.device.Kernel;
 import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
@@ -125,17 +126,11 @@ final class CommandQueue implements Runnable {
         synchronized (progress) {
             waiting = waiting + 1;
             while (completed < position) {
-                try {
-                    progress.wait();
-                } catch (InterruptedException _) {
-                    interrupted = true;
-                }
+                interrupted |= Uninterrupted.await(progress);
             }
             waiting = waiting - 1;
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.restore(interrupted);
     }
 
     /** Waits until the work up to a position has ended without sleeping. */
@@ -154,17 +149,7 @@ final class CommandQueue implements Runnable {
             ending = true;
         }
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterrupted.join(thread);
     }
 
     @Override

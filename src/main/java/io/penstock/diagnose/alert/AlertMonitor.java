@@ -1,7 +1,7 @@
 package io.penstock.diagnose.alert;
 
 import io.penstock.loader.DataLoader;
-import io.penstock.loader.LoaderReport;
+import io.penstock.telemetry.LoaderReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

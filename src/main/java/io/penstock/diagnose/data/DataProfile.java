@@ -1,8 +1,8 @@
 package io.penstock.diagnose.data;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.penstock.diagnose.metrics;
 
-import io.penstock.loader.Accounts;
-import io.penstock.loader.BatchAccount;
+import io.penstock.telemetry.Accounts;
+import io.penstock.telemetry.BatchAccount;
 import java.util.Arrays;
 import java.util.List;
 

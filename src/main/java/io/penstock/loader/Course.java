@@ -1,0 +1,156 @@
+package io.penstock.loader;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.loader.slots.Delivery;
+import io.penstock.loader.slots.Lease;
+import io.penstock.loader.slots.LoaderFailure;
+import io.penstock.loader.slots.NotMadeException;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
+import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderProbe;
+import java.util.NoSuchElementException;
+import java.util.function.LongSupplier;
+
+/**
+ * Where a loader is in its batches: the run at hand, and the batch of it that comes next. Takes that batch, and moves
+ * elsewhere. Of one thread at a time.
+ */
+final class Course {
+
+    private static final long NOT_MEASURED = BatchAccount.NOT_MEASURED;
+
+    private final LoaderParts parts;
+    private final long endEpoch;
+    /** Whether there are no worker threads. */
+    private final boolean inline;
+    private final LongSupplier nanoTime;
+    private final LoaderProbe probe;
+    private final Delivery delivery;
+    private final LoaderFailure failure;
+
+    private PlannedRun run;
+    /** The number, in the run, of the batch that comes next. */
+    private long nextBatch;
+    private boolean inlineFilled;
+
+    /**
+     * Begins with the first batch.
+     *
+     * @param endEpoch the first epoch that is not given
+     */
+    Course(LoaderParts parts, BatchSampler batches, long endEpoch, LongSupplier nanoTime) {
+        this.parts = parts;
+        this.endEpoch = endEpoch;
+        this.inline = parts.info.workers() == 0;
+        this.nanoTime = nanoTime;
+        this.probe = parts.telemetry.probe();
+        this.delivery = parts.delivery;
+        this.failure = parts.failure;
+        begin(batches, 0);
+    }
+
+    private void begin(BatchSampler batches, long base) {
+        run = new PlannedRun(batches, base, endEpoch, Long.MAX_VALUE - base - parts.ring.size());
+        nextBatch = 0;
+        inlineFilled = false;
+        parts.makers.forEach(maker -> maker.begin(run));
+        delivery.begin(run);
+        parts.pool.begin(run);
+    }
+
+    PlannedRun run() {
+        return run;
+    }
+
+    boolean hasNext() {
+        return run.has(nextBatch);
+    }
+
+    /** The epoch of the next batch; behind the last one, the first epoch that is not given. */
+    long epoch() {
+        return run.epochOf(nextBatch);
+    }
+
+    /** What the trainer was given so far. */
+    LoaderState state() {
+        return nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+    }
+
+    /**
+     * Takes the next batch.
+     *
+     * @param stream the stream that will use it; null to wait for its bytes here
+     * @throws RuntimeException what the batch's maker threw: it is passed over
+     */
+    Lease take(DeviceStream stream) {
+        failure.checkOpen();
+        failure.check();
+        if (!hasNext()) {
+            throw new NoSuchElementException("no batch is left: the last epoch is " + (endEpoch - 1));
+        }
+        long sequence = run.base + nextBatch;
+        probe.requested(sequence, run);
+        long requestedAt = inline || !delivery.isReady(sequence) ? nanoTime.getAsLong() : NOT_MEASURED;
+        parts.leases.begin();
+        Lease lease = null;
+        try {
+            if (inline) {
+                fillInline();
+            }
+            if (!delivery.await(run, nextBatch)) {
+                throw new LoaderInterruptedException(nextBatch);
+            }
+            lease = delivery.lend(run, nextBatch, stream);
+            advance();
+            return lease;
+        } catch (NotMadeException passedOver) {
+            advance();
+            failure.checkOpen();                        // whoever closes the loader ends what is being made
+            throw passedOver.reason();
+        } finally {
+            long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();
+            if (lease == null) {
+                parts.leases.ended(false);
+                probe.notTaken(takenAt == NOT_MEASURED ? NOT_MEASURED : takenAt - requestedAt);
+            } else {
+                probe.taken(sequence, requestedAt, takenAt, lease.count(), lease.holder().plan.replaced());
+            }
+        }
+    }
+
+    /**
+     * Once a batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only when the
+     * loader is being closed, which the delivery then says.
+     */
+    private void fillInline() {
+        if (!inlineFilled) {
+            delivery.checkCanTake(run, nextBatch);
+            parts.own.fillNext(run, nanoTime.getAsLong());
+            inlineFilled = true;
+        }
+    }
+
+    private void advance() {
+        nextBatch++;
+        inlineFilled = false;
+    }
+
+    /** Drops what was made ahead, and goes on elsewhere. Waits until the workers have ended what they are at. */
+    void moveTo(BatchSampler batches) {
+        failure.checkOpen();
+        failure.check();
+        try {
+            parts.pool.stop();
+        } catch (IllegalStateException stuck) {
+            failure.set(stuck);
+            delivery.wake();
+            parts.ring.wakeWriters();
+        }
+        failure.check();
+        long base = delivery.stop(run.base + nextBatch);
+        failure.check();
+        parts.ring.unpublishFrom(base);
+        begin(batches, base);
+    }
+}

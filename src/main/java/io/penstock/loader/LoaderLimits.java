@@ -1,0 +1,62 @@
+package io.penstock.loader;
+
+import io.penstock.os.Machine;
+
+/** What settings of a loader may be at most, and with what others they do not go together. */
+final class LoaderLimits {
+
+    /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
+    static final int MOST_WORKERS = 1024;
+    /** A slot each: what is so far ahead of the trainer is made no sooner by being further ahead. */
+    static final int MOST_PREFETCH = 1 << 16;
+    static final int LEAST_DEVICE_SLOTS = 2;
+    /** Memory of the device, and five events, each. */
+    static final int MOST_DEVICE_SLOTS = 1024;
+    /** Less than this any machine has; it is not asked. */
+    private static final long ANY_MACHINE_BYTES = 64 << 20;
+
+    private LoaderLimits() {
+    }
+
+    /** Fails if settings are out of bounds or contradict each other. */
+    static void check(DataLoaderBuilder settings) {
+        check(settings.workers >= 0 && settings.workers <= MOST_WORKERS, "workers", settings.workers, "0 to "
+                + MOST_WORKERS
+                + " (each is a thread with its own memory; more workers than processors do not help)");
+        check(settings.prefetch == DataLoaderBuilder.AUTO
+                || settings.prefetch >= 1 && settings.prefetch <= MOST_PREFETCH, "prefetch", settings.prefetch,
+                "1 to " + MOST_PREFETCH + " (each prefetched batch is a slot in memory)");
+        check(settings.deviceSlots >= LEAST_DEVICE_SLOTS && settings.deviceSlots <= MOST_DEVICE_SLOTS, "device slots",
+                settings.deviceSlots, LEAST_DEVICE_SLOTS + " to " + MOST_DEVICE_SLOTS
+                        + " (one to compute on, one to copy to; each is a batch of device memory)");
+        check(settings.budget == null || settings.badSamples == BadSamplePolicy.FAIL,
+                "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
+        check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
+                || settings.device.hostAccessible(), "transfer", "in place", "copy, as the CPU cannot read this device's memory");
+    }
+
+    static void check(boolean condition, String what, Object found, String expected) {
+        if (!condition) {
+            throw new IllegalArgumentException(what + ": " + found + ", expected " + expected);
+        }
+    }
+
+    /**
+     * Fails if the slots are more than this machine has memory.
+     *
+     * @param slots slots in memory of this machine
+     * @throws IllegalArgumentException if so; says how many bytes of what
+     */
+    static void checkMemory(long slabBytes, long slots) {
+        if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
+            return;
+        }
+        long machineBytes = Machine.totalMemoryBytes();
+        if (slots > machineBytes / slabBytes) {
+            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, one batch each: found "
+                    + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")
+                    + ", expected at most the " + machineBytes
+                    + " bytes of memory of this machine: use smaller batches, less prefetch or fewer workers");
+        }
+    }
+}

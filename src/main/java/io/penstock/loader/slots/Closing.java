@@ -1,0 +1,38 @@
+package io.penstock.loader.slots;
+
+/**
+ * The steps of an end, each of which runs whatever became of those before it: a device that has failed says so at every
+ * call, and is still to be given back as a whole. Keeps the first error, with later ones added to it.
+ */
+public final class Closing {
+
+    private Throwable error;
+
+    public Closing step(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            if (error == null) {
+                error = e;
+            } else if (error != e) {
+                error.addSuppressed(e);
+            }
+        }
+        return this;
+    }
+
+    /** The first error; null if all steps went well. */
+    Throwable error() {
+        return error;
+    }
+
+    /** Throws the first error, if there is one. */
+    public void end() {
+        switch (error) {
+            case null -> { }
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new AssertionError(error);
+        }
+    }
+}

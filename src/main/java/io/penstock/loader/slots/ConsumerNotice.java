@@ -1,0 +1,22 @@
+package io.penstock.loader.slots;
+
+import io.penstock.dlpack.DLPackCapsule;
+
+/**
+ * Says, once a loader, that the trainer waits for DLPack consumers to delete tensors: backpressure if they do soon, and
+ * what looks like a hang if they never do. Of the trainer's thread.
+ */
+public final class ConsumerNotice {
+
+    private static final System.Logger LOG = System.getLogger(ConsumerNotice.class.getName());
+
+    private boolean given;
+
+    void give(long n) {
+        if (!given && DLPackCapsule.live() > 0) {
+            given = true;
+            LOG.log(System.Logger.Level.INFO, "batch {0} waits for a slot: every slot's batch is closed, but DLPack"
+                    + " tensors of them are not deleted yet", Long.toString(n));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceException;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.slots.DeviceSlot.State;
+import io.penstock.memory.SlabLayout;
+import io.penstock.telemetry.LoaderProbe;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+/**
+ * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
+ * that it owns, while earlier batches are computed on. The trainer's side of the transfer:
+ *
+ * <pre>
+ *   lend     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
+ *   release  record one E_used a stream that used d;  d is released
+ * </pre>
+ *
+ * <p>A device error ends the loader: it is kept in {@link LoaderFailure} with the batch's number.
+ */
+public final class CopyDelivery implements Delivery {
+
+    private final Device device;
+    private final DeviceSlots slots;
+    private final DeviceStream copyStream;
+    private final CopyThread copier;
+    private final Opened opened = new Opened();
+    private final Leases leases;
+    private final LeaseTerms terms;
+    private final LoaderFailure failure;
+    private final LoaderProbe probe;
+    private final ConsumerNotice notice = new ConsumerNotice();
+    private final Delivered delivered;
+
+    public CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Leases leases,
+            LeaseTerms terms, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
+            String name) {
+        this.device = device;
+        this.leases = leases;
+        this.terms = terms;
+        this.failure = failure;
+        this.probe = probe;
+        try {
+            this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
+            this.slots = opened.add(new DeviceSlots(device, layout, batchSize, slotCount), DeviceSlots::close);
+            this.delivered = new Delivered(slots, failure, late);
+            this.copier = new CopyThread(device, ring, slots, copyStream, delivered, failure, probe, nanoTime, name,
+                    opened);
+        } catch (Throwable t) {
+            opened.closeAfter(t);
+            throw t;
+        }
+    }
+
+    /** Open when the next batch is delivered, or never will be. */
+    private static final class Delivered extends SpinGate {
+        private final DeviceSlots slots;
+        private final LoaderFailure failure;
+        private final LateBatch late;
+        private long sequence;
+
+        Delivered(DeviceSlots slots, LoaderFailure failure, LateBatch late) {
+            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
+            this.slots = slots;
+            this.failure = failure;
+            this.late = late;
+        }
+
+        @Override
+        protected void waitsLong() {
+            late.tell(sequence);
+        }
+
+        @Override
+        protected boolean isOpen() {
+            return slots.isDelivered(sequence) || failure.isOver();
+        }
+    }
+
+    @Override
+    public void begin(Run next) {
+        copier.begin(next);
+    }
+
+    @Override
+    public long stop(long nextToTake) {
+        long next = copier.stop();
+        slots.dropFrom(nextToTake);
+        return next;
+    }
+
+    /** The copy may be on its way still. */
+    @Override
+    public boolean isReady(long sequence) {
+        return false;
+    }
+
+    @Override
+    public boolean await(Run run, long n) {
+        checkCanTake(run, n);
+        delivered.sequence = run.base + n;
+        return delivered.await(true);
+    }
+
+    @Override
+    public Lease lend(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        if (!slots.isDelivered(sequence)) {
+            failure.check();
+        }
+        DeviceSlot slot = slots.at(sequence);
+        if (slot.failure != null) {
+            RuntimeException cause = slot.failure;
+            slot.set(State.FREE);
+            copier.gate().wake();
+            throw new NotMadeException(cause);
+        }
+        try {
+            if (stream == null) {
+                slot.ready.synchronize();
+            } else {
+                stream.waitFor(slot.ready);
+            }
+        } catch (DeviceException e) {
+            copier.fail("waiting for", n, e);
+            failure.check();
+        }
+        slot.set(State.LENT);
+        Lease lease = slot.holder.lend(this, terms, sequence, slot.holder.plan.count());
+        if (stream != null) {
+            lease.addStream(stream);
+        }
+        return lease;
+    }
+
+    @Override
+    public void checkCanTake(Run run, long n) {
+        boolean kept = false;
+        for (DeviceSlot slot : slots.all()) {
+            if (slot.holder.isKeptByConsumers()) {
+                kept = true;
+            } else if (slot.state() != State.POISONED && !slot.holder.isLentToCaller()) {
+                return;
+            }
+        }
+        if (kept) {
+            notice.give(n);
+            return;
+        }
+        throw new IllegalStateException("batch " + n + " needs a device slot, but this thread has closed none of its "
+                + slots.all().length + " batches: close batches, use more device slots, or use"
+                + " LeaseMode.SHARED if other threads close batches");
+    }
+
+    @Override
+    public void makeWait(Lease lease, DeviceStream stream) {
+        stream.waitFor(slots.of(lease).ready);
+    }
+
+    @Override
+    public void makeConsumerWait(Lease lease, long stream) {
+        if (device.hostAccessible()) {
+            slots.of(lease).ready.synchronize();
+        } else {
+            lease.usedOn(device.stream(stream));
+        }
+    }
+
+    @Override
+    public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
+        stream.copyToHost(target, 0, slots.of(lease).buffer, 0, lease.open().table.usedBytes());
+    }
+
+    @Override
+    public void release(Lease lease) {
+        DeviceSlot slot = slots.of(lease);
+        probe.closed(lease.sequence());
+        try {
+            for (int i = 0; i < lease.streamCount(); i++) {
+                lease.stream(i).record(slot.used[i]);
+            }
+        } catch (RuntimeException | Error e) {
+            if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()) {
+                throw e;
+            }
+            copier.fail("closing", slot.holder.plan.number(), e);
+            failure.setTold();
+            letGo(lease, slot, 0, State.POISONED);
+            throw e;
+        }
+        letGo(lease, slot, lease.streamCount(), State.RELEASED);
+    }
+
+    private static void letGo(Lease lease, DeviceSlot slot, int usedCount, State state) {
+        slot.usedCount = usedCount;
+        slot.afterLease = state;
+        lease.released();
+    }
+
+    @Override
+    public void giveBack(Lease lease, boolean inDeleter) {
+        DeviceSlot slot = slots.of(lease);
+        slot.holder.lent = null;
+        slot.set(slot.afterLease);
+        copier.gate().wake();
+        leases.ended(inDeleter);
+    }
+
+    @Override
+    public List<BatchHolder> holders() {
+        return Stream.of(slots.all()).map(slot -> slot.holder).toList();
+    }
+
+    @Override
+    public SpinGate ringReader() {
+        return copier.gate();
+    }
+
+    @Override
+    public long deviceBytes() {
+        return slots.byteSize();
+    }
+
+    @Override
+    public void wake() {
+        delivered.wake();
+        copier.gate().wake();
+    }
+
+    @Override
+    public void halt() {
+        copier.halt();
+    }
+
+    /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */
+    @Override
+    public void close() {
+        var closing = new Closing().step(copyStream::synchronize);
+        for (DeviceSlot slot : slots.all()) {
+            for (int i = 0; i < slot.usedCount; i++) {
+                closing.step(slot.used[i]::synchronize);
+            }
+        }
+        closing.step(opened::close).end();
+    }
+}

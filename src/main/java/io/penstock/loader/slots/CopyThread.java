@@ -1,0 +1,243 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
+import io.penstock.loader.slots.DeviceSlot.State;
+import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
+import io.penstock.telemetry.LoaderProbe;
+import java.util.function.LongSupplier;
+
+/**
+ * The thread that copies host slots to device slots, in order, and makes every CUDA call of the transfer but those that
+ * belong to the trainer's own streams. It waits by parking, never in a callback.
+ *
+ * <pre>
+ *   submit   h = next filled host slot in order;  d = the device slot that was released first, or a free one
+ *            for e in d.used: waitEvent(copyStream, e)
+ *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream);  record(d.E_ready, copyStream)
+ *   retire   when h.E_host is complete, h is free for a worker
+ * </pre>
+ *
+ * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
+ */
+final class CopyThread {
+
+    /** How long the thread sleeps, at most, while a copy is in flight and there is nothing to submit. */
+    private static final long POLL_NANOS = 20_000;
+
+    private final Device device;
+    private final SlotRing ring;
+    private final DeviceSlots slots;
+    private final DeviceStream copyStream;
+    /** One a host slot. */
+    private final DeviceEvent[] hostEvents;
+    private final SpinGate delivered;
+    private final LoaderFailure failure;
+    private final LoaderProbe probe;
+    private final LongSupplier nanoTime;
+    private final Work work = new Work();
+    private final Thread thread;
+
+    private volatile boolean halting;
+    /** Guarded by the monitor: the run to read the ring for, and whether the thread is reading. */
+    private Run run;
+    private boolean reading;
+    /** Of the copy thread, or of whoever holds the monitor while it does not read. */
+    private long nextSequence;
+    private long oldestInFlight;
+    /** What an error of the copy thread is told with. */
+    private long atSequence;
+
+    /**
+     * Starts the thread, which waits for a run.
+     *
+     * @param copyStream the stream that it alone uses
+     * @param delivered where the trainer's thread waits
+     * @param opened closes the events when copies are over
+     */
+    CopyThread(Device device, SlotRing ring, DeviceSlots slots, DeviceStream copyStream, SpinGate delivered,
+            LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name, Opened opened) {
+        this.device = device;
+        this.ring = ring;
+        this.slots = slots;
+        this.copyStream = copyStream;
+        this.delivered = delivered;
+        this.failure = failure;
+        this.probe = probe;
+        this.nanoTime = nanoTime;
+        this.hostEvents = new DeviceEvent[ring.size()];
+        for (int i = 0; i < hostEvents.length; i++) {
+            hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+        }
+        this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
+                .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
+                .unstarted(this::serve);
+        ThreadStart.start(thread, "copies to the device");
+    }
+
+    /** Open when there is something to submit, or the thread is to stop. */
+    private final class Work extends SpinGate {
+        private Run run;
+
+        Work() {
+            super(WORKER_AWAKE_NANOS);
+        }
+
+        @Override
+        protected boolean isOpen() {
+            return run.isCancelled() || failure.isOver()
+                    || ring.slot(nextSequence).isReadyWith(nextSequence) && slots.nextFree() != null;
+        }
+    }
+
+    // ---- the thread
+
+    private void serve() {
+        device.makeCurrent();
+        for (Run next = join(null); next != null; next = join(next)) {
+            work.run = next;
+            try {
+                while (!next.isCancelled() && !failure.isOver()) {
+                    step();
+                }
+                retireAll();
+            } catch (RuntimeException | Error error) {
+                fail("copying", atSequence - next.base, error);
+            } finally {
+                leave();
+            }
+        }
+    }
+
+    private synchronized Run join(Run before) {
+        while (run == before && !halting) {
+            Uninterrupted.await(this);                  // halting is how this thread ends
+        }
+        reading = !halting;
+        return halting ? null : run;
+    }
+
+    private synchronized void leave() {
+        reading = false;
+        notifyAll();
+    }
+
+    private void step() {
+        retire();
+        DeviceSlot free = ring.slot(nextSequence).isReadyWith(nextSequence) ? slots.nextFree() : null;
+        if (free != null) {
+            deliver(ring.slot(nextSequence), free);
+        } else if (oldestInFlight < nextSequence) {
+            work.awaitNanos(POLL_NANOS);
+        } else {
+            work.await(false);
+        }
+    }
+
+    /** Gives back the host slots whose copies are done, in order. */
+    private void retire() {
+        atSequence = oldestInFlight;
+        while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
+            retireOldest();
+            atSequence = oldestInFlight;
+        }
+    }
+
+    private void retireAll() {
+        while (oldestInFlight < nextSequence) {
+            atSequence = oldestInFlight;
+            hostEvent(oldestInFlight).synchronize();
+            retireOldest();
+        }
+    }
+
+    private void retireOldest() {
+        probe.arrived(oldestInFlight);
+        ring.release(oldestInFlight++);
+    }
+
+    private DeviceEvent hostEvent(long sequence) {
+        return hostEvents[(int) (sequence % hostEvents.length)];
+    }
+
+    private void deliver(HostSlot from, DeviceSlot to) {
+        long begin = nanoTime.getAsLong();
+        probe.reached(nextSequence);
+        atSequence = nextSequence;
+        to.sequence = nextSequence;
+        to.failure = from.failure;
+        to.holder.plan.copyFrom(from.plan);
+        to.holder.table.copyFrom(from.slab.table());
+        try {
+            submit(from, to);
+        } catch (RuntimeException | Error error) {
+            to.set(State.POISONED);
+            throw error;
+        }
+        probe.submitted(nextSequence, from.slab.table().usedBytes(), begin, nanoTime.getAsLong());
+        slots.deliver(nextSequence++, to);
+        delivered.wake();
+    }
+
+    /** The host slot is free behind its copy; the device slot is ready behind all that is enqueued here. */
+    private void submit(HostSlot from, DeviceSlot to) {
+        for (int i = 0; i < to.usedCount; i++) {
+            copyStream.waitFor(to.used[i]);
+        }
+        to.usedCount = 0;
+        if (from.failure == null) {
+            copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.table().usedBytes());
+        }
+        copyStream.record(hostEvent(nextSequence));
+        // What else is to happen to the batch on its device is enqueued here: behind the copy, before it is ready.
+        copyStream.record(to.ready);
+    }
+
+    // ---- other threads
+
+    /** Ends the loader: nobody waits for a slot any more, on whatever side. */
+    void fail(String doing, long batch, Throwable cause) {
+        failure.set(new IllegalStateException(doing + (batch < 0 ? " a batch: " : " batch " + batch + ": ")
+                + (cause.getMessage() == null ? cause : cause.getMessage()), cause));
+        delivered.wake();
+        work.wake();
+        ring.wakeWriters();
+    }
+
+    /** Where the thread waits. */
+    SpinGate gate() {
+        return work;
+    }
+
+    synchronized void begin(Run next) {
+        nextSequence = next.base;
+        oldestInFlight = next.base;
+        slots.beginAt(next.base);
+        run = next;
+        notifyAll();
+    }
+
+    /** Waits until the thread has left a run that was cancelled, and gives the sequence that it would read next. */
+    synchronized long stop() {
+        work.wake();
+        boolean interrupted = false;
+        while (reading) {
+            interrupted |= Uninterrupted.await(this);
+        }
+        Uninterrupted.restore(interrupted);
+        return nextSequence;
+    }
+
+    /** Ends the thread and waits for the copies in flight. Calling it again does nothing. */
+    void halt() {
+        synchronized (this) {
+            halting = true;
+            notifyAll();
+        }
+        work.wake();
+        Uninterrupted.join(thread);
+    }
+}

@@ -1,0 +1,66 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.DeviceStream;
+import java.util.List;
+
+/** How filled slots reach the trainer, whose thread calls {@link #await} and {@link #lend}. */
+public interface Delivery extends Lender, AutoCloseable {
+
+    /** A run starts; the ring holds nothing of an earlier one. */
+    void begin(Run run);
+
+    /**
+     * Stops reading the ring. Called when the run is cancelled and no worker fills.
+     *
+     * @param nextToTake the sequence that the trainer would take next
+     * @return the sequence that would be read next: what is ready from there on can be taken back
+     */
+    long stop(long nextToTake);
+
+    /** Whether {@link #await} will return without waiting: false if that cannot be told. */
+    boolean isReady(long sequence);
+
+    /**
+     * Waits until a batch of the run can be lent, or the loader is over.
+     *
+     * @return false if the thread was interrupted; nothing is taken
+     * @throws IllegalStateException if the wait could never end because the calling thread holds the leases that it
+     *     would wait for
+     */
+    boolean await(Run run, long n);
+
+    /**
+     * Lends a batch that was waited for.
+     *
+     * @param stream the stream that will use the batch, which is made to wait for it; null to wait here
+     * @throws NotMadeException if the batch could not be made; it is passed over
+     * @throws IllegalStateException if the loader has failed
+     */
+    Lease lend(Run run, long n, DeviceStream stream);
+
+    /**
+     * Fails if {@link #await} could never return because the calling thread holds the leases that it would wait for.
+     *
+     * @throws IllegalStateException if so
+     */
+    void checkCanTake(Run run, long n);
+
+    /** Everything that may be lent, to name the leases that are out. */
+    List<BatchHolder> holders();
+
+    /** What wakes whoever waits for the ring or the trainer to move on. */
+    SpinGate ringReader();
+
+    /** Device memory that this owns beside the ring, in bytes. */
+    long deviceBytes();
+
+    /** Wakes and ends all waiting, after a failure. */
+    void wake();
+
+    /** Ends the copy thread and waits for the copies in flight; frees nothing. Calling it again does nothing. */
+    void halt();
+
+    /** Frees device memory, streams and events. Only after {@link #halt}, when no lease is out. */
+    @Override
+    void close();
+}

@@ -1,0 +1,65 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent;
+import io.penstock.device.EventWait;
+import io.penstock.dlpack.DLDevice;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.SlabTable;
+import io.penstock.sampling.BatchPlan;
+
+/**
+ * One slot of device memory: a batch's bytes, with a copy of its plan and table, and the events that order its reuse.
+ *
+ * <pre>
+ *   FREE ──copy thread: copy enqueued, E_ready recorded──▶ READY ──trainer: take──▶ LENT
+ *     ▲                                                                              │ close: E_used recorded,
+ *     └── copy thread: the copy stream is made to wait for each E_used ── RELEASED ◀─┘        one a stream
+ * </pre>
+ *
+ * <p>A slot whose batch is closed while DLPack tensors of it are in use stays LENT until the last of them is deleted.
+ *
+ * <p>A slot whose copy could not be enqueued is POISONED: the device may or may not write to it, so it is not used
+ * again. The volatile write of the state hands everything else over.
+ */
+final class DeviceSlot {
+
+    enum State { FREE, READY, LENT, RELEASED, POISONED }
+
+    final DeviceBuffer buffer;
+    final BatchHolder holder;
+    /** Complete when the batch's bytes are there. Blocking: a trainer without a stream waits for it on its thread. */
+    final DeviceEvent ready;
+    /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
+    final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
+    int usedCount;
+    /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
+    State afterLease;
+    /** Why the batch could not be made, to be thrown at its turn; null if it was. */
+    RuntimeException failure;
+    /** The sequence in the slot; a lease of an earlier one is stale. */
+    long sequence = -1;
+
+    private volatile State state = State.FREE;
+
+    /** Allocates the slot; what it holds is closed with the rest of what was opened. */
+    DeviceSlot(Device device, SlabLayout layout, int batchSize, int index, Opened opened) {
+        buffer = opened.add(device.allocate(Math.max(1, layout.capacityBytes())), DeviceBuffer::close);
+        ready = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+        for (int i = 0; i < used.length; i++) {
+            used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
+        }
+        holder = new BatchHolder(index, new BatchPlan(batchSize), new SlabTable(layout),
+                device.hostAccessible() ? buffer.segment() : null, buffer.address(),
+                device.hostAccessible() ? DLDevice.CPU : DLDevice.cuda(device.ordinal()));
+    }
+
+    State state() {
+        return state;
+    }
+
+    void set(State next) {
+        state = next;
+    }
+}

@@ -1,0 +1,192 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.DeviceStream;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.telemetry.LoaderProbe;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Lends the host slots themselves: where the device is the host, a copy would be in vain. */
+public final class InPlaceDelivery implements Delivery {
+
+    private final SlotRing ring;
+    private final Leases leases;
+    private final LeaseTerms terms;
+    private final LoaderFailure failure;
+    private final Meanwhile help;
+    private final LoaderProbe probe;
+    private final ConsumerNotice notice = new ConsumerNotice();
+    private final ReadySlot readySlot;
+
+    public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure,
+            Meanwhile help, LateBatch late, LoaderProbe probe) {
+        this.ring = ring;
+        this.leases = leases;
+        this.terms = terms;
+        this.failure = failure;
+        this.help = help;
+        this.probe = probe;
+        this.readySlot = new ReadySlot(late);
+    }
+
+    /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
+    private final class ReadySlot extends SpinGate {
+        private final LateBatch late;
+        private HostSlot slot;
+        private long sequence;
+
+        ReadySlot(LateBatch late) {
+            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
+            this.late = late;
+        }
+
+        @Override
+        protected void waitsLong() {
+            late.tell(sequence);
+        }
+
+        @Override
+        protected boolean isOpen() {
+            return slot.isReadyWith(sequence) || failure.isOver();
+        }
+    }
+
+    @Override
+    public void begin(Run run) {
+        // The ring is all there is.
+    }
+
+    @Override
+    public long stop(long nextToTake) {
+        return nextToTake;
+    }
+
+    @Override
+    public boolean isReady(long sequence) {
+        return ring.slot(sequence).isReadyWith(sequence);
+    }
+
+    @Override
+    public boolean await(Run run, long n) {
+        checkCanTake(run, n);
+        readySlot.sequence = run.base + n;
+        readySlot.slot = ring.slot(readySlot.sequence);
+        boolean helps = true;
+        while (helps && !readySlot.isOpen()) {
+            helps = help.fillOne(run);
+        }
+        return helps || readySlot.await(true);
+    }
+
+    @Override
+    public Lease lend(Run run, long n, DeviceStream stream) {
+        long sequence = run.base + n;
+        HostSlot slot = ring.slot(sequence);
+        if (!slot.isReadyWith(sequence)) {
+            failure.check();
+        }
+        help.learn(slot.fillNanos());
+        probe.reached(sequence);
+        if (slot.failure != null) {
+            RuntimeException cause = slot.failure;
+            ring.release(sequence);
+            throw new NotMadeException(cause);
+        }
+        Lease lease = slot.holder.lend(this, terms, sequence, slot.count());
+        if (stream != null) {
+            lease.addStream(stream);
+        }
+        return lease;
+    }
+
+    @Override
+    public void checkCanTake(Run run, long n) {
+        BatchHolder holder = ring.slot(run.base + n).holder;
+        if (holder.isLentToCaller()) {
+            throw new IllegalStateException("batch " + n + " needs the slot of " + holder.lent
+                    + ", which this thread has not closed: close batches, or prefetch more (there are "
+                    + ring.size() + " slots)");
+        }
+        if (holder.isKeptByConsumers()) {
+            notice.give(n);
+        }
+    }
+
+    /** The bytes are there. */
+    @Override
+    public void makeWait(Lease lease, DeviceStream stream) {
+        // Nothing to wait for.
+    }
+
+    /** The bytes are there, and no stream of a consumer's is known here. */
+    @Override
+    public void makeConsumerWait(Lease lease, long stream) {
+        // Nothing to wait for.
+    }
+
+    /** Host memory to host memory: done at once, when the stream has come so far. */
+    @Override
+    public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
+        stream.synchronize();
+        target.segment().copyFrom(lease.holder().memory.asSlice(0, lease.open().table.usedBytes()));
+    }
+
+    /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
+    @Override
+    public void release(Lease lease) {
+        probe.closed(lease.sequence());
+        try {
+            synchronizeStreams(lease, 0);
+        } finally {
+            lease.released();
+        }
+    }
+
+    @Override
+    public void giveBack(Lease lease, boolean inDeleter) {
+        lease.holder().lent = null;
+        ring.release(lease.sequence());
+        leases.ended(inDeleter);
+    }
+
+    /** All of them, also when one has failed. */
+    private static void synchronizeStreams(Lease lease, int from) {
+        if (from < lease.streamCount()) {
+            try {
+                lease.stream(from).synchronize();
+            } finally {
+                synchronizeStreams(lease, from + 1);
+            }
+        }
+    }
+
+    @Override
+    public List<BatchHolder> holders() {
+        return Stream.of(ring.slots()).map(slot -> slot.holder).toList();
+    }
+
+    @Override
+    public SpinGate ringReader() {
+        return readySlot;
+    }
+
+    @Override
+    public long deviceBytes() {
+        return 0;
+    }
+
+    @Override
+    public void wake() {
+        readySlot.wake();
+    }
+
+    @Override
+    public void halt() {
+        // No thread of its own.
+    }
+
+    @Override
+    public void close() {
+        // No memory of its own.
+    }
+}

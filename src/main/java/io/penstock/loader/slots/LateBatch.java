@@ -1,0 +1,39 @@
+package io.penstock.loader.slots;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/**
+ * Names the worker that the trainer waits for, and where it is, when that takes long: code of users may be slow, or
+ * never return. Of the trainer's thread.
+ */
+public final class LateBatch {
+
+    private static final System.Logger LOG = System.getLogger(LateBatch.class.getName());
+
+    private final String name;
+    /** How long the trainer waits before something is said. */
+    final long patienceNanos;
+    private LongFunction<Optional<String>> makers;
+
+    public LateBatch(String name, Duration patience) {
+        this.name = name;
+        this.patienceNanos = Threads.nanos(patience);
+    }
+
+    /**
+     * Who makes the batches. Called once, before the trainer takes one.
+     *
+     * @param makers describes, for people, the thread that makes a sequence, if one does
+     */
+    public void connect(LongFunction<Optional<String>> makers) {
+        this.makers = makers;
+    }
+
+    /** Called once a wait that is longer than that. */
+    void tell(long sequence) {
+        makers.apply(sequence).ifPresent(worker -> LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited"
+                + " {1} ms for a batch of {2} and keeps waiting", name, patienceNanos / 1_000_000, worker));
+    }
+}

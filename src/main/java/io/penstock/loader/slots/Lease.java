@@ -1,0 +1,234 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.DeviceStream;
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * One lease on the batch in a slot: who took it, the streams that it is used on, and what keeps the slot from being
+ * given back: the lease itself, until it is closed, and every {@linkplain #hold hold} on it.
+ */
+public final class Lease implements AutoCloseable {
+
+    /** The most streams that one batch may be used on. */
+    public static final int MAX_STREAMS = 4;
+
+    private static final VarHandle CLOSED;
+    private static final VarHandle HOLDS;
+
+    static {
+        try {
+            CLOSED = MethodHandles.lookup().findVarHandle(Lease.class, "closed", boolean.class);
+            HOLDS = MethodHandles.lookup().findVarHandle(Lease.class, "holds", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Lender lender;
+    private final BatchHolder holder;
+    private final LeaseTerms terms;
+    private long sequence;
+    private int count;
+    /** The thread that took the batch; null if any thread may close it. */
+    private Thread taker;
+    private volatile boolean closed;
+    /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
+    private volatile int holds;
+    /** Whether this lease no longer holds; of the thread that closes. */
+    private boolean released;
+    /** Opened with the first view that is handed out. */
+    private Arena views;
+    private DeviceStream[] streams;
+    private int streamCount;
+
+    /** A lease that has not begun. */
+    public Lease(Lender lender, BatchHolder holder, LeaseTerms terms) {
+        this.lender = lender;
+        this.holder = holder;
+        this.terms = terms;
+    }
+
+    /** Begins a lease: the only one of this batch, unless leases are reused. Of the thread that takes it. */
+    public void begin(long ofSequence, int samples) {
+        sequence = ofSequence;
+        count = samples;
+        taker = terms.anyThread() ? null : Thread.currentThread();
+        released = false;
+        streamCount = 0;
+        HOLDS.set(this, 1);
+        CLOSED.setRelease(this, false);
+    }
+
+    /** The batch, for those who read it. */
+    public BatchHolder open() {
+        if (closed) {
+            throw new IllegalStateException("the batch is closed");
+        }
+        return holder;
+    }
+
+    /** How many samples the batch has. */
+    public int count() {
+        open();
+        return count;
+    }
+
+    public boolean isReused() {
+        return terms.reused();
+    }
+
+    /**
+     * Says that work on a stream reads the batch. The stream is made to wait for the batch's bytes; what is enqueued
+     * there up to {@link #close} ends before the slot is reused.
+     *
+     * @param stream a stream of the loader's device
+     * @throws IllegalArgumentException if it is another device's
+     * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
+     */
+    public void usedOn(DeviceStream stream) {
+        open();
+        for (int i = 0; i < streamCount; i++) {
+            if (streams[i] == stream) {
+                return;
+            }
+        }
+        boolean known = isUsedOnStreamWith(stream.handle());
+        if (streamCount == MAX_STREAMS && !known) {
+            throw new IllegalStateException("batch " + holder.plan.number() + " is used on too many streams, expected at"
+                    + " most " + MAX_STREAMS);
+        }
+        lender.makeWait(this, stream);
+        if (!known) {
+            addStream(stream);
+        }
+    }
+
+    /** Whether another view of a stream is there: to wait again does no harm, to be recorded twice is in vain. */
+    private boolean isUsedOnStreamWith(long handle) {
+        for (int i = 0; i < streamCount; i++) {
+            if (streams[i].handle() == handle) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds a stream that waits for the bytes already. */
+    void addStream(DeviceStream stream) {
+        if (streams == null) {
+            streams = new DeviceStream[MAX_STREAMS];
+        }
+        streams[streamCount++] = stream;
+    }
+
+    /**
+     * Closes the lease and gives the slot back, at once or, if DLPack tensors of the batch are out, when the last of
+     * them is deleted. Calling it again does nothing.
+     *
+     * @throws WrongThreadException if the batch belongs to another thread; it stays open
+     * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if
+     *     another thread is inside a native call with one of its tensors; it stays open
+     * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error;
+     *     the batch is closed, and the loader has failed
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        checkThread();
+        if (!CLOSED.compareAndSet(this, false, true)) {
+            return;
+        }
+        try {
+            if (views != null) {
+                views.close();
+            }
+            lender.release(this);
+        } catch (RuntimeException | Error e) {
+            closed = released;
+            throw e;
+        }
+    }
+
+    /** Called by the lender, on the thread that closes, when this lease no longer holds the slot. */
+    public void released() {
+        released = true;
+        letGo(false);
+    }
+
+    /** Keeps the slot from being given back. */
+    public void hold() {
+        int held = holds;
+        while (held > 0 && !HOLDS.compareAndSet(this, held, held + 1)) {
+            held = holds;
+        }
+        if (held == 0) {
+            throw new IllegalStateException("the batch is closed");
+        }
+        if (closed) {
+            letGo(false);
+            throw new IllegalStateException("the batch is closed");
+        }
+    }
+
+    /** One hold less: whoever gives up the last one gives the slot back. */
+    public void letGo(boolean inDeleter) {
+        if ((int) HOLDS.getAndAdd(this, -1) == 1) {
+            lender.giveBack(this, inDeleter);
+        }
+    }
+
+    public BatchHolder holder() {
+        return holder;
+    }
+
+    public Lender lender() {
+        return lender;
+    }
+
+    public long sequence() {
+        return sequence;
+    }
+
+    public int streamCount() {
+        return streamCount;
+    }
+
+    DeviceStream stream(int i) {
+        return streams[i];
+    }
+
+    /** Whether the calling thread took the batch and is the one to close it. */
+    boolean belongsToCaller() {
+        return !closed && taker == Thread.currentThread();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Fails if the CPU can read the batch and another thread has it. */
+    public void checkThread() {
+        if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
+            throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
+                    + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
+        }
+    }
+
+    /** What ends the life of every view that was handed out, whatever happens to the slot. */
+    public Arena views() {
+        if (views == null) {
+            views = terms.anyThread() ? Arena.ofShared() : Arena.ofConfined();
+        }
+        return views;
+    }
+
+    /** Works at any time, as messages about forgotten batches need it to. */
+    @Override
+    public String toString() {
+        return holds == 0 ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
+    }
+}

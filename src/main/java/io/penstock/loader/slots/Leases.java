@@ -1,0 +1,112 @@
+package io.penstock.loader.slots;
+
+import io.penstock.dlpack.DLPackCapsule;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Counts the leases of a loader, and the workers that a closed loader has left to themselves, and frees what they stand
+ * on after the last of them: at the loader's end, or later by whoever ends what outlives it.
+ */
+public final class Leases {
+
+    private static final System.Logger LOG = System.getLogger(Leases.class.getName());
+    /** Added to the number of leases that are out when the loader is closed. */
+    private static final int CLOSING = 1 << 30;
+
+    private final String name;
+    private final LoaderFailure failure;
+    private final AtomicInteger leases = new AtomicInteger();
+    private final Runnable freeing;
+
+    /**
+     * For one loader.
+     *
+     * @param freeing frees all that leases stand on
+     */
+    public Leases(String name, LoaderFailure failure, Runnable freeing) {
+        this.name = name;
+        this.failure = failure;
+        this.freeing = freeing;
+    }
+
+    /**
+     * Counts a lease before it is there, so that a close beside the call that takes it frees nothing under it; none is
+     * begun once that close has looked.
+     */
+    public void begin() {
+        if (leases.getAndUpdate(n -> n < CLOSING ? n + 1 : n) >= CLOSING) {
+            throw new IllegalStateException("the loader is closed");
+        }
+    }
+
+    /**
+     * One lease is over, and its slot free.
+     *
+     * @param inDeleter whether the caller is native code, in the deleter of a DLPack tensor: then this must not block
+     */
+    public void ended(boolean inDeleter) {
+        if (leases.decrementAndGet() == CLOSING) {
+            if (inDeleter) {
+                Thread.ofPlatform().name(name + "-free").daemon(false).start(this::freeLate);
+            } else {
+                Threads.runOnPlatformThread(this::free);
+            }
+        }
+    }
+
+    /**
+     * Begins no more leases, ends those that the calling thread forgot, names all that are out, and frees everything
+     * if none is. Adds what has gone wrong in closing to the failure, if there is one; throws it otherwise.
+     */
+    public void close(Closing closing, List<BatchHolder> holders) {
+        for (BatchHolder holder : holders) {
+            closing.step(() -> closeForgotten(holder.lent));
+        }
+        if (leases.addAndGet(CLOSING) == CLOSING) {
+            closing.step(this::free);
+        }
+        end(closing);
+    }
+
+    private void closeForgotten(Lease batch) {
+        if (batch == null) {
+            return;
+        }
+        if (batch.isClosed()) {                         // or is being closed by another thread
+            if (DLPackCapsule.live() > 0) {
+                LOG.log(System.Logger.Level.INFO, "{0}: DLPack tensors of {1} are still in use; its memory is kept"
+                        + " until they are deleted", name, batch);
+            }
+            return;
+        }
+        boolean ours = batch.belongsToCaller();
+        LOG.log(System.Logger.Level.WARNING, "{0}: {1} was not closed before its loader{2}", name, batch,
+                ours ? "" : "; its memory is kept until it is closed");
+        if (ours) {
+            batch.close();
+        }
+    }
+
+    /** On behalf of native code, or of a worker, that cannot be told of an error. */
+    private void freeLate() {
+        try {
+            free();
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.ERROR, name + ": cannot free memory that was kept after the loader closed", e);
+        }
+    }
+
+    private void free() {
+        end(new Closing().step(freeing));
+    }
+
+    /** After a failure, the device repeats it at every call: all that is one error. */
+    private void end(Closing closing) {
+        if (!failure.isSet()) {
+            closing.end();
+        } else if (closing.error() != null) {
+            failure.add(closing.error());
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.penstock.loader.slots;
+
+/** A batch that could not be made is passed over at its turn; the cause is what its maker threw. */
+public final class NotMadeException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    NotMadeException(RuntimeException cause) {
+        super(null, cause, false, false);
+    }
+
+    /** What the batch's maker threw. */
+    public RuntimeException reason() {
+        return (RuntimeException) getCause();
+    }
+}

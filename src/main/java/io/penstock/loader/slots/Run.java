@@ -1,0 +1,63 @@
+package io.penstock.loader.slots;
+
+import io.penstock.os.CacheLine;
+import io.penstock.telemetry.EpochBounds;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * A stretch of batches delivered one after another, from a start position until it ends or the loader is moved
+ * elsewhere. Batch {@code n} of the run has the sequence number {@code base + n}.
+ */
+public abstract class Run implements EpochBounds {
+
+    public final long base;
+
+    /** Written by the workers for every batch, while the trainer reads the fields above. */
+    private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
+    private volatile boolean cancelled;
+
+    /**
+     * A run of which nothing is claimed yet.
+     *
+     * @param base the sequence number of its first batch
+     */
+    protected Run(long base) {
+        this.base = base;
+    }
+
+    /** Whether the run has a batch of that number. Called by any thread. */
+    public abstract boolean has(long number);
+
+    /** The sequence that is claimed next, if the run has one; others may claim it meanwhile. */
+    public long nextToClaim() {
+        return base + claimed.get(CacheLine.MIDDLE);
+    }
+
+    /** Whether there is a batch of a sequence to be claimed. */
+    public boolean isOpenAt(long sequence) {
+        return !cancelled && has(sequence - base);
+    }
+
+    /** Claims the sequence that was next to be claimed, unless somebody else has, or the run has none. */
+    public boolean claim(long sequence) {
+        long n = sequence - base;
+        return isOpenAt(sequence) && claimed.compareAndSet(CacheLine.MIDDLE, n, n + 1);
+    }
+
+    /** Claims the next sequence for the caller to fill; -1 if none is left. */
+    public long claim() {
+        if (cancelled) {
+            return -1;
+        }
+        long n = claimed.getAndIncrement(CacheLine.MIDDLE);
+        return has(n) ? base + n : -1;
+    }
+
+    public void cancel() {
+        cancelled = true;
+    }
+
+    public boolean isCancelled() {
+        return cancelled;
+    }
+}

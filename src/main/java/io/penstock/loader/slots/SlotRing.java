@@ -1,0 +1,108 @@
+package io.penstock.loader.slots;
+
+import io.penstock.device.Device;
+import io.penstock.device.PinnedBuffer;
+import io.penstock.memory.SlabLayout;
+import io.penstock.telemetry.SlotLevels;
+
+/**
+ * The ring of host slots, and who is to be told when a slot changes hands: the reader when one is published, the
+ * workers when one is released.
+ */
+public final class SlotRing implements SlotLevels, AutoCloseable {
+
+    private final HostSlot[] slots;
+    private final Opened opened = new Opened();
+    private SpinGate reader;
+    private SpinGate[] writers = {};
+
+    public SlotRing(Device device, SlabLayout layout, int batchSize, int count) {
+        slots = new HostSlot[count];
+        try {
+            for (int i = 0; i < count; i++) {
+                long bytes = Math.max(1, layout.capacityBytes());
+                PinnedBuffer buffer = opened.add(device.allocatePinned(bytes), PinnedBuffer::close);
+                slots[i] = new HostSlot(buffer, layout, batchSize, i);
+            }
+        } catch (Throwable t) {
+            opened.closeAfter(t);
+            throw t;
+        }
+    }
+
+    /** Names those who wait. Called once, before any thread starts. */
+    public void connect(SpinGate reader, SpinGate[] writers) {
+        this.reader = reader;
+        this.writers = writers;
+    }
+
+    @Override
+    public int size() {
+        return slots.length;
+    }
+
+    public HostSlot slot(long sequence) {
+        return slots[(int) (sequence % slots.length)];
+    }
+
+    /** The slots in no order that matters. */
+    HostSlot[] slots() {
+        return slots;
+    }
+
+    @Override
+    public int madeFrom(long sequence) {
+        int made = 0;
+        for (long s = sequence; s < sequence + slots.length; s++) {
+            made += slot(s).isMadeWith(s) ? 1 : 0;
+        }
+        return made;
+    }
+
+    @Override
+    public int empty() {
+        int empty = 0;
+        for (HostSlot slot : slots) {
+            empty += slot.isEmpty() ? 1 : 0;
+        }
+        return empty;
+    }
+
+    @Override
+    public boolean isMadeWith(long sequence) {
+        return slot(sequence).isMadeWith(sequence);
+    }
+
+    /** The worker's last step: the batch is whole. */
+    public void publish(long sequence) {
+        slot(sequence).setReadyWith(sequence);
+        reader.wake();
+    }
+
+    /** The reader's last step: nobody reads the slot any more. */
+    void release(long sequence) {
+        slot(sequence).setFreeFor(sequence + slots.length);
+        wakeWriters();
+    }
+
+    /** Lets the workers look again: a slot is free, or the loader has failed. */
+    public void wakeWriters() {
+        for (SpinGate writer : writers) {
+            writer.wake();
+        }
+    }
+
+    /** Takes back what was published from a sequence on and not read. Only while no worker fills. */
+    public void unpublishFrom(long sequence) {
+        for (long s = sequence; s < sequence + slots.length; s++) {
+            if (slot(s).isReadyWith(s)) {
+                slot(s).setFreeFor(s);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

@@ -1,0 +1,128 @@
+package io.penstock.loader.slots;
+
+import io.penstock.os.CacheLine;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Where one thread waits until a condition holds that other threads make true.
+ *
+ * <p><b>Assumptions.</b> One thread waits at a time. {@link #isOpen} reads volatile state. Whoever changes that state
+ * so that the gate may open calls {@link #wake} afterwards.
+ *
+ * <p><b>Guarantees.</b> No wake-up is lost: the waiter announces itself, then looks again, then parks; the waker
+ * writes, then looks for a waiter. A waker pays for a system call only when the waiter is parked. A wait that ends soon
+ * costs neither side one: the waiter spins for some microseconds first, unless there is only one processor.
+ */
+public abstract class SpinGate {
+
+    /**
+     * For the trainer's thread: a wake-up from parking takes some 50 microseconds, in which the workers would fill all
+     * slots and stop.
+     */
+    public static final long TRAINER_AWAKE_NANOS = 50_000;
+    /** For threads of the loader: when they wait, the trainer is slower, as it should be, and there is no hurry. */
+    public static final long WORKER_AWAKE_NANOS = 5_000;
+
+    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 128 : 0;
+
+    /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
+    private final long awakeNanos;
+    /** From which wait on {@link #waitsLong} is called. */
+    private final long patienceNanos;
+    /** The waiter, while it is parked. Wakers look at it for every batch. */
+    private final AtomicReferenceArray<Thread> parked = new AtomicReferenceArray<>(CacheLine.SLOTS);
+
+    protected SpinGate(long awakeNanos) {
+        this(awakeNanos, Long.MAX_VALUE);
+    }
+
+    protected SpinGate(long awakeNanos, long patienceNanos) {
+        this.awakeNanos = awakeNanos;
+        this.patienceNanos = patienceNanos;
+    }
+
+    /** Whether the condition holds. Called often, by the waiting thread. */
+    protected abstract boolean isOpen();
+
+    /** Called once a wait that takes longer than the gate's patience, by the waiting thread. */
+    protected void waitsLong() {
+    }
+
+    /**
+     * Waits until the gate is open. An interrupt ends the wait if the caller says so; otherwise waiting goes on. Either
+     * way it is set when this returns.
+     *
+     * @return whether the gate is open; false only after an interrupt
+     */
+    public final boolean await(boolean interruptible) {
+        for (int i = 0; i < SPINS; i++) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        long begin = System.nanoTime();
+        while (System.nanoTime() - begin < awakeNanos) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.yield();
+        }
+        return park(interruptible, Long.MAX_VALUE);
+    }
+
+    /** As {@link #await(boolean)} without interrupts, but returns after a time at the latest. */
+    public final boolean awaitNanos(long nanos) {
+        for (int i = 0; i < SPINS / 4; i++) {
+            if (isOpen()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return park(false, nanos);
+    }
+
+    private boolean park(boolean interruptible, long nanos) {
+        parked.set(CacheLine.MIDDLE, Thread.currentThread());
+        boolean interrupted = false;
+        long patience = nanos == Long.MAX_VALUE ? patienceNanos : Long.MAX_VALUE;
+        long begin = patience == Long.MAX_VALUE ? 0 : System.nanoTime();
+        try {
+            while (!isOpen()) {
+                if (Thread.interrupted()) {             // a thread with the flag set would not park
+                    interrupted = true;
+                    if (interruptible) {
+                        return false;
+                    }
+                }
+                if (patience != Long.MAX_VALUE) {
+                    LockSupport.parkNanos(this, patience);
+                    if (System.nanoTime() - begin >= patience && !isOpen()) {
+                        patience = Long.MAX_VALUE;
+                        waitsLong();
+                    }
+                } else if (nanos == Long.MAX_VALUE) {
+                    LockSupport.park(this);
+                } else {
+                    LockSupport.parkNanos(this, nanos);
+                    return isOpen();
+                }
+            }
+            return true;
+        } finally {
+            parked.set(CacheLine.MIDDLE, null);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Lets the waiter look again. The state it waits for must have been written by a volatile write before. */
+    public final void wake() {
+        Thread waiter = parked.get(CacheLine.MIDDLE);
+        if (waiter != null) {
+            LockSupport.unpark(waiter);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package io.penstock.loader.workers;
+
+import io.penstock.loader.slots.HostSlot;
+import io.penstock.loader.slots.LoaderFailure;
+import io.penstock.loader.slots.Run;
+import io.penstock.loader.slots.SlotRing;
+import io.penstock.loader.slots.SpinGate;
+import io.penstock.telemetry.Filling;
+import io.penstock.telemetry.LoaderProbe;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Fills slots: waits until the slot of the next sequence is free, claims it, has the batch made, publishes. All that
+ * one worker needs is its own, so that workers share nothing but the ring.
+ */
+public final class Worker implements AutoCloseable {
+
+    /** No time that the clock says. */
+    private static final long NOT_FILLED = Long.MIN_VALUE;
+    private static final long NOTHING = Filling.NOTHING;
+
+    private final SlotRing ring;
+    private final BatchMaker maker;
+    private final LoaderFailure failure;
+    private final LoaderProbe probe;
+    private final LongSupplier nanoTime;
+    private final boolean claimsLate;
+    /** The sequence that it is at. */
+    private final AtomicLong at = new AtomicLong(NOTHING);
+    private final FreeSlot freeSlot = new FreeSlot();
+    /** What the probe is told of the batch at hand. */
+    private final Filling told;
+    /** Whether the last claim had to wait for its slot. */
+    private boolean waited;
+    /** Where this worker stands back for the trainer's thread; null if it never does. */
+    private final Standby standby;
+
+    /**
+     * For one thread.
+     *
+     * @param number the thread's number
+     * @param maker makes its batches; closed with the worker
+     * @param claimsLate whether a batch is claimed only when its slot is free: beside a trainer's thread that helps
+     */
+    public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
+            LongSupplier nanoTime, boolean claimsLate, Standby standby) {
+        this.told = new Filling(number);
+        this.ring = ring;
+        this.maker = maker;
+        this.failure = failure;
+        this.probe = probe;
+        this.nanoTime = nanoTime;
+        this.claimsLate = claimsLate;
+        this.standby = standby;
+    }
+
+    /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
+    private final class FreeSlot extends SpinGate {
+        private Run run;
+        /** The sequence that this worker has claimed; {@link #NOTHING} for the one that nobody has. */
+        private long claimed;
+
+        FreeSlot() {
+            super(WORKER_AWAKE_NANOS);
+        }
+
+        void await(Run ofRun, long forClaimed) {
+            run = ofRun;
+            claimed = forClaimed;
+            await(false);
+        }
+
+        @Override
+        protected boolean isOpen() {
+            long sequence = claimed == NOTHING ? run.nextToClaim() : claimed;
+            return ring.slot(sequence).isFreeFor(sequence) || claimed == NOTHING && !run.isOpenAt(sequence)
+                    || run.isCancelled() || failure.isOver();
+        }
+    }
+
+    /** What a released slot wakes. */
+    public SpinGate gate() {
+        return freeSlot;
+    }
+
+    /** Whether it is at a sequence now. May be called by any thread. */
+    boolean fills(long sequence) {
+        return at.getOpaque() == sequence;
+    }
+
+    /** Ends what it is at with the sample that it is at, and lets it look again if it waits: its run is cancelled. */
+    public void wake() {
+        maker.stop();
+        freeSlot.wake();
+        if (standby != null) {
+            standby.wake();
+        }
+    }
+
+    /** Forgets that it was told to stop: another run begins. */
+    void goOn() {
+        maker.goOn();
+    }
+
+    /** Works on a run until nothing is left of it. */
+    void work(Run run) {
+        long now = fillNext(run, nanoTime.getAsLong());
+        while (now != NOT_FILLED) {
+            if (standby != null) {
+                now = standby.standBack(run, now);
+            }
+            now = fillNext(run, now);
+        }
+    }
+
+    /**
+     * Fills the next batch of a run.
+     *
+     * @param begin what the clock says
+     * @return what the clock says at the end, or {@link #NOT_FILLED} if nothing is left, or will be
+     */
+    public long fillNext(Run run, long begin) {
+        waited = false;
+        long sequence = claimsLate ? claimFree(run, begin) : claimAndWait(run, begin);
+        if (sequence != NOTHING) {
+            return fill(sequence, begin, waited ? nanoTime.getAsLong() : begin);
+        }
+        if (waited) {
+            told.sequence = NOTHING;
+            probe.claimed(told);
+        }
+        return NOT_FILLED;
+    }
+
+    /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
+    private long claimAndWait(Run run, long now) {
+        long sequence = run.claim();
+        if (sequence == NOTHING) {
+            return NOTHING;
+        }
+        maker.claimed(sequence, now);
+        if (!ring.slot(sequence).isFreeFor(sequence)) {
+            await(run, sequence);
+        }
+        return ring.slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;
+    }
+
+    /**
+     * Beside a trainer's thread that helps: a batch is claimed when its slot is free and not before, so that one which
+     * is claimed is one that a thread works at. Else the trainer's thread would fill all others and wait for the one
+     * whose worker sleeps, lap after lap.
+     */
+    private long claimFree(Run run, long now) {
+        for (long next = run.nextToClaim(); run.isOpenAt(next) && !failure.isOver(); next = run.nextToClaim()) {
+            if (!ring.slot(next).isFreeFor(next)) {
+                await(run, NOTHING);
+            } else if (run.claim(next)) {
+                maker.claimed(next, now);
+                return next;
+            }
+        }
+        return NOTHING;
+    }
+
+    /**
+     * Fills the slot of a sequence that this thread has claimed while it waits for another.
+     *
+     * @return what it took, in nanoseconds
+     */
+    long help(long sequence) {
+        long now = nanoTime.getAsLong();
+        maker.claimed(sequence, now);
+        return fill(sequence, now, now) - now;
+    }
+
+    private void await(Run run, long claimed) {
+        probe.awaitsSlot(told.worker);
+        freeSlot.await(run, claimed);
+        waited = true;
+    }
+
+    /**
+     * Fills the slot of a sequence that is claimed. Reads the clock as seldom as it can: a narrow batch is made in a
+     * few microseconds.
+     *
+     * @param begin when the wait for the slot began
+     * @param free when it was free: what the clock says
+     * @return what the clock says at the end
+     */
+    private long fill(long sequence, long begin, long free) {
+        HostSlot slot = ring.slot(sequence);
+        at.setOpaque(sequence);
+        told.sequence = sequence;
+        told.claimedAt = begin;
+        told.slotAt = free;
+        told.plannedAt = free;
+        probe.claimed(told);
+        if (slot.failure != null) {
+            slot.failure = null;
+        }
+        try {
+            maker.make(sequence, slot, told);
+        } catch (RuntimeException e) {
+            slot.failure = e;
+        }
+        at.setOpaque(NOTHING);
+        long end = nanoTime.getAsLong();
+        slot.setFilled(slot.plan.count(), end - free);
+        told.madeAt = end;
+        told.samples = slot.plan.count();
+        told.bytes = slot.slab.table().usedBytes();
+        probe.filled(told);
+        ring.publish(sequence);
+        return end;
+    }
+
+    @Override
+    public void close() {
+        maker.close();
+    }
+}

@@ -1,0 +1,215 @@
+package io.penstock.loader.workers;
+
+import io.penstock.loader.slots.Closing;
+import io.penstock.loader.slots.Leases;
+import io.penstock.loader.slots.Run;
+import io.penstock.loader.slots.Threads;
+import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The worker threads of a loader: started once, kept through epochs and moves, each working on the run at hand.
+ *
+ * <p>Workers run code of users, which may take long or never return. A thread is interrupted only while it works on a
+ * run that is over, and forgets the interrupt before the next one. A thread that does not end in spite of it is
+ * <em>abandoned</em> when the pool is closed: it holds the loader's memory as a lease does, until it ends.
+ *
+ * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
+ */
+public final class WorkerPool implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(WorkerPool.class.getName());
+
+    private final String name;
+    private final Duration patience;
+    private final Leases leases;
+    private final List<Member> members = new ArrayList<>();
+    private Run run;
+    private int working;
+    private boolean closed;
+
+    /** A worker and its thread. Guarded by the pool's monitor. */
+    private static final class Member {
+        private final Worker worker;
+        private Thread thread;
+        private boolean works;
+        private boolean abandoned;
+
+        Member(Worker worker) {
+            this.worker = worker;
+        }
+    }
+
+    /**
+     * Starts a thread a worker. They are daemons: a loader that was forgotten does not keep the JVM alive.
+     *
+     * @param patience how long to wait for a worker that does not end
+     * @param leases counts workers that are abandoned
+     * @param onDeath told of an error that ends a thread outside of any batch
+     * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
+     */
+    public WorkerPool(String name, List<Worker> workers, Duration patience, Leases leases,
+            Consumer<Throwable> onDeath) {
+        this.name = name;
+        this.patience = patience;
+        this.leases = leases;
+        try {
+            for (int w = 0; w < workers.size(); w++) {
+                var member = new Member(workers.get(w));
+                Thread thread = Thread.ofPlatform().name(name + "-worker-" + w).daemon()
+                        .uncaughtExceptionHandler((_, error) -> onDeath.accept(error))
+                        .unstarted(() -> serve(member));
+                ThreadStart.start(thread, "worker " + (w + 1) + " of " + workers.size());
+                member.thread = thread;
+                members.add(member);
+            }
+        } catch (Throwable t) {
+            close();
+            throw t;
+        }
+    }
+
+    private void serve(Member member) {
+        for (Run next = join(member, null); next != null; next = join(member, next)) {
+            try {
+                member.worker.work(next);
+            } finally {
+                leave(member);
+            }
+        }
+    }
+
+    /** Waits for a run other than the one before; null once the pool is closed. */
+    private synchronized Run join(Member member, Run before) {
+        while (run == before && !closed) {
+            Uninterrupted.await(this);                  // an interrupt is meant for the run before
+        }
+        if (closed) {
+            return null;
+        }
+        Thread.interrupted();
+        member.worker.goOn();
+        member.works = true;
+        working++;
+        return run;
+    }
+
+    private synchronized void leave(Member member) {
+        member.works = false;
+        working--;
+        notifyAll();
+        if (member.abandoned) {
+            LOG.log(System.Logger.Level.INFO, "{0}: {1} has ended now", name, member.thread.getName());
+            leases.ended(true);
+        }
+    }
+
+    public synchronized void begin(Run next) {
+        run = next;
+        notifyAll();
+    }
+
+    /**
+     * Cancels the run and waits until no worker works on it. Each ends with the sample that it is at. One that takes
+     * longer than the pool's patience is interrupted.
+     *
+     * @throws IllegalStateException if a worker does not end in spite of it: the run cannot be left
+     */
+    public synchronized void stop() {
+        cancel();
+        if (awaitIdle()) {
+            return;
+        }
+        interrupt();
+        if (!awaitIdle()) {
+            throw new IllegalStateException("cannot move the loader: " + String.join(", ", working().map(
+                    member -> describe(member) + " has not ended " + 2 * patience.toMillis()
+                            + " ms after its run ended").toList()));
+        }
+    }
+
+    private void cancel() {
+        if (run != null) {
+            run.cancel();
+        }
+        members.forEach(member -> member.worker.wake());
+    }
+
+    private Stream<Member> working() {
+        return members.stream().filter(member -> member.works);
+    }
+
+    private void interrupt() {
+        working().forEach(member -> member.thread.interrupt());
+    }
+
+    private static String describe(Member member) {
+        return member.thread.getName() + ", now at " + place(member.thread) + ",";
+    }
+
+    /** Where a thread is: the innermost call that is not the JDK's. */
+    private static String place(Thread thread) {
+        StackTraceElement[] frames = thread.getStackTrace();
+        return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
+                .findFirst().map(StackTraceElement::toString)
+                .orElse(frames.length == 0 ? "its end" : frames[0].toString());
+    }
+
+    /** Waits until no worker works; false if that takes too long. An interrupt of the caller waits too. */
+    private boolean awaitIdle() {
+        boolean interrupted = false;
+        long begin = System.nanoTime();
+        long left = Threads.nanos(patience);
+        while (working > 0 && left > 0) {
+            interrupted |= Uninterrupted.await(this, Math.ceilDiv(left, 1_000_000));
+            left = Threads.nanos(patience) - (System.nanoTime() - begin);
+        }
+        Uninterrupted.restore(interrupted);
+        return working == 0;
+    }
+
+    /** What the worker does that fills a sequence, for people. */
+    public synchronized Optional<String> describe(long sequence) {
+        return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe)
+                .findFirst();
+    }
+
+    /** Interrupts the workers, ends the threads and waits for them, but for those that do not end: it abandons them. */
+    @Override
+    public void close() {
+        List<Member> ended = new ArrayList<>();
+        synchronized (this) {
+            cancel();
+            if (!closed) {
+                interrupt();
+                awaitIdle();
+            }
+            closed = true;
+            notifyAll();
+            for (Member member : members) {
+                if (!member.works) {
+                    ended.add(member);
+                } else if (!member.abandoned) {
+                    abandon(member);
+                }
+            }
+        }
+        Uninterrupted.join(ended.stream().map(member -> member.thread).toList());
+        var closing = new Closing();
+        ended.forEach(member -> closing.step(member.worker::close));
+        closing.end();
+    }
+
+    private void abandon(Member member) {
+        member.abandoned = true;
+        leases.begin();
+        LOG.log(System.Logger.Level.WARNING, "{0}: {1} has not ended {2} ms after the loader was closed; its thread and"
+                + " the loader''s memory are kept until it does", name, describe(member), patience.toMillis());
+    }
+}

@@ -1,0 +1,19 @@
+package io.penstock.memory;
+
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** Layouts of numbers in files: little-endian, at any address. */
+public final class LittleEndian {
+
+    /** A 16-bit number. */
+    public static final ValueLayout.OfShort I16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    /** A 32-bit number. */
+    public static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    /** A 64-bit number. */
+    public static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private LittleEndian() {
+    }
+}

@@ -1,0 +1,102 @@
+package io.penstock.os;
+
+import java.util.List;
+
+/**
+ * Waiting that an interrupt does not end. The interrupt is remembered while the wait goes on, and set again when it is
+ * over:
+ *
+ * <pre>{@code
+ * boolean interrupted = false;
+ * while (!done) {                                     // with the monitor held
+ *     interrupted |= Uninterrupted.await(monitor);
+ * }
+ * Uninterrupted.restore(interrupted);
+ * }</pre>
+ */
+public final class Uninterrupted {
+
+    private static final Runnable NOTHING = () -> { };
+
+    private Uninterrupted() {
+    }
+
+    /**
+     * Waits once on a monitor that the caller holds.
+     *
+     * @param monitor what is notified when it is time to look again
+     * @return whether an interrupt ended the wait; it is then no longer set
+     */
+    public static boolean await(Object monitor) {
+        return await(monitor, 0);
+    }
+
+    /**
+     * Waits once on a monitor that the caller holds, for a time at most.
+     *
+     * @param monitor what is notified when it is time to look again
+     * @param millis the time; 0 for ever
+     * @return whether an interrupt ended the wait; it is then no longer set
+     */
+    @SuppressWarnings("WaitNotInLoop") // the caller looks again, as after any other wait
+    public static boolean await(Object monitor, long millis) {
+        try {
+            monitor.wait(millis);
+            return false;
+        } catch (InterruptedException _) {
+            return true;
+        }
+    }
+
+    /**
+     * Sets the calling thread's interrupt again after a wait.
+     *
+     * @param interrupted whether there was one
+     */
+    public static void restore(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Waits until a thread has ended.
+     *
+     * @param thread the thread, which was started
+     */
+    public static void join(Thread thread) {
+        join(List.of(thread));
+    }
+
+    /**
+     * Waits until threads have ended.
+     *
+     * @param threads the threads; one that was not started counts as ended
+     */
+    public static void join(List<Thread> threads) {
+        join(threads, NOTHING);
+    }
+
+    /**
+     * Waits until threads have ended.
+     *
+     * @param threads the threads; one that was not started counts as ended
+     * @param onInterrupt called at each interrupt of the caller: may make the threads end sooner
+     * @return whether there was an interrupt, which is set again
+     */
+    public static boolean join(List<Thread> threads, Runnable onInterrupt) {
+        boolean interrupted = false;
+        for (Thread thread : threads) {
+            while (thread.isAlive()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException _) {
+                    interrupted = true;
+                    onInterrupt.run();
+                }
+            }
+        }
+        restore(interrupted);
+        return interrupted;
+    }
+}

@@ -1,0 +1,212 @@
+package io.penstock.telemetry;
+
+import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
+
+import io.penstock.os.CacheLine;
+import io.penstock.telemetry.BatchAccount.Taking;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The accounts of the latest batches, in tables that are allocated once: a batch has a row in
+ * each of three, written by the worker that makes the batch, the copy thread, and the thread that takes and closes it.
+ *
+ * <p>While steps take less than {@value #QUICK_NANOS} ns, an account of each would cost some percent of them: then only
+ * {@value #BURST} batches in a row of each {@value #PERIOD} have one, which keeps neighbours together.
+ */
+public final class Accounts {
+
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final int PROBE_ROUNDS = 8;
+    static final long QUICK_NANOS = 20_000;
+    private static final long MOST_PACE_NANOS = 8 * QUICK_NANOS;
+    /** The pace is a mean over the latest steps, to the power of two, or so. */
+    private static final int PACE_SHIFT = 6;
+    static final int PERIOD = 512;
+    static final int BURST = 32;
+
+    private final MakingTable making = new MakingTable();
+    /** Null if batches are lent where they are made. */
+    private final CopyingTable copying;
+    private final TakingTable taking = new TakingTable();
+
+    /** Of the thread that takes batches, which writes them for every batch: on a cache line of their own. */
+    private final long[] taker = new long[CacheLine.SLOTS];
+    private static final int NEWEST = CacheLine.MIDDLE;
+    private static final int LAST_KEPT = CacheLine.MIDDLE + 1;
+    private static final int LAST_REQUESTED = CacheLine.MIDDLE + 2;
+    /** What a step takes of late, in nanoseconds. */
+    private static final int PACE = CacheLine.MIDDLE + 3;
+    /** Read for every batch by all, and seldom written: whether steps are quick. */
+    private final long[] quick = new long[CacheLine.SLOTS];
+
+    /**
+     * For one loader.
+     *
+     * @param copies whether batches are copied
+     */
+    Accounts(boolean copies) {
+        copying = copies ? new CopyingTable() : null;
+        taker[NEWEST] = NOT_MEASURED;
+        taker[LAST_KEPT] = NOT_MEASURED;
+        taker[PACE] = MOST_PACE_NANOS;
+    }
+
+    private boolean isQuick() {
+        return (long) ELEMENT.getOpaque(quick, CacheLine.MIDDLE) != 0;
+    }
+
+    /** Whether a batch has an account. Whoever asks about a batch while the pace changes may hear different things. */
+    boolean keeps(long sequence) {
+        return !isQuick() || sequence % PERIOD < BURST;
+    }
+
+    /** Where the rows of a batch are. */
+    private int index(long sequence) {
+        long kept = isQuick() ? sequence / PERIOD * BURST + sequence % PERIOD : sequence;
+        return (int) (kept & (AccountTable.ROWS - 1));
+    }
+
+    /** A worker has made a batch. */
+    void made(Filling batch) {
+        making.write(index(batch.sequence), batch);
+    }
+
+    /** The copy thread has enqueued a copy. */
+    void submitted(long sequence, long beginAt, long endAt) {
+        copying.submitted(index(sequence), sequence, beginAt, endAt);
+    }
+
+    /** The copy thread has seen a copy done. */
+    void arrived(long sequence, long at) {
+        copying.arrived(index(sequence), sequence, at);
+    }
+
+    // ---- the trainer's thread
+
+    /**
+     * A batch was taken.
+     *
+     * @param ready how many stood made when it was asked for; {@link BatchAccount#NOT_MEASURED} if nobody looked
+     * @param free how many slots had nothing in them
+     */
+    void taken(long sequence, long requestedAt, long takenAt, int ready, int free) {
+        taking.taken(index(sequence), sequence, requestedAt, takenAt, ready, free);
+        ELEMENT.setRelease(taker, NEWEST, sequence);
+        if (sequence == taker[LAST_KEPT] + 1) {
+            pace(requestedAt - taker[LAST_REQUESTED]);
+        }
+        taker[LAST_KEPT] = sequence;
+        taker[LAST_REQUESTED] = requestedAt;
+    }
+
+    /** A batch was taken that has no account. */
+    void passed(long sequence, long waitNanos) {
+        ELEMENT.setRelease(taker, NEWEST, sequence);
+        pace(waitNanos);
+    }
+
+    /** One slow step among many quick ones changes nothing. */
+    private void pace(long nanos) {
+        long pace = taker[PACE];
+        pace += Math.min(nanos, MOST_PACE_NANOS) - pace >> PACE_SHIFT;
+        taker[PACE] = pace;
+        boolean isQuick = isQuick();
+        if (isQuick ? pace > 2 * QUICK_NANOS : pace < QUICK_NANOS) {
+            ELEMENT.setOpaque(quick, CacheLine.MIDDLE, isQuick ? 0L : 1L);
+        }
+    }
+
+    /** A batch is given back, by whatever thread has it. */
+    void closed(long sequence, long at) {
+        taking.closed(index(sequence), sequence, at);
+    }
+
+    /**
+     * Adds time that the trainer marks as computing on a batch: without any, the time that it holds the batch stands
+     * for that. Called by the thread that has the batch.
+     *
+     * @param sequence the batch's number in the loader's life
+     * @param nanos time spent
+     */
+    public void computed(long sequence, long nanos) {
+        taking.computed(index(sequence), sequence, nanos);
+    }
+
+    /**
+     * Measures what keeping one batch's account costs on this machine, without the clocks that are read all the same.
+     *
+     * @return nanoseconds
+     */
+    public static double nanosPerBatch() {
+        var scratch = new Accounts(false);
+        var batch = new Filling(0);
+        long best = Long.MAX_VALUE;
+        for (int round = 0; round < PROBE_ROUNDS; round++) {
+            long begin = System.nanoTime();
+            for (int i = 0; i < AccountTable.ROWS; i++) {
+                batch.sequence = i;
+                scratch.made(batch);
+                long now = System.nanoTime();
+                scratch.taken(i, now, now, 0, 0);
+                scratch.closed(i, System.nanoTime());
+            }
+            best = Math.min(best, System.nanoTime() - begin);
+        }
+        return (double) best / AccountTable.ROWS;
+    }
+
+    // ---- whoever looks
+
+    /**
+     * The batch that was taken last.
+     *
+     * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
+     */
+    public long newest() {
+        return (long) ELEMENT.getAcquire(taker, NEWEST);
+    }
+
+    /**
+     * The accounts that are whole, of batches that were given back. May be called by any thread.
+     *
+     * @param from the first batch to look at
+     * @return in order; the latest some thousand at most
+     */
+    public List<BatchAccount> since(long from) {
+        List<BatchAccount> accounts = new ArrayList<>();
+        for (int index = 0; index < AccountTable.ROWS; index++) {
+            long sequence = taking.number(index);
+            BatchAccount account = sequence < Math.max(0, from) ? null : account(index, sequence);
+            if (account != null) {
+                accounts.add(account);
+            }
+        }
+        accounts.sort(Comparator.comparingLong(BatchAccount::sequence));
+        return accounts;
+    }
+
+    /** A batch's account when it is whole and the batch was given back; null until then, and when it is overwritten. */
+    BatchAccount account(long sequence) {
+        return account(index(sequence), sequence);
+    }
+
+    private BatchAccount account(int index, long sequence) {
+        if (!isWhole(index, sequence)) {
+            return null;
+        }
+        Taking took = taking.taking(index);
+        var account = new BatchAccount(sequence, making.epoch(index), making.isFirst(index), making.samples(index),
+                making.bytes(index), making.making(index), copying == null ? null : copying.copying(index), took);
+        VarHandle.loadLoadFence();
+        return isWhole(index, sequence) && took.closedAt() != NOT_MEASURED ? account : null;
+    }
+
+    private boolean isWhole(int index, long sequence) {
+        return making.has(index, sequence) && taking.has(index, sequence)
+                && (copying == null || copying.has(index, sequence));
+    }
+}

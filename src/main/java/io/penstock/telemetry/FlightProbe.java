@@ -1,0 +1,108 @@
+package io.penstock.telemetry;
+
+import java.util.Arrays;
+import java.util.function.Supplier;
+
+/**
+ * Tells the JDK's flight recorder. An event begins and ends on the thread that it is of, so by the recorder's own
+ * clock. Event objects are made once, when a recording first wants them, and used again for every batch: nothing is on
+ * the heap while none is made, and nothing is loaded that a JVM without a flight recorder would not have.
+ */
+final class FlightProbe implements LoaderProbe, AutoCloseable {
+
+    private final String loader;
+    private final SlotLevels slots;
+    private final FillEvents[] fills;
+    private final CopyEvents copies;
+    private final TakeEvents takes;
+    private final QueueProbe queue;
+    /** One a slot, null until it is of interest; the slot's turn hands it over with the slot. */
+    private final OrderWait[] orderWaits;
+
+    FlightProbe(LoaderIdentity of, SlotLevels slots, Accounts accounts, Supplier<LoaderReport> report) {
+        this.loader = of.name();
+        this.slots = slots;
+        this.fills = new FillEvents[of.fillers()];
+        Arrays.setAll(fills, _ -> new FillEvents(loader));
+        this.orderWaits = new OrderWait[slots.size()];
+        this.copies = new CopyEvents(loader, of.device(), of.copies() ? slots.size() : 0);
+        this.queue = new QueueProbe(loader, slots, report);
+        this.takes = new TakeEvents(loader, slots, accounts, queue::open);
+    }
+
+    @Override
+    public void awaitsSlot(int worker) {
+        fills[worker].awaitsSlot();
+    }
+
+    @Override
+    public void claimed(Filling batch) {
+        fills[batch.worker].claimed(batch);
+    }
+
+    @Override
+    public void planned(Filling batch) {
+        fills[batch.worker].planned();
+    }
+
+    @Override
+    public void filled(Filling batch) {
+        fills[batch.worker].filled(batch);
+        if (batch.sequence > 0 && Recorder.isUsed() && !slots.isMadeWith(batch.sequence - 1)) {
+            int slot = slot(batch.sequence);
+            orderWaits[slot] = orderWaits[slot] == null ? new OrderWait(loader) : orderWaits[slot];
+            orderWaits[slot].begin();
+        }
+    }
+
+    private int slot(long sequence) {
+        return (int) (sequence % orderWaits.length);
+    }
+
+    @Override
+    public void reached(long sequence) {
+        OrderWait wait = orderWaits[slot(sequence)];
+        if (wait != null) {
+            wait.end(sequence);
+        }
+        if (copies.areMade()) {
+            copies.reached(sequence);
+        }
+    }
+
+    @Override
+    public void submitted(long sequence, long bytes, long beginAt, long endAt) {
+        copies.submitted(sequence, bytes, endAt - beginAt);
+    }
+
+    @Override
+    public void arrived(long sequence) {
+        copies.arrived(sequence);
+    }
+
+    @Override
+    public void requested(long sequence, EpochBounds epochs) {
+        takes.requested(sequence, epochs);
+    }
+
+    @Override
+    public void taken(long sequence, long requestedAt, long takenAt, int samples, int replaced) {
+        takes.taken(sequence);
+    }
+
+    @Override
+    public void notTaken(long waitNanos) {
+        takes.notTaken();
+    }
+
+    @Override
+    public void closed(long sequence) {
+        takes.closed(sequence);
+    }
+
+    @Override
+    public void close() {
+        takes.close();
+        queue.close();
+    }
+}

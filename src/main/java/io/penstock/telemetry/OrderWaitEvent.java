@@ -1,0 +1,25 @@
+package io.penstock.telemetry;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Threshold;
+
+/** A batch stood made behind one that was not. */
+@Name("penstock.OrderWait")
+@Label("Order Wait")
+@Description("A batch was ready before an earlier one, and waited for its turn")
+@Category("Penstock")
+@StackTrace(false)
+@Threshold("50 us")
+final class OrderWaitEvent extends Event {
+
+    @Label("Loader")
+    String loader;
+
+    @Label("Batch")
+    long batch;
+}

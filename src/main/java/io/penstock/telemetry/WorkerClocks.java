@@ -1,0 +1,40 @@
+package io.penstock.telemetry;
+
+import io.penstock.os.CacheLine;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Where the time of one thread that fills went, in nanoseconds, and what it made: running totals. That thread alone
+ * writes them, for every batch, on a cache line of their own; any thread may read them, and sees some recent values.
+ */
+final class WorkerClocks {
+
+    /** What is counted. */
+    enum Total { SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES }
+
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final long[] totals = new long[CacheLine.SLOTS];
+
+    void filled(Filling batch) {
+        add(Total.SLOT_WAIT_NANOS, batch.slotAt - batch.claimedAt);
+        add(Total.PLAN_NANOS, batch.plannedAt - batch.slotAt);
+        add(Total.COLLATE_NANOS, batch.madeAt - batch.plannedAt);
+        add(Total.BYTES, batch.bytes);
+    }
+
+    private void add(Total which, long amount) {
+        int i = CacheLine.MIDDLE + which.ordinal();
+        ELEMENT.setOpaque(totals, i, totals[i] + amount);
+    }
+
+    long get(Total which) {
+        return (long) ELEMENT.getOpaque(totals, CacheLine.MIDDLE + which.ordinal());
+    }
+
+    /** What was spent on filling, without the waiting for slots. */
+    long fillNanos() {
+        return get(Total.PLAN_NANOS) + get(Total.COLLATE_NANOS);
+    }
+}

@@ -1,0 +1,150 @@
+package io.penstock.telemetry.nvtx;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+
+/**
+ * A kind of range: a name, in the domain {@code penstock}, with a number that tells one range from the next. One
+ * thread at a time pushes and starts; any thread may end what was started.
+ */
+public final class NvtxRange implements AutoCloseable {
+
+    private static final NvtxTool TOOL = NvtxTool.attach(System.getenv(NvtxTool.VARIABLE));
+
+    private static final short VERSION = 3;
+    private static final int PAYLOAD_UINT64 = 1;
+    private static final int MESSAGE_ASCII = 1;
+    private static final int MESSAGE_REGISTERED = 3;
+
+    /** {@code nvtxEventAttributes_t}, version 2. */
+    static final StructLayout ATTRIBUTES = MemoryLayout.structLayout(
+            JAVA_SHORT.withName("version"), JAVA_SHORT.withName("size"), JAVA_INT.withName("category"),
+            JAVA_INT.withName("colorType"), JAVA_INT.withName("color"),
+            JAVA_INT.withName("payloadType"), JAVA_INT.withName("reserved0"), JAVA_LONG.withName("payload"),
+            JAVA_INT.withName("messageType"), MemoryLayout.paddingLayout(Integer.BYTES),
+            ADDRESS.withName("message"));
+    private static final long PAYLOAD = offset("payload");
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment attributes = arena.allocate(ATTRIBUTES);
+
+    /**
+     * A kind of range, if {@linkplain #areHeard a tool listens}.
+     *
+     * @param name its name
+     */
+    public NvtxRange(String name) {
+        MemorySegment text = arena.allocateFrom(name);
+        attributes.set(JAVA_SHORT, offset("version"), VERSION);
+        attributes.set(JAVA_SHORT, offset("size"), (short) ATTRIBUTES.byteSize());
+        attributes.set(JAVA_INT, offset("payloadType"), PAYLOAD_UINT64);
+        attributes.set(JAVA_INT, offset("messageType"), MESSAGE_ASCII);
+        attributes.set(ADDRESS, offset("message"), text);
+        if (TOOL.registerString() != null) {
+            try {
+                var registered = (MemorySegment) TOOL.registerString().invokeExact(TOOL.domain(), text);
+                attributes.set(JAVA_INT, offset("messageType"), MESSAGE_REGISTERED);
+                attributes.set(ADDRESS, offset("message"), registered);
+            } catch (Throwable t) {
+                throw wrapped(t);
+            }
+        }
+    }
+
+    private static long offset(String field) {
+        return ATTRIBUTES.byteOffset(PathElement.groupElement(field));
+    }
+
+    /**
+     * Whether a tool listens.
+     *
+     * @return false if there is none to tell of ranges
+     */
+    public static boolean areHeard() {
+        return TOOL != null;
+    }
+
+    /**
+     * A range of this thread begins, within the one that it has begun last.
+     *
+     * @param number which one it is
+     */
+    public void push(long number) {
+        if (TOOL.push() != null) {
+            attributes.set(JAVA_LONG, PAYLOAD, number);
+            try {
+                int _ = (int) TOOL.push().invokeExact(TOOL.domain(), attributes);
+            } catch (Throwable t) {
+                throw wrapped(t);
+            }
+        }
+    }
+
+    /** The range that this thread has pushed last ends. */
+    public void pop() {
+        if (TOOL.pop() != null) {
+            try {
+                int _ = (int) TOOL.pop().invokeExact(TOOL.domain());
+            } catch (Throwable t) {
+                throw wrapped(t);
+            }
+        }
+    }
+
+    /**
+     * A range of the process begins, which may overlap others.
+     *
+     * @param number which one it is
+     * @return what to end it with
+     */
+    public long start(long number) {
+        if (TOOL.start() == null) {
+            return 0;
+        }
+        attributes.set(JAVA_LONG, PAYLOAD, number);
+        try {
+            return (long) TOOL.start().invokeExact(TOOL.domain(), attributes);
+        } catch (Throwable t) {
+            throw wrapped(t);
+        }
+    }
+
+    /**
+     * It ends.
+     *
+     * @param range what {@link #start} gave
+     */
+    public void end(long range) {
+        if (TOOL.end() != null) {
+            try {
+                TOOL.end().invokeExact(TOOL.domain(), range);
+            } catch (Throwable t) {
+                throw wrapped(t);
+            }
+        }
+    }
+
+    private static RuntimeException wrapped(Throwable t) {
+        return switch (t) {
+            case RuntimeException e -> e;
+            case Error e -> throw e;
+            default -> new IllegalStateException(t);
+        };
+    }
+
+    /** Frees the memory of the name. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}
