@@ -21,8 +21,8 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
- * sampler, batch size, shard, collator, stages and the policy on bad samples; everything else changes speed and memory, never
- * a byte.
+ * sampler, batch size, shard, collator, stages and the policy on bad samples; everything else changes speed and memory,
+ * never a byte.
  */
 public final class DataLoaderBuilder {
 

@@ -87,14 +87,14 @@ public final class MutantScenarios {
                     "aStreamThatTakesABatchWaitsForTheStages"),
             Mutant.exchanged("E_ready is recorded before the stages", "slots.CopyThread", "submit", "runStages",
                     "markReady", "aStreamThatTakesABatchWaitsForTheStages"),
-            Mutant.exchanged("the E_used wait comes behind copy and stages", "slots.CopyThread", "submit",
-                    "waitForReaders", "markReady", "anOutputIsNotOverwrittenBeforeItsReaderHasRead"),
+            Mutant.exchanged("a stage is enqueued before the E_used wait", "slots.CopyThread", "submit",
+                    "waitForReaders", "runStages", "anOutputIsNotOverwrittenBeforeItsReaderHasRead"),
             new Mutant("the E_used wait is dropped before a stage", "slots.CopyThread", "waitForReaders", "waitFor",
                     -1, Instead.NOTHING, "anOutputIsNotOverwrittenBeforeItsReaderHasRead"),
             new Mutant("stages are closed while they run", "slots.CopyDelivery", "close", "step", 0, Instead.RECEIVER,
                     "stagesAreClosedWhenTheirWorkHasEnded"),
-            new Mutant("stages are closed after the memory of the slots", "slots.CopyDelivery", "close", "step", 2, Instead.RECEIVER,
-                    "stagesAreClosedBeforeTheMemoryOfTheSlots"));
+            new Mutant("stages are closed after the memory of the slots", "slots.CopyDelivery", "close", "step",
+                    2, Instead.RECEIVER, "stagesAreClosedBeforeTheMemoryOfTheSlots"));
 
     private MutantScenarios() {
     }

@@ -72,7 +72,8 @@ class SlabTest {
 
     @Test
     void fieldsMayLieElsewhereThanBehindEachOther() {
-        SlabTable table = new SlabTable(SlabLayout.of(new TensorSpec("a", DType.U8, 3), new TensorSpec("b", DType.U8, 5)));
+        SlabTable table = new SlabTable(
+                SlabLayout.of(new TensorSpec("a", DType.U8, 3), new TensorSpec("b", DType.U8, 5)));
         long[] starts = {4096, 256};
         table.setDim(0, 0, 2);
         table.layOut(starts);

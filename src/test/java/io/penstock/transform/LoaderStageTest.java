@@ -229,6 +229,7 @@ class LoaderStageTest {
         }
 
         private void run() {
+            events.add("begins");
             try {
                 held.await();
             } catch (InterruptedException e) {
@@ -258,7 +259,7 @@ class LoaderStageTest {
             assertEquals("the stage fails", e.getCause().getCause().getMessage());
             assertSame(e.getCause(), assertThrows(IllegalStateException.class, loader::next).getCause());
         }
-        assertEquals(List.of("ran", "ran", "ran", "closed"), events);
+        assertEquals(List.of("begins", "ran", "begins", "ran", "begins", "ran", "closed"), events);
     }
 
     @Test
@@ -266,6 +267,9 @@ class LoaderStageTest {
         List<String> events = Collections.synchronizedList(new ArrayList<>());
         var held = new CountDownLatch(1);
         DataLoader loader = narrow().onDevice(new Recording(events, held, -1)).deviceSlots(2).open();
+        while (events.isEmpty()) {
+            Thread.onSpinWait();
+        }
         Thread closer = Thread.ofPlatform().start(loader::close);
         held.countDown();
         closer.join();

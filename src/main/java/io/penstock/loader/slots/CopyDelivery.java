@@ -11,8 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, and where it
- * lets the stages run behind the copy, on a stream that it owns, while earlier batches are computed on. The trainer's side of the transfer:
+ * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
+ * that it owns, while earlier batches are computed on; the stages run there behind the copy. The trainer's side of the
+ * transfer:
  *
  * <pre>
  *   lend     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
@@ -54,8 +55,8 @@ public final class CopyDelivery implements Delivery {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
             this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount), DeviceSlots::close);
             this.delivered = new Delivered(slots, failure, late);
-            this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime, name,
-                    opened);
+            this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime,
+                    name, opened);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;

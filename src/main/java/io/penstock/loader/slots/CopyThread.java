@@ -11,8 +11,9 @@ import io.penstock.telemetry.LoaderProbe;
 import java.util.function.LongSupplier;
 
 /**
- * The thread that copies host slots to device slots, in order, enqueues the stages behind each copy, and makes every CUDA call of the transfer but those that
- * belong to the trainer's own streams. It waits by parking, never in a callback.
+ * The thread that copies host slots to device slots, in order, enqueues the stages behind each copy, and makes every
+ * CUDA call of the transfer but those that belong to the trainer's own streams. It waits by parking, never in a
+ * callback.
  *
  * <pre>
  *   submit   h = next filled host slot in order;  d = the device slot that was released first, or a free one
@@ -61,7 +62,8 @@ final class CopyThread {
      * @param opened closes the events when copies are over
      */
     CopyThread(Device device, SlotRing ring, DeviceSlots slots, DeviceStream copyStream, DeviceStages stages,
-            SpinGate delivered, LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name, Opened opened) {
+            SpinGate delivered, LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name,
+            Opened opened) {
         this.device = device;
         this.ring = ring;
         this.slots = slots;

@@ -13,15 +13,15 @@ import io.penstock.sampling.BatchPlan;
  * table of its fields, and the events that order its reuse.
  *
  * <pre>
- *   FREE ──copy thread: copy and stages enqueued, E_ready──▶ READY ──trainer: take──▶ LENT
+ *   FREE ──copy thread: copy, stages, E_ready enqueued───▶ READY ──trainer: take──▶ LENT
  *     ▲                                                                              │ close: E_used recorded,
  *     └── copy thread: the copy stream is made to wait for each E_used ── RELEASED ◀─┘        one a stream
  * </pre>
  *
  * <p>A slot whose batch is closed while DLPack tensors of it are in use stays LENT until the last of them is deleted.
  *
- * <p>A slot whose copy or stages could not be enqueued is POISONED: the device may or may not write to it, so it is not used
- * again. The volatile write of the state hands everything else over.
+ * <p>A slot whose copy or stages could not be enqueued is POISONED: the device may or may not write to it, so it is not
+ * used again. The volatile write of the state hands everything else over.
  */
 final class DeviceSlot {
 
@@ -30,7 +30,10 @@ final class DeviceSlot {
     final DeviceBuffer buffer;
     final BatchHolder holder;
     final StagedSlot staged;
-    /** Complete when the batch's bytes are there, and the stages have run. Blocking: a trainer without a stream waits for it on its thread. */
+    /**
+     * Complete when the batch's bytes are there and the stages have run. Blocking: a trainer without a stream waits for
+     * it on its thread.
+     */
     final DeviceEvent ready;
     /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
