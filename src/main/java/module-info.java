@@ -51,6 +51,7 @@ module io.penstock {
     exports io.penstock.tune;
 
     uses io.penstock.device.DeviceProvider;
+    uses io.penstock.io.FileSource.Provider;
 
     provides io.penstock.device.DeviceProvider with
             io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;

@@ -3,6 +3,7 @@ package io.penstock.bench;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.StreamOrder;
 import io.penstock.format.webdataset.WebDatasetStream;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +25,7 @@ final class TarStreamFeed implements Feed {
     private long labelBytes;
 
     TarStreamFeed(Path shards) throws IOException {
-        stream = WebDatasetStream.open(ShardList.of(shards), StreamOrder.shuffled(1, BUFFER_SAMPLES), 0);
+        stream = WebDatasetStream.open(ShardList.of(Location.of(shards)), StreamOrder.shuffled(1, BUFFER_SAMPLES), 0);
     }
 
     @Override

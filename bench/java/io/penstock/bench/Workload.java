@@ -11,6 +11,7 @@ import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.DecimalText;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Location;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.sampling.Sampler;
@@ -88,7 +89,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
 
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
     private static Workload shards(Path path, String mode) throws IOException {
-        WebDatasetStore store = WebDatasetStore.open(path);
+        WebDatasetStore store = WebDatasetStore.open(Location.of(path));
         return new Workload(store, DataLoader.of(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
                 .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)

@@ -57,8 +57,8 @@ final class FaultMatrix {
     }
 
     private void run(List<Situation> situations) throws Exception {
-        System.out.println("| situation | put in | verdict found | cause of waiting | share put in | by stopwatch "
-                + "| found |");
+        System.out.println("| situation | injected fault | verdict | cause of waiting | injected share | by stopwatch "
+                + "| diagnosed |");
         System.out.println("|---|---|---|---|---:|---:|---:|");
         for (Situation situation : situations) {
             String row = attempt(situation, () -> check(situation, run(situation, true)));

@@ -3,6 +3,7 @@ package io.penstock.bench.jmh;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.format.lmdb.LmdbStore;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -56,7 +57,7 @@ public class LmdbRandomGet {
 
     @Setup(Level.Trial)
     public void open() throws IOException {
-        store = LmdbStore.open(DIRECTORY.resolve("lmdb"), null);
+        store = LmdbStore.open(Location.of(DIRECTORY.resolve("lmdb")), null);
         int records = (int) store.size();
         positions = new int[records / READS * READS];
         keys = new MemorySegment[positions.length];

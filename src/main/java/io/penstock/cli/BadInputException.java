@@ -1,6 +1,6 @@
 package io.penstock.cli;
 
-/** Input that is well-formed as a store or is none at all, and that the command can do nothing with. */
+/** Input that the command cannot use, whether or not it is a well-formed store. */
 final class BadInputException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

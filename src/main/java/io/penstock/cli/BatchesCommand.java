@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Sha256;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
@@ -8,10 +9,7 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,13 +24,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "batches",
         sortOptions = false,
-        description = "Prints the batches that a trainer would be given: which samples, and what they hold.",
-        footer = {"",
-            "One line a batch, or with --json one JSON object a line: batch (counted from the start of --epoch, skipped"
-                + " ones included), epoch, samples (their indices in the store), count, valid (how many of them carry"
-                + " weight), fields (name, dtype, shape, sha256).",
-            "", "The batches are the same for any --workers, --prefetch, --read and --read-ahead.",
-            "", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest"})
+        abbreviateSynopsis = true,
+        description = "Prints the batches that a trainer would receive: their samples and their fields.",
+        footer = {"", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest",
+            "", "Prints one line per batch. With --json each line is an object with: batch (counted from the start of"
+                + " --epoch, skipped batches included), epoch, samples (indices in the store), count, valid (samples"
+                + " with weight), fields (name, dtype, shape, sha256).",
+            "", "The batches do not depend on --workers, --prefetch, --read or --read-ahead."})
 final class BatchesCommand implements Callable<Integer> {
 
     private static final int SAMPLES_SHOWN = 6;
@@ -41,8 +39,7 @@ final class BatchesCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
-            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
-                    + " by --weights.")
+            description = PlanOptions.STORES)
     private List<Path> paths;
 
     @Mixin
@@ -52,10 +49,10 @@ final class BatchesCommand implements Callable<Integer> {
     private PlanOptions plan;
 
     @Option(names = "--limit", paramLabel = "BATCHES",
-            description = "End after so many; default: with the epoch.")
+            description = "Batches to print; default: the rest of the epoch.")
     private Long limit;
 
-    @Option(names = "--digest", description = "Print the SHA-256 of each field's bytes, row-major, little-endian.")
+    @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")
     private boolean digest;
 
     @Mixin
@@ -126,12 +123,6 @@ final class BatchesCommand implements Callable<Integer> {
     }
 
     private static String sha256(Tensor tensor) {
-        try {
-            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            sha256.update(tensor.segment().asByteBuffer());
-            return HexFormat.of().formatHex(sha256.digest());
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every JVM has SHA-256", e);
-        }
+        return Sha256.hex(tensor.segment(), _ -> { });
     }
 }

@@ -17,17 +17,18 @@ import picocli.CommandLine.Parameters;
 /** {@code penstock checksum}. */
 @Command(
         name = "checksum",
-        description = "Writes the checksums of files' blocks beside them, for verify and for readers that verify.",
-        footer = {"", "The checksums of FILE are FILE.crc32c. With --json it prints an array, an object a file."})
+        description = "Writes a checksum per block of each file, for 'verify' and for --verify.",
+        footer = {"", "The checksums of FILE go to FILE.crc32c. With --json it prints an array with one object per"
+            + " file."})
 final class ChecksumCommand implements Callable<Integer> {
 
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Files of any kind.")
+    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Any files.")
     private List<Path> files;
 
-    @Option(names = "--force", description = "Replace checksums that are there already.")
+    @Option(names = "--force", description = "Replace existing checksums.")
     private boolean force;
 
     @Override
@@ -54,7 +55,7 @@ final class ChecksumCommand implements Callable<Integer> {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("file", checksums.file().toString());
         fields.put("bytes", checksums.fileBytes());
-        fields.put("checksums", BlockChecksums.pathFor(checksums.file()).toString());
+        fields.put("checksums", checksums.location().toString());
         fields.put("block_bytes", checksums.blockBytes());
         fields.put("blocks", checksums.blocks());
         return fields;

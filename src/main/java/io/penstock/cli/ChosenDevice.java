@@ -19,7 +19,7 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
      */
     static ChosenDevice of(String name) {
         if (!name.equals("auto")) {
-            return new ChosenDevice(Device.open(name), "as asked for");
+            return new ChosenDevice(Device.open(name), "as requested");
         }
         try {
             return new ChosenDevice(Device.cuda(0), "the first CUDA device");
@@ -28,7 +28,7 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
         }
     }
 
-    /** For people: {@code host (as asked for)}. */
+    /** For people: {@code host (as requested)}. */
     @Override
     public String toString() {
         return device.name() + " (" + reason + ")";

@@ -28,12 +28,12 @@ import picocli.CommandLine.TypeConversionException;
 /** {@code penstock compare}. */
 @Command(
         name = "compare",
-        description = "Says whether a run is slower than an earlier one, beyond the noise of both, and what of it is.",
-        footer = {"",
-            "Runs on other data, with other batches, on another kind of machine, or with a colder page cache do not"
-                + " compare: the outcome is inconclusive. The exit status is 0 whatever the outcome, unless --fail-on"
-                + " names it: then 4 for a regression, 5 for a mixed outcome, 6 for an inconclusive one.",
-            "", "Example: penstock compare baseline run --fail-on regression,inconclusive"})
+        description = "Compares two runs: is the later one slower beyond the noise, and which part of a step changed?",
+        footer = {"", "Example: penstock compare baseline run --fail-on regression,inconclusive",
+            "", "The outcome is inconclusive if the runs differ in data, batches or kind of machine, or if the later"
+                + " one had a colder page cache.",
+            "", "The exit status is 0 for every outcome that --fail-on does not name; for one that it names it is"
+                + " 4 (regression), 5 (mixed) or 6 (inconclusive)."})
 final class CompareCommand implements Callable<Integer> {
 
     @Spec
@@ -42,21 +42,21 @@ final class CompareCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(index = "0", paramLabel = "BEFORE", description = "The earlier run: its folder or final_summary.json.")
+    @Parameters(index = "0", paramLabel = "BEFORE", description = "Earlier run: its folder or its final_summary.json.")
     private Path before;
 
-    @Parameters(index = "1", paramLabel = "AFTER", description = "The later run.")
+    @Parameters(index = "1", paramLabel = "AFTER", description = "Later run.")
     private Path after;
 
     @Option(names = "--threshold", defaultValue = "3", paramLabel = "PERCENT",
-            description = "From which change of the step on it counts; default: ${DEFAULT-VALUE}.")
+            description = "Smallest change of the step time that counts; default: ${DEFAULT-VALUE}.")
     private double thresholdPercent;
 
-    @Option(names = "--allow-mismatch", description = "Judge runs too that do not compare.")
+    @Option(names = "--allow-mismatch", description = "Also judge runs that are not comparable.")
     private boolean allowMismatch;
 
     @Option(names = "--fail-on", split = ",", paramLabel = "OUTCOME", converter = Failing.class,
-            description = "regression, mixed, inconclusive: outcomes that fail the command.")
+            description = "Outcomes that fail the command: regression, mixed, inconclusive.")
     private Set<Outcome> failOn = EnumSet.noneOf(Outcome.class);
 
     @Override
@@ -95,8 +95,8 @@ final class CompareCommand implements Callable<Integer> {
         text.append("verdict  ").append(comparison.before().label()).append(" → ").append(comparison.after().label())
                 .append('\n');
         table(text, "", comparison.measures());
-        table(text, "of a step, ms", comparison.parts());
-        table(text, "a batch in a stage, ms", comparison.stages());
+        table(text, "part of a step, ms", comparison.parts());
+        table(text, "time per batch, ms", comparison.stages());
         return text.toString();
     }
 

@@ -28,15 +28,15 @@ import picocli.CommandLine.Spec;
 /** {@code penstock convert}. */
 @Command(
         name = "convert",
-        description = "Makes of a store one of another format.",
-        footer = {"",
-            "megatron: tokens, a column of lists of integers (a record is a document), or a tensor of integers (a row"
-                + " is one). npy: one run, tensor or column. safetensors: tokens and document_starts, tensors, or"
-                + " columns of one shape. webdataset: records, a column a suffix.",
-            "", "The result appears whole, or not at all. What of A it has no place for is said; what does not fit is"
-                + " refused.",
-            "", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
-            "          penstock convert images/ train-{000000}.tar --max-records 1000"})
+        description = "Converts a store to another format.",
+        footer = {"", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
+            "          penstock convert images/ train-{000000}.tar --max-records 1000",
+            "", "megatron takes tokens, a column of integer lists (one document per record) or a tensor of integers"
+                + " (one per row). npy takes one token run, tensor or column. safetensors takes tokens (as tokens and"
+                + " document_starts), tensors, or columns of one shape. webdataset takes records (one suffix per"
+                + " column).",
+            "", "The result appears complete or not at all. The command lists what B's format cannot hold, such as"
+                + " metadata; it refuses values that do not fit."})
 final class ConvertCommand implements Callable<Integer> {
 
     @Spec
@@ -45,47 +45,47 @@ final class ConvertCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(index = "0", paramLabel = "A", description = "The store to read.")
+    @Parameters(index = "0", paramLabel = "A", description = "Store to read.")
     private Path source;
 
     @Parameters(index = "1", paramLabel = "B",
-            description = "What to write: a file, Megatron's prefix, or tars with {000000} where their number stands.")
+            description = "Store to write: a file, a prefix for megatron, or for several tars a name with {000000} in"
+                    + " place of the number.")
     private Path target;
 
     @Option(names = "--to", paramLabel = "NAME",
-            description = "megatron, npy, safetensors or webdataset; default: what B ends in.")
+            description = "Target format: megatron, npy, safetensors or webdataset; default: by B's extension.")
     private String to;
 
-    @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
-            description = "Which tensors or columns; default: all that the format can hold.")
+    @Option(names = "--fields", paramLabel = "NAME", split = ",",
+            description = "Tensors or columns to convert; default: all that the target format can hold.")
     private List<String> fields;
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
-            description = "How a column of records is decoded: " + DecoderText.FORMS
-                    + ". Default: by what it encodes.")
+            description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
     private Map<String, String> decoders = new LinkedHashMap<>();
 
     @Option(names = "--suffix", paramLabel = "NAME=SUFFIX",
-            description = "The suffix of a column in a tar; default: its name, and what it encodes.")
+            description = "Suffix of a column's files in a tar; default: from its name and encoding.")
     private Map<String, String> suffixes = new LinkedHashMap<>();
 
     @Option(names = "--token-dtype", paramLabel = "DTYPE",
-            description = "What Megatron's tokens are stored in, if they all fit; default: as in A.")
+            description = "Token dtype of a megatron store; refused if a token does not fit. Default: as in A.")
     private String tokenDType;
 
-    @Option(names = "--max-records", paramLabel = "N", description = "Samples of a tar; default: 100000.")
+    @Option(names = "--max-records", paramLabel = "N", description = "Samples per tar; default: 100000.")
     private Long maxRecords;
 
     @Option(names = "--max-bytes", paramLabel = "BYTES",
-            description = "Go on in the next tar when one has so many; default: 3000000000.")
+            description = "Start the next tar after so many bytes; default: 3000000000.")
     private Long maxBytes;
 
     @Option(names = "--skip-incomplete",
-            description = "Leave out records that lack a value; default: no value is an empty document, no member of a"
-                    + " tar, and an error for a tensor.")
+            description = "Leave out records that lack a value. Default: a missing value becomes an empty document or"
+                    + " no tar member; for a tensor it is an error.")
     private boolean skipIncomplete;
 
-    @Option(names = "--force", description = "Replace what is there under B's name.")
+    @Option(names = "--force", description = "Replace B if it exists.")
     private boolean force;
 
     @Mixin
@@ -115,12 +115,12 @@ final class ConvertCommand implements Callable<Integer> {
         TargetFormat format = to == null ? TargetFormat.ofEnding(target).orElse(null)
                 : valid("--to", () -> TargetFormat.of(to));
         if (format == null) {
-            throw wrong(target + ": its ending is none of a format that is written; of " + source + " can be made "
-                    + possible + " (--to)");
+            throw wrong(target + ": its extension names no target format; add --to; supported targets for " + source
+                    + ": " + possible);
         }
         if (!possible.contains(format)) {
-            throw wrong(source + ": found a store in the format " + storeOptions.format(source) + ", of which "
-                    + format + " cannot be made, but " + possible);
+            throw wrong(source + ": cannot convert " + storeOptions.format(source) + " to " + format
+                    + "; supported targets: " + possible);
         }
         return format;
     }
@@ -139,8 +139,8 @@ final class ConvertCommand implements Callable<Integer> {
             throw wrong("--max-records, --max-bytes: found less than 1");
         }
         if (!conversion.isNumbered()) {
-            throw wrong("--max-records and --max-bytes are for several tars: found " + target
-                    + ", expected {000000} in its name where their number stands");
+            throw wrong("--max-records and --max-bytes split the result into several tars: found " + target
+                    + ", expected {000000} in its name in place of the number");
         }
         conversion.shardsOf(maxRecords == null ? Long.MAX_VALUE : maxRecords,
                 maxBytes == null ? Long.MAX_VALUE : maxBytes);

@@ -6,22 +6,22 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What compressed files may decode to. */
+/** Limits on the decoded size of compressed files. */
 final class DecodeOptions {
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
     @Option(names = "--max-decoded", paramLabel = "SIZE", converter = AmountText.Bytes.class,
-            description = "What a compressed file may decode to; default: 16T.")
+            description = "Largest decoded size of a compressed file, for example 500G; default: 16T.")
     private Long maxDecoded;
 
     @Option(names = "--max-ratio", paramLabel = "N",
-            description = "How many times its size a compressed file may decode to, beyond 1G (text: 64M);"
-                + " default: 1100.")
+            description = "Largest ratio of decoded to compressed size, enforced beyond 1G (text: 64M); default:"
+                + " 1100.")
     private Long maxRatio;
 
-    /** What was told, and otherwise the default. */
+    /** The limit that the options set, or else the default. */
     DecodeLimit limit(DecodeLimit usual) {
         if (maxRatio != null && maxRatio < 1) {
             throw new ParameterException(spec.commandLine(), "--max-ratio: found " + maxRatio

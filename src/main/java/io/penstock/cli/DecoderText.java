@@ -79,7 +79,7 @@ final class DecoderText {
         return ImageDecoder.of(text.group(1).equals("rgb") ? PixelFormat.RGB : PixelFormat.GRAY, fit);
     }
 
-    /** The decoder that a column's encoding asks for, where none is told; null for numbers. */
+    /** The default decoder for a column's encoding; null for numbers. */
     static Decoder byEncoding(Column column, String imageSize) {
         if (column.kind() == Column.Kind.NUMBERS) {
             return null;

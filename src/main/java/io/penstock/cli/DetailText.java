@@ -3,7 +3,7 @@ package io.penstock.cli;
 import java.util.List;
 import java.util.Map;
 
-/** What JSON writers take, as people read it: a line a value, what is in it indented, long lists shortened. */
+/** Writes what JSON writers take as indented text, one value per line, with long lists shortened. */
 final class DetailText {
 
     private static final int SHOWN = 12;

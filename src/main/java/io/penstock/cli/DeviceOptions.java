@@ -7,12 +7,12 @@ import picocli.CommandLine.Option;
 final class DeviceOptions {
 
     @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
-            description = "auto (default: the first CUDA device, or else the host), host or cuda:N.")
+            description = "host, cuda:N or auto (default): the first CUDA device if there is one, else the host.")
     private String device;
 
     @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = TransferText.class,
-            description = "copy: to memory of the device's own. in-place: lend what the workers wrote, on the host"
-                    + " alone. auto (default): in place where that is possible.")
+            description = "copy: copy batches to device memory. in-place: use the workers' memory directly, host only."
+                    + " auto (default): in-place if possible.")
     private TransferMode transfer;
 
     /**

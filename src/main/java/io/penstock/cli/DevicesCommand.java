@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 /** {@code penstock devices}. */
 @Command(
         name = "devices",
-        description = "Lists the devices that batches can go to, and says why CUDA's are not among them.")
+        description = "Lists the devices that batches can go to; if CUDA cannot be used, says why.")
 final class DevicesCommand implements Callable<Integer> {
 
     @Mixin
@@ -33,7 +33,7 @@ final class DevicesCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    /** What does not apply, or could not be found out, is null. */
+    /** What does not apply or is unknown is null. */
     private static Map<String, Object> fields(DeviceInfo device) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("name", device.name());

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
@@ -16,36 +16,35 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** What a run is to tell of itself. */
+/** Reports and traces of a run. */
 final class DiagnosisOptions {
 
-    /** The page that a report's folder has beside its summary. */
+    /** The HTML page in a report's folder. */
     static final String HTML_FILE = "report.html";
-    /** Beside the real run, the synthetic one is short: its steps are all alike. */
+    /** The synthetic run is short, as its steps are all alike. */
     private static final long SYNTHETIC_STEPS = 2000;
     private static final double SYNTHETIC_SECONDS = 3;
 
     @Option(names = "--report", paramLabel = "DIR",
-            description = "Write what holds the run back to this folder: final_summary.json, final_summary.txt and"
-                    + " report.html, for penstock report and compare.")
+            description = "Write a diagnosis to DIR (final_summary.json, final_summary.txt, report.html), for penstock"
+                    + " report and compare.")
     private Path folder;
 
     @Option(names = "--run-name", defaultValue = "penstock", paramLabel = "NAME",
-            description = "What the run is called in its report; default: ${DEFAULT-VALUE}.")
+            description = "Name of the run in its report; default: ${DEFAULT-VALUE}.")
     private String name;
 
     @Option(names = "--synthetic",
-            description = "Then run on, on one batch that is there already, and say how near the real input is to one"
-                    + " that costs nothing.")
+            description = "Then replay one loaded batch and report real throughput as a share of that ceiling.")
     private boolean synthetic;
 
     @Option(names = "--trace", paramLabel = "FILE",
-            description = "Write a trace of steps for ui.perfetto.dev or chrome://tracing.")
+            description = "Write a trace of the steps to FILE, for ui.perfetto.dev or chrome://tracing.")
     private Path trace;
 
     @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE", converter = Window.class,
-            description = "Which steps: pass over WAIT, then WARMUP, then show ACTIVE of them. Default: the latest that"
-                    + " are recorded.")
+            description = "Steps to trace: skip WAIT and WARMUP steps, then trace ACTIVE steps. Default: the latest"
+                    + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
 
     void check(PlanOptions plan) {
@@ -59,7 +58,7 @@ final class DiagnosisOptions {
     /**
      * Begins to diagnose.
      *
-     * @return null if nothing is to be told: the loader keeps its accounts anyhow
+     * @return null if no option asks for a diagnosis
      */
     Diagnosis open(DataLoader loader) {
         return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
@@ -73,9 +72,9 @@ final class DiagnosisOptions {
     }
 
     /**
-     * Measures the same stand-in on a batch that is there already.
+     * Measures the same simulated trainer on one batch that is loaded already.
      *
-     * @return null if that is not wanted, or nothing was measured to set beside it
+     * @return null without {@code --synthetic}, or if the real run measured nothing
      */
     Headroom synthetic(Diagnosis diagnosis, DataLoader loader, StreamRun.Measured real, long stepNanos,
             ProgressBar bar) {
@@ -108,9 +107,9 @@ final class DiagnosisOptions {
 
     /** Where it was written, for people. */
     String text() {
-        return (folder == null ? "" : "Report in " + folder + ": penstock report " + folder + ", or open "
-                + folder.resolve(HTML_FILE) + ".\n")
-                + (trace == null ? "" : "Trace in " + trace + ": open it with ui.perfetto.dev.\n");
+        return (folder == null ? "" : "Report written to " + folder + ": run 'penstock report " + folder
+                + "' or open " + folder.resolve(HTML_FILE) + ".\n")
+                + (trace == null ? "" : "Trace written to " + trace + ": open it in ui.perfetto.dev.\n");
     }
 
     private static final class Window implements ITypeConverter<TraceWindow> {

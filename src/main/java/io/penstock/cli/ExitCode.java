@@ -1,14 +1,14 @@
 package io.penstock.cli;
 
-/** What the command's exit status says. */
+/** The exit statuses. */
 final class ExitCode {
 
     static final int SUCCESS = 0;
-    /** Neither the usage nor the input is at fault, as far as it is known. */
+    /** Any failure that is neither wrong usage nor bad input. */
     static final int FAILURE = 1;
     static final int WRONG_USAGE = 2;
     static final int BAD_INPUT = 3;
-    /** A comparison found what it was told to fail on. */
+    /** A comparison ended with an outcome that {@code --fail-on} names; likewise the next two. */
     static final int REGRESSION = 4;
     static final int MIXED = 5;
     static final int INCONCLUSIVE = 6;

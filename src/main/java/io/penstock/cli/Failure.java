@@ -45,7 +45,7 @@ record Failure(int exitCode, String line, Throwable cause) {
             case NotRegularFileException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
             case DecodeLimitException large -> new Failure(ExitCode.BAD_INPUT, large.getMessage(), e);
             case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
-                    "exists already"), e);
+                    "already exists"), e);
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
@@ -56,14 +56,14 @@ record Failure(int exitCode, String line, Throwable cause) {
             case StoreProviderException provider -> new Failure(ExitCode.FAILURE, provider.getMessage(), e);
             case ThreadLimitException threads -> new Failure(ExitCode.FAILURE, threads.getMessage(), e);
             case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
-                    new Failure(ExitCode.FAILURE, "no thread can be started" + ThreadStart.limit(), e);
+                    new Failure(ExitCode.FAILURE, "cannot start a thread" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
-                    "not enough memory (" + e.getMessage() + "); PENSTOCK_JAVA_OPTS=-Xmx8g gives Java more", e);
+                    "not enough memory (" + e.getMessage() + "); set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap", e);
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
         };
     }
 
-    /** A sample that could not be read is a file's fault as a rule: it shrank, or the disk failed. */
+    /** A sample that cannot be read is usually the fault of a file that shrank, or of the disk. */
     private static int ofBatch(Throwable cause) {
         return cause instanceof UncheckedIOException ? ExitCode.BAD_INPUT : ExitCode.FAILURE;
     }

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.store.Inspection;
 import io.penstock.store.Store;
 import io.penstock.text.NumberText;
@@ -18,16 +19,17 @@ import picocli.CommandLine.Parameters;
 /** {@code penstock inspect}. */
 @Command(
         name = "inspect",
-        description = "Says what a store is: its format, and its arrays with dtype and shape.",
+        description = "Shows a store's format, and the dtype and shape of its arrays.",
         footer = {"",
-            "With --json it prints one object, or an array of them for several paths. Digests are of an array's"
-                + " elements in row-major order, little-endian, however they are stored."})
+            "With --json it prints one object, or an array of objects for several paths. A digest covers an array's"
+                + " elements in row-major order, little-endian, however the store holds them."})
 final class InspectCommand implements Callable<Integer> {
 
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "PATH", description = "Stores, each by one of its files.")
+    @Parameters(arity = "1..*", paramLabel = "PATH",
+            description = "Stores, each given by its folder or by one of its files.")
     private List<Path> paths;
 
     @Option(names = "--digest", description = "Read everything and print the SHA-256 of each array.")
@@ -55,7 +57,7 @@ final class InspectCommand implements Callable<Integer> {
 
     private Inspection inspect(Path path, ProgressBar bar) throws IOException {
         try (Store store = storeOptions.open(path)) {
-            return Inspection.of(path, store, digest, bar::update);
+            return Inspection.of(Location.of(path), store, digest, bar::update);
         }
     }
 
@@ -74,7 +76,7 @@ final class InspectCommand implements Callable<Integer> {
                         .append(array.storedOrder() == null ? "" : " in order " + array.storedOrder());
             }
             if (array.max() != null) {
-                text.append(", greatest token ").append(array.max());
+                text.append(", largest token ").append(array.max());
             }
             if (array.sha256() != null) {
                 text.append("\n    sha256 ").append(array.sha256());

@@ -35,7 +35,7 @@ final class Interruption {
         }
     }
 
-    /** Says that the command has ended, and the process may. */
+    /** Lets the process end: the command is done. */
     void finished() {
         finished.countDown();
     }

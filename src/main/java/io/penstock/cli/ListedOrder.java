@@ -10,28 +10,29 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-/** Orders that follow from a number a sample, which a file has. */
+/** Orders that depend on one number per sample, read from a file. */
 final class ListedOrder {
 
-    /** Kinds that have no order without a seed. */
+    /** Kinds that need a seed. */
     private static final List<String> DRAWN = List.of("weighted", "weighted-once", "balanced", "stratified");
 
     private ListedOrder() {
     }
 
     /**
-     * The order of that kind; throws an {@link IllegalArgumentException} if there is none, or the numbers do not fit.
+     * The order of that kind; throws an {@link IllegalArgumentException} if the kind is unknown or the numbers do not
+     * fit.
      *
-     * @param draws of an epoch; null for as many as there are samples
+     * @param draws samples per epoch; null for as many as there are samples
      */
     static Sampler of(String kind, Path file, long size, Long draws, boolean sequential, long seed) {
         if (draws != null && (kind.equals("stratified") || kind.equals("subset"))) {
-            throw new IllegalArgumentException("--draws: found beside --order " + kind + ", which gives each sample"
-                    + " once, expected weighted, weighted-once or balanced");
+            throw new IllegalArgumentException("--draws: found with --order " + kind + ", which uses each sample once;"
+                    + " expected weighted, weighted-once or balanced");
         }
         if (sequential && DRAWN.contains(kind)) {
-            throw new IllegalArgumentException("--no-shuffle: found beside --order " + kind + ", which is drawn by a"
-                    + " seed, expected subset");
+            throw new IllegalArgumentException("--no-shuffle: found with --order " + kind + ", which is random;"
+                    + " expected subset");
         }
         try (TensorStore store = TensorStore.open(file)) {
             if (store.tensors().size() != 1 || store.tensors().getFirst().rank() != 1) {
@@ -41,7 +42,7 @@ final class ListedOrder {
             Tensor numbers = store.tensor(0);
             if (!kind.equals("subset") && numbers.elementCount() != size) {
                 throw new IllegalArgumentException("--order: found " + numbers.elementCount() + " numbers in " + file
-                        + ", expected one for each of " + size + " samples");
+                        + ", expected one per sample (" + size + ")");
             }
             long epoch = draws != null ? draws : size;
             return switch (kind) {

@@ -24,41 +24,44 @@ final class OrderOptions {
     /** Either a seed, or no shuffling. */
     static final class Shuffle {
         @Option(names = "--seed", paramLabel = "NUMBER",
-                description = "What each epoch's order is drawn from; default: " + DEFAULT_SEED + ".")
+                description = "Seed of the order of every epoch; default: " + DEFAULT_SEED + ".")
         private long seed = DEFAULT_SEED;
 
-        @Option(names = "--no-shuffle", description = "Take samples in the order of the store.")
+        @Option(names = "--no-shuffle", description = "Keep the order of the store.")
         private boolean sequential;
     }
 
     @Option(names = "--order", paramLabel = "KIND=FILE",
-            description = "weighted, weighted-once, balanced, stratified or subset, by an array of numbers in FILE"
-                    + " (.npy or any tensor store): each sample's weight or class, or the samples that are chosen.")
+            description = "Order samples by the numbers in FILE (.npy or any tensor store). KIND is weighted or"
+                    + " weighted-once (FILE has each sample's weight), balanced or stratified (its class), or subset"
+                    + " (the indices to use).")
     private Map<String, Path> orders = new LinkedHashMap<>();
 
     @Option(names = "--shuffle-window", paramLabel = "SAMPLES",
-            description = "Shuffle blocks of neighbours, then samples within so many: for storage that reads neighbours"
-                    + " faster. Blocks are a WebDataset's shards, of other stores a 16th of the window.")
+            description = "For storage that reads sequentially: shuffle blocks, then samples within a window of"
+                    + " SAMPLES. A block is a shard of a WebDataset, or a 16th of the window in other stores.")
     private Long shuffleWindow;
 
-    @Option(names = "--weights", paramLabel = "W,…", split = ",",
-            description = "Mix several stores, one weight each: at every draw as near to these proportions as can be.")
+    @Option(names = "--weights", paramLabel = "W", split = ",",
+            description = "Mix the stores in these proportions, one weight per store; every prefix of an epoch is as"
+                    + " close to them as possible.")
     private List<Double> weights;
 
-    @Option(names = "--store-epochs", paramLabel = "E,…", split = ",",
-            description = "Mix several stores, so many epochs of each in one of the mixture.")
+    @Option(names = "--store-epochs", paramLabel = "E", split = ",",
+            description = "Mix the stores; one epoch of the mixture has E epochs of each.")
     private List<Double> storeEpochs;
 
     @Option(names = "--draws", paramLabel = "SAMPLES",
-            description = "Samples of an epoch of a mixture by --weights, or of a weighted, weighted-once or balanced"
-                    + " order; default: as many as there are.")
+            description = "Samples per epoch, with --weights or --order weighted, weighted-once or balanced; default:"
+                    + " as many as the stores have.")
     private Long draws;
 
     @Option(names = "--then", paramLabel = "DRAW=W:…",
-            description = "Other weights of a mixture from a draw of each epoch on, for example 600000=0.4:0.6.")
+            description = "Change the weights of the mixture from sample DRAW of each epoch, for example"
+                    + " 600000=0.4:0.6.")
     private Map<Long, String> then = new LinkedHashMap<>();
 
-    @Option(names = "--by-chance", description = "Mix in a random order, instead of evenly.")
+    @Option(names = "--by-chance", description = "Mix the stores at random instead of evenly.")
     private boolean byChance;
 
     boolean isSequential() {
@@ -75,31 +78,32 @@ final class OrderOptions {
                 + (shuffle.sequential ? "in order" : "shuffled with seed " + shuffle.seed);
     }
 
-    /** The order that was asked for; an {@link IllegalArgumentException} says what contradicts it. */
+    /** The order that the options describe; an {@link IllegalArgumentException} names options that conflict. */
     Sampler sampler(SampleSource source) {
         long size = source.dataset().size();
         if (weights != null || storeEpochs != null) {
             if (!orders.isEmpty()) {
-                throw new IllegalArgumentException("--order: found beside " + (weights != null ? "--weights"
-                        : "--store-epochs") + ", expected one of them");
+                throw new IllegalArgumentException("--order and " + (weights != null ? "--weights" : "--store-epochs")
+                        + ": found both, expected one of them");
             }
             return mixture(source.sizes());
         }
         if (!orders.isEmpty()) {
             if (orders.size() > 1 || shuffleWindow != null || byChance || !then.isEmpty()) {
-                throw new IllegalArgumentException("--order: found beside another one, --shuffle-window, --by-chance or"
-                        + " --then, expected one of them");
+                throw new IllegalArgumentException("--order: found with another --order, --shuffle-window, --by-chance"
+                        + " or --then, expected one of them");
             }
             Map.Entry<String, Path> one = orders.entrySet().iterator().next();
             return ListedOrder.of(one.getKey(), one.getValue(), size, draws, shuffle.sequential, shuffle.seed);
         }
         if (draws != null || byChance || !then.isEmpty()) {
-            throw new IllegalArgumentException("--draws, --then and --by-chance are for a mixture, by --weights or"
+            throw new IllegalArgumentException("--draws, --then and --by-chance need a mixture: add --weights or"
                     + " --store-epochs");
         }
         if (shuffle.sequential) {
             if (shuffleWindow != null) {
-                throw new IllegalArgumentException("--shuffle-window: found beside --no-shuffle, expected one of them");
+                throw new IllegalArgumentException("--shuffle-window and --no-shuffle: found both, expected one of"
+                        + " them");
             }
             return Sampler.sequential(size);
         }
@@ -129,13 +133,13 @@ final class OrderOptions {
                     + " them, expected one");
         }
         if (storeEpochs != null && draws != null) {
-            throw new IllegalArgumentException("--draws: found beside --store-epochs, which say how many samples an"
-                    + " epoch has; expected one of them");
+            throw new IllegalArgumentException("--draws and --store-epochs: found both, expected one of them, as each"
+                    + " sets the samples per epoch");
         }
         if (shares.size() != sizes.size()) {
             throw new IllegalArgumentException((weights != null ? "--weights" : "--store-epochs") + ": found "
                     + shares.size()
-                    + " numbers, expected one for each of " + NumberText.count(sizes.size(), "store"));
+                    + " numbers, expected one per store (" + NumberText.count(sizes.size(), "store") + ")");
         }
         Mixture.Source[] sources = new Mixture.Source[sizes.size()];
         for (int s = 0; s < sources.length; s++) {

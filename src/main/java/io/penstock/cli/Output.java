@@ -6,7 +6,7 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
-/** Standard output, in UTF-8: keeps why it could not be written, of which a {@link PrintWriter} says only that. */
+/** Standard output, in UTF-8, that keeps the exception of a failed write; a {@link PrintWriter} drops it. */
 final class Output extends PrintWriter {
 
     private final Kept kept;
@@ -21,14 +21,14 @@ final class Output extends PrintWriter {
     }
 
     /**
-     * Fails if not all could be written that a command printed: a full disk, or a pipe that nobody reads any more.
+     * Fails if a command's output was not written completely: the disk is full, or nobody reads the pipe any more.
      *
      * @throws IOException for the command's user
      */
     static void check(PrintWriter out) throws IOException {
         if (out.checkError()) {
             IOException cause = out instanceof Output output ? output.kept.failure : null;
-            throw new IOException("standard output cannot be written"
+            throw new IOException("cannot write to standard output"
                     + (cause == null || cause.getMessage() == null ? "" : ": " + cause.getMessage()), cause);
         }
     }

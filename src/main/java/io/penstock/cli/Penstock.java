@@ -19,12 +19,13 @@ import picocli.CommandLine.Spec;
 /** The command line. */
 @Command(
         name = "penstock",
-        description = "Brings batches to a GPU: tokenizes text, and streams stores of tokens and tensors.",
+        description = "Loads training data for GPUs: tokenizes text, and streams batches of tokens, tensors and"
+                + " records.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        footer = {"", "Exit status: 0 success, 1 failure, also where standard output cannot be written, such as to a"
-                + " closed pipe; 2 wrong usage, 3 bad input, 130 interrupted."})
+        footer = {"", "Exit status: 0 success; 1 failure, also if standard output cannot be written; 2 wrong usage;"
+                + " 3 bad input; 130 interrupted."})
 public final class Penstock implements Runnable {
 
     /** By name, in the order of the help text. */
@@ -36,7 +37,7 @@ public final class Penstock implements Runnable {
     private CommandSpec spec;
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
-            description = "On failure print where in the code it happened (also: environment PENSTOCK_STACKTRACE).")
+            description = "Print a stack trace on failure (also: environment variable PENSTOCK_STACKTRACE).")
     private boolean stackTrace;
 
     private Penstock() {
@@ -81,8 +82,8 @@ public final class Penstock implements Runnable {
     }
 
     /**
-     * The command line for these arguments; tests run it with writers of their own. Where they name a command, it knows
-     * that one alone: reading what all the others declare takes longer than opening a store.
+     * The command line for these arguments; tests run it with writers of their own. If the arguments name a command,
+     * only that command is registered: reading the options of all others takes longer than opening a store.
      */
     static CommandLine commandLine(String... args) {
         Penstock penstock = new Penstock();
@@ -93,6 +94,7 @@ public final class Penstock implements Runnable {
         } else if (args.length != 1 || !VERSION.contains(args[0])) {
             COMMANDS.values().forEach(line::addSubcommand);
         }
+        HelpGroups.install(line);
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setExecutionStrategy(Penstock::run)
@@ -123,7 +125,7 @@ public final class Penstock implements Runnable {
         return ExitCode.WRONG_USAGE;
     }
 
-    /** Runs the command, or prints help or version; whatever was printed must have been written. */
+    /** Runs the command, or prints help or version; fails if the output was not written. */
     private static int run(CommandLine.ParseResult parsed) {
         int exitCode = new CommandLine.RunLast().execute(parsed);
         CommandLine line = parsed.commandSpec().commandLine();
@@ -138,6 +140,6 @@ public final class Penstock implements Runnable {
     /** Without a command there is nothing to do. */
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing");
+        throw new ParameterException(spec.commandLine(), "missing command");
     }
 }

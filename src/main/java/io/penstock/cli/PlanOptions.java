@@ -37,98 +37,102 @@ import picocli.CommandLine.TypeConversionException;
 /** Which batches of samples: their order, this rank's part, and who makes them. */
 final class PlanOptions {
 
+    /** The help text of a command's stores. */
+    static final String STORES = "One or more stores, each given by its folder or by one of its files. Several are"
+            + " concatenated, or mixed with --weights.";
+
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
     @Option(names = "--batch", defaultValue = "32", paramLabel = "SAMPLES",
-            description = "Samples in a batch; default: ${DEFAULT-VALUE}.")
+            description = "Samples per batch; default: ${DEFAULT-VALUE}.")
     private int batch;
 
     @Option(names = "--token-budget", paramLabel = "TOKENS",
-            description = "Instead of --batch: as many samples as fit in so many tokens, padding included.")
+            description = "Instead of --batch: fill each batch up to TOKENS tokens, padding included.")
     private Long tokenBudget;
 
     @Option(names = "--max-samples", paramLabel = "N",
-            description = "With --token-budget: the most samples of a batch; default: as many as tokens, up to 65536.")
+            description = "With --token-budget: at most N samples per batch; default: the budget, up to 65536.")
     private Integer maxSamples;
 
     @Option(names = "--bucket-window", paramLabel = "SAMPLES",
-            description = "Bring samples of like lengths together, within so many of the order: less padding.")
+            description = "Reduce padding: group samples of similar length within windows of SAMPLES samples.")
     private Long bucketWindow;
 
     @Option(names = "--bucket-group", defaultValue = "256", paramLabel = "SAMPLES",
-            description = "With --bucket-window: how many of like lengths stay together; default: ${DEFAULT-VALUE}.")
+            description = "With --bucket-window: samples per group; default: ${DEFAULT-VALUE}.")
     private long bucketGroup;
 
     @Option(names = "--length-field", paramLabel = "NAME",
-            description = "Whose length the two go by; default: the one field of varying length.")
+            description = "Field whose length --token-budget and --bucket-window use; default: the only"
+                    + " variable-length field.")
     private String lengthField;
 
-    /** The length of each sample, once it was asked for. */
+    /** The length of each sample; null until it is needed. */
     private LongUnaryOperator lengths;
     private SampleSource lengthsOf;
 
     @ArgGroup(exclusive = false)
     private OrderOptions order = new OrderOptions();
 
-    @Option(names = "--epoch", defaultValue = "0", paramLabel = "N", description = "The epoch to begin with, from 0.")
+    @Option(names = "--epoch", defaultValue = "0", paramLabel = "N", description = "Start with epoch N, from 0.")
     private long epoch;
 
     @Option(names = "--skip", defaultValue = "0", paramLabel = "BATCHES",
-            description = "Begin so many batches in, without reading them.")
+            description = "Skip the first BATCHES batches of the epoch without reading them.")
     private long skip;
 
-    @Option(names = "--rank", defaultValue = "0", paramLabel = "R", description = "This rank's part, from 0.")
+    @Option(names = "--rank", defaultValue = "0", paramLabel = "R", description = "This process's rank, from 0.")
     private int rank;
 
-    @Option(names = "--world", defaultValue = "1", paramLabel = "W", description = "How many ranks share an epoch.")
+    @Option(names = "--world", defaultValue = "1", paramLabel = "W", description = "Number of ranks.")
     private int world;
 
     @Option(names = "--ranks-from-environment",
-            description = "Take rank and world from RANK and WORLD_SIZE, or as Open MPI, MPICH and Slurm name them.")
+            description = "Take --rank and --world from RANK and WORLD_SIZE, or from Open MPI, MPICH or Slurm.")
     private boolean ranksFromEnvironment;
 
     @Option(names = "--tail", defaultValue = "pad", paramLabel = "POLICY",
-            description = "Where the ranks do not divide an epoch: pad (default) repeats samples, drop leaves some out,"
-                    + " exact repeats them without weight.")
+            description = "If the ranks do not divide an epoch evenly: pad (default) repeats samples, drop omits some,"
+                    + " exact repeats some with weight 0.")
     private TailPolicy tail;
 
-    @Option(names = "--drop-last", description = "Leave out a last batch of an epoch that is not full.")
+    @Option(names = "--drop-last", description = "Drop the last batch of an epoch if it is not full.")
     private boolean dropLast;
 
     @Option(names = "--workers", paramLabel = "N",
-            description = "Threads that make batches; 0: the one that takes them. Default: one less than processors,"
-                    + " 1 to 4.")
+            description = "Worker threads that build batches; 0: the trainer's thread builds them. Default: one less"
+                    + " than the processors, from 1 to 4.")
     private Integer workers;
 
     @Option(names = "--prefetch", paramLabel = "BATCHES",
-            description = "Batches that may wait ahead of the one that is taken; default: two a worker, more if they"
-                    + " are small.")
+            description = "Batches to build ahead of the trainer; default: two per worker, more for small batches.")
     private Integer prefetch;
 
     @Option(names = "--read", paramLabel = "MODE",
-            description = "How bytes of files are brought in: ${COMPLETION-CANDIDATES}; default: auto.")
+            description = "How to read files: ${COMPLETION-CANDIDATES}; default: auto.")
     private ReadMode readMode;
 
     @Option(names = "--settings", paramLabel = "FILE",
-            description = "Workers, prefetch, read mode and device slots as 'penstock tune' wrote them; options beside"
-                    + " it count more.")
+            description = "Load workers, prefetch, read mode and device slots from FILE, written by 'penstock tune';"
+                    + " options on the command line override it.")
     private Path settingsFile;
 
-    /** What the file says, once it was read. */
+    /** The file's settings; null until it is read. */
     private LoaderSettings settings;
 
     @Option(names = "--read-ahead", paramLabel = "BYTES",
-            description = "How much of the batches to come the OS is asked for while a file is not in the page cache;"
-                    + " 0: nothing. Default: enough to keep the device busy, up to 8 MiB.")
+            description = "Bytes of upcoming batches to prefetch into the page cache for a file that is not in it;"
+                    + " 0: none. Default: enough to keep the device busy, up to 8 MiB.")
     private Long readAhead;
 
     @Option(names = "--verify",
-            description = "Check blocks by their checksums as they are first read, where a file has some beside it.")
+            description = "Verify each block on first read, for files with checksums (FILE.crc32c).")
     private boolean verify;
 
     @Option(names = "--bad-samples", defaultValue = "fail", paramLabel = "POLICY", converter = Policy.class,
-            description = "What becomes of damaged samples: fail (default), replace by another, or skip: no weight.")
+            description = "On a damaged sample: fail (default), replace it by another sample, or skip it (weight 0).")
     private BadSamplePolicy badSamples;
 
     /** The batches that were asked for, from the place on that they were asked from. */
@@ -168,8 +172,9 @@ final class PlanOptions {
                     .toList();
             if (fields.size() != 1 || !fields.getFirst().isVariable()) {
                 throw wrong((lengthField != null ? "--length-field: found " + lengthField
-                        : "--token-budget and --bucket-window: found " + NumberText.count(fields.size(), "field")
-                        + " of varying length") + ", expected one such field of " + dataset.fields());
+                        : "--token-budget and --bucket-window: found "
+                        + NumberText.count(fields.size(), "variable-length field"))
+                        + ", expected exactly one variable-length field of " + dataset.fields());
             }
             lengths = dataset instanceof Documents documents ? documents::length
                     : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
@@ -291,7 +296,7 @@ final class PlanOptions {
                 + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget()) + ", "
                 + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
-                + " an epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
+                + " per epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }
 
     /** Takes {@code fail}, {@code replace} and {@code skip}. */

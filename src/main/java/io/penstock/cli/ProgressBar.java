@@ -6,8 +6,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * One line on a terminal that says how far a job has come; nothing where there is no terminal, or within the first
- * second. For one thread.
+ * A job's progress on one line of a terminal. Draws nothing without a terminal, or within the first second. For one
+ * thread.
  */
 final class ProgressBar implements AutoCloseable {
 
@@ -43,14 +43,14 @@ final class ProgressBar implements AutoCloseable {
         this.phaseNanos = startNanos;
     }
 
-    /** Whether standard error is a terminal: the launcher knows; without it, Java's console is asked. */
+    /** Whether standard error is a terminal: the launcher says so; without the launcher, Java's console does. */
     static boolean isTerminal() {
         String told = System.getProperty("penstock.terminal");
         return told != null ? Boolean.parseBoolean(told)
                 : System.console() != null && System.console().isTerminal();
     }
 
-    /** Says that the job is at this part of it from now on, which is counted from 0 under its own name. */
+    /** Begins a part of the job, which is counted from 0 under its own name. */
     void phase(String name, long nowNanos) {
         if (!name.equals(label)) {
             label = name;
@@ -79,7 +79,7 @@ final class ProgressBar implements AutoCloseable {
         terminal.flush();
     }
 
-    /** Says how much of a time that is given is over. */
+    /** Shows how much of a given time is over. */
     void share(long spentNanos, long ofNanos) {
         long now = System.nanoTime();
         if (terminal == null || now - startNanos < QUIET_NANOS || drawn && now - drawnNanos < REDRAW_NANOS) {

@@ -22,11 +22,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code penstock quickstart}: from text to batches on the device, on a small corpus that the program brings along. */
+/** {@code penstock quickstart}: from text to batches on the device, on a small bundled corpus. */
 @Command(
         name = "quickstart",
-        description = "Tokenizes a small corpus, streams shuffled batches of it to the best device, and reports.",
-        footer = {"", "Needs no GPU and no network, and leaves nothing behind unless told where to."})
+        description = "Tokenizes a small corpus, streams shuffled batches to the best device, and reports the rates.",
+        footer = {"", "Needs no GPU and no network. Leaves no files behind without --keep."})
 final class QuickstartCommand implements Callable<Integer> {
 
     private static final List<String> CORPUS = List.of("almanac.txt", "keeper.txt", "letters.jsonl", "travels.txt");
@@ -42,7 +42,7 @@ final class QuickstartCommand implements Callable<Integer> {
     private Report report;
 
     @Option(names = "--keep", paramLabel = "DIR",
-            description = "Work in this folder, and leave corpus and store in it; default: a temporary one.")
+            description = "Keep the corpus and the store in DIR; default: delete them.")
     private Path keep;
 
     @Override
@@ -116,7 +116,8 @@ final class QuickstartCommand implements Callable<Integer> {
                 + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS
                 + "+1 tokens, after a warm-up of " + WARMUP_STEPS + ":\n"
                 + indented("device   " + device + "\nmemory   " + stream.memory() + "\n" + stream.text())
-                + (keep == null ? "\nNothing of it is kept.\n" : "\nIt is all in " + keep + ".\n")
+                + (keep == null ? "\nAll files were deleted (--keep DIR keeps them).\n"
+                        : "\nAll files are in " + keep + ".\n")
                 + "\nNext:\n"
                 + (keep == null ? "    ./penstock tokenize examples/corpus -o out --append-eot\n" : "")
                 + "    ./penstock inspect " + store + " --digest\n"

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Runs the commands that people start often, on a small store, and shows nothing: what the launcher's ahead-of-time
- * cache is made from. The JVM stores the classes that a run loads and links, and starts the next run with them.
+ * Runs the most frequent commands on a small store, without output, to create the launcher's ahead-of-time cache. The
+ * JVM stores the classes that a run loads and links, and starts the next run with them.
  *
- * <p>It goes all stages of a token store's way to a batch, in place and copied.
+ * <p>It covers every stage from a token store to a batch, in place and copied.
  */
 final class Rehearsal {
 
@@ -31,7 +31,7 @@ final class Rehearsal {
             "--help",
             "stream");
 
-    /** It is broken off then, and what it came to is the cache. */
+    /** The rehearsal stops after this time; the cache holds what it loaded until then. */
     private static final long MOST_MILLIS = 20_000;
 
     private Rehearsal() {

@@ -7,8 +7,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The options of every command: help, and how it reports: as text for people, or for programs as one JSON document, or
- * one a line where the result is a stream.
+ * The options of every command: help, progress, and the form of the result: text for people, or JSON for programs (one
+ * document, or one per line for a stream).
  */
 final class Report {
 
@@ -22,7 +22,7 @@ final class Report {
     @SuppressWarnings("UnusedVariable")
     private boolean help;
 
-    @Option(names = {"-q", "--quiet"}, description = "Show no progress.")
+    @Option(names = {"-q", "--quiet"}, description = "Show no progress bar.")
     private boolean quiet;
 
     boolean isJson() {

@@ -19,11 +19,11 @@ import picocli.CommandLine.Spec;
 /** {@code penstock report}. */
 @Command(
         name = "report",
-        description = "Says what held a run back, by how much, and what to change.",
+        description = "Reports what slowed a run down, by how much, and what to change.",
         footer = {"",
-            "A run is the folder that stream --report or Summary.write wrote, or the final_summary.json in it. Several"
-                + " are the ranks of one run, and are put together.",
-            "", "Example: penstock stream out --steps 2000 --step-ms 2 --report run && penstock report run"})
+            "Example: penstock stream out --window 128 --steps 2000 --step-ms 2 --report run && penstock report run",
+            "", "A run is a folder written by 'stream --report' or Summary.write, or the final_summary.json in it."
+                + " Several runs are merged as the ranks of one."})
 final class ReportCommand implements Callable<Integer> {
 
     @Spec
@@ -32,15 +32,15 @@ final class ReportCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "RUN", description = "A run, or the runs of all ranks.")
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "A run, or one run per rank.")
     private List<Path> runs;
 
     @Option(names = "--html", paramLabel = "FILE",
-            description = "Write the page for a browser here: one file that needs no network.")
+            description = "Write the report as one self-contained HTML file.")
     private Path html;
 
     @Option(names = {"-o", "--output"}, paramLabel = "DIR",
-            description = "Write the summary here: of several ranks, as one.")
+            description = "Write the summary to DIR; several ranks are merged into one summary.")
     private Path folder;
 
     @Override

@@ -14,7 +14,7 @@ import java.util.List;
 /** Samples of a store that is not of tokens: rows of tensors, or records. */
 final class RowSamples {
 
-    /** The field's name where a tensor store names none. */
+    /** The field's name if a tensor store has no names. */
     static final String UNNAMED_FIELD = "array";
 
     private final SampleOptions options;
@@ -31,7 +31,7 @@ final class RowSamples {
     SampleSource of(TensorStore store) throws BadInputException {
         options.checkNoWindows(path);
         if (!options.decoders.isEmpty() || options.image != null || options.skipIncomplete) {
-            throw options.wrong("--decode, --image and --skip-incomplete are for stores of records, " + path
+            throw options.wrong("--decode, --image and --skip-incomplete need a store of records; " + path
                     + " holds tensors");
         }
         TensorRows dataset = null;
@@ -40,7 +40,7 @@ final class RowSamples {
             if (tensor < 0) {
                 String why = store.unread().get(name);
                 throw options.wrong("--fields: found '" + name + "', " + (why == null ? ""
-                        : "which is not read: " + why + "; ") + path + " has "
+                        : "which cannot be read: " + why + "; ") + path + " has "
                         + store.tensors().stream().map(TensorSpec::name).toList());
             }
             checkRows(store.tensors().get(tensor));
@@ -52,19 +52,20 @@ final class RowSamples {
         return options.source(path, kind, store, dataset, "row");
     }
 
-    /** All tensors, if they have equally many rows. */
+    /** All tensors, if they have the same number of rows. */
     private List<String> rowsOfOneCount(TensorStore store) throws BadInputException {
         List<TensorSpec> tensors = store.tensors();
         if (tensors.isEmpty()) {
             throw new BadInputException(path + ": found no tensor" + (store.unread().isEmpty() ? ""
-                    : " that is read, but " + store.unread()) + ", expected tensors of rows", null);
+                    : " that can be read, only " + store.unread()) + ", expected tensors of rows", null);
         }
         for (TensorSpec spec : tensors) {
             if (tensors.size() == 1) {
                 checkRows(spec);
             } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
                     || spec.dim(0) != tensors.getFirst().dim(0)) {
-                throw options.wrong("--fields: missing, expected tensors of equally many rows; " + path + " has "
+                throw options.wrong("--fields: missing, expected tensors with the same number of rows; " + path
+                        + " has "
                         + shortened(tensors));
             }
         }
@@ -114,7 +115,8 @@ final class RowSamples {
         }
         if (fields.isEmpty()) {
             throw options.wrong("--fields: missing, expected some of " + store.columns().stream().map(Column::name)
-                    .toList() + ", of which the first record of " + path + " has none that is read by itself");
+                    .toList() + ", as the first record of " + path
+                    + " has no column that can be read without --decode");
         }
         RecordFields chosen = options.skipIncomplete ? fields.complete() : fields;
         if (chosen.size() == 0) {
@@ -124,7 +126,7 @@ final class RowSamples {
                 : options.source(path, kind, store, chosen, "record");
     }
 
-    /** What was not asked for and is a pickle is left out rather than refused. */
+    /** A pickle that no option names is left out, not refused. */
     private boolean isReadable(Column column) {
         try {
             if (!options.decoders.containsKey(column.name())) {

@@ -37,72 +37,71 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** How a store is cut into samples, and what becomes of their fields in a batch. */
+/** How a store is cut into samples, and how a batch holds their fields. */
 final class SampleOptions {
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
     @Option(names = "--window", paramLabel = "TOKENS",
-            description = "Input tokens of a sample; its label is one token more. Token stores need it.")
+            description = "Input tokens per sample; a sample has one more, for the labels. Token stores need --window,"
+                    + " --pack or --documents.")
     private Long window;
 
     @Option(names = "--stride", paramLabel = "TOKENS",
-            description = "From one window's start to the next one's; default: --window.")
+            description = "Distance between the starts of two windows; default: --window.")
     private Long stride;
 
-    @Option(names = "--within-documents", description = "Cut windows that keep within a document; default: across.")
+    @Option(names = "--within-documents", description = "Keep each window within one document.")
     private boolean withinDocuments;
 
     @Option(names = "--pack", paramLabel = "TOKENS",
-            description = "Instead of --window: pack whole documents, or lists of integers, into sequences of so many"
-                    + " tokens, with positions,"
-                    + " document ids, loss mask and cu_seqlens; labels with --tokens-as i32 or i64.")
+            description = "Instead of --window: pack whole documents, or lists of integers, into sequences of TOKENS"
+                    + " tokens, with positions, document ids, loss mask and cu_seqlens; --tokens-as i32 or i64 adds"
+                    + " labels.")
     Integer pack;
 
     @Option(names = "--pack-by", defaultValue = "best-fit", paramLabel = "METHOD",
-            description = "best-fit (default) wastes least, first-fit keeps neighbouring documents near.",
+            description = "best-fit (default) has the least padding, first-fit keeps neighboring documents close.",
             converter = PackMethod.class)
     private Packing.Method packMethod;
 
     @Option(names = "--pack-window", paramLabel = "DOCUMENTS",
-            description = "How many documents are packed together; default: all.")
+            description = "With --pack: pack DOCUMENTS documents at a time; default: all.")
     private Long packWindow;
 
     @Option(names = "--documents",
-            description = "Instead of --window: whole documents, padded to the longest of a batch, with attention mask"
-                    + " and lengths; cut by --max-length.")
+            description = "Instead of --window: one document per sample, padded to the longest of the batch, with"
+                    + " attention mask and lengths; --max-length truncates.")
     private boolean documents;
 
     @Option(names = "--tokens-as", paramLabel = "WIDTH",
-            description = "store: one field, as the store holds them (default). i32, i64: inputs and labels, widened."
-                    + " Of records with one field of integers: a window if all are of one length, otherwise padded.")
+            description = "store (default): one field, in the store's dtype. i32, i64: inputs and labels, widened. For"
+                    + " records with one field of integers: windows if all lengths are equal, else padded.")
     private TokenWidth tokenWidth;
 
-    @Option(names = "--fields", paramLabel = "NAME,…", split = ",",
-            description = "Which tensors, or columns of records, samples have; default: all that can be given,"
-                    + " of records all that the first one has.")
+    @Option(names = "--fields", paramLabel = "NAME", split = ",",
+            description = "Tensors or columns to load; default: all that can be loaded; of records, those present in"
+                    + " the first.")
     List<String> names;
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
-            description = "How a column of records is decoded: " + DecoderText.FORMS
-                    + ". Default: by what it encodes.")
+            description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
     Map<String, String> decoders = new LinkedHashMap<>();
 
     @Option(names = "--image", paramLabel = "HxW",
-            description = "Decode images to u8[H,W,3]: their shorter side is resized, then the middle cut out."
-                    + " Default: their files as bytes.")
+            description = "Decode images to u8[H,W,3]: resize the shorter side, then crop the center. Default: give"
+                    + " the files' bytes.")
     String image;
 
-    @Option(names = "--skip-incomplete", description = "Leave out records that lack one of the fields.")
+    @Option(names = "--skip-incomplete", description = "Leave out records that lack a field.")
     boolean skipIncomplete;
 
     @Option(names = "--max-length", paramLabel = "N",
-            description = "Cut a field of varying length, such as text or a document, to so many elements;"
-                    + " default: not.")
+            description = "Truncate variable-length fields, such as text or documents, to N elements.")
     private Long maxLength;
 
-    /** Opens stores as samples, those of one behind those of the other; the caller closes them. */
+    /** Opens stores as samples, concatenated; the caller closes them. */
     SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
         if (pack != null && paths.size() > 1) {
             throw wrong("--pack: found " + paths.size() + " stores, expected one");
@@ -155,8 +154,8 @@ final class SampleOptions {
     private SampleSource windows(Path path, String kind, TokenStore store) throws IOException {
         if (names != null || !decoders.isEmpty() || image != null || skipIncomplete
                 || maxLength != null && !documents) {
-            throw wrong("--fields, --decode, --image, --skip-incomplete, and --max-length but with --documents, are not"
-                    + " for token stores, " + path + " is one");
+            throw wrong(path + " is a token store: --fields, --decode, --image and --skip-incomplete do not apply, and"
+                    + " --max-length needs --documents");
         }
         if (documents) {
             return documents(path, kind, store);
@@ -173,8 +172,8 @@ final class SampleOptions {
             }, together);
         }
         if (window == null) {
-            throw wrong("--window: missing, expected the tokens of a sample, as " + path
-                    + " is a token store (or --pack, or --documents)");
+            throw wrong("--window: missing; " + path + " is a token store, which needs --window, --pack or"
+                    + " --documents");
         }
         check("--window", window, 1);
         long step = stride == null ? window : stride;
@@ -182,8 +181,8 @@ final class SampleOptions {
         Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step, true)
                 : TokenWindows.of(store, window, step, true));
         if (dataset.size() == 0) {
-            throw wrong("--window: " + window + " tokens and a label do not fit into "
-                    + (withinDocuments ? "any document of " : "") + path + ", which has "
+            throw wrong("--window: found " + window + " tokens plus one for the labels, too many for "
+                    + (withinDocuments ? "every document of " : "") + path + ", which has "
                     + NumberText.count(store.tokenCount(), "token"));
         }
         Map<String, Object> cut = new LinkedHashMap<>();
@@ -199,8 +198,8 @@ final class SampleOptions {
 
     SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
-            throw wrong("--pack: found beside --window, --stride, --within-documents or --documents, expected one or"
-                    + " the other");
+            throw wrong("--pack: found with --window, --stride, --within-documents or --documents, expected one of"
+                    + " them");
         }
         check("--pack", pack, 1);
         long together = packWindow == null ? Long.MAX_VALUE : packWindow;
@@ -224,13 +223,13 @@ final class SampleOptions {
 
     private SampleSource documents(Path path, String kind, TokenStore store) {
         if (window != null || stride != null || withinDocuments || pack != null) {
-            throw wrong("--documents: found beside --window, --stride, --within-documents or --pack, expected one or"
-                    + " the other");
+            throw wrong("--documents: found with --window, --stride, --within-documents or --pack, expected one of"
+                    + " them");
         }
         long kept = maxLength == null ? Long.MAX_VALUE : maxLength;
         check("--max-length", kept, 1);
         if (store.documentCount() == 0) {
-            throw wrong("--documents: found none in " + path);
+            throw wrong("--documents: found no documents in " + path);
         }
         Documents dataset = Documents.of(store, kept);
         Map<String, Object> cut = new LinkedHashMap<>();
@@ -264,7 +263,7 @@ final class SampleOptions {
         }
         TensorSpec only = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || only.rank() != 1 || !only.dtype().isInteger()) {
-            throw wrong("--tokens-as is for one field of integers, found " + dataset.fields());
+            throw wrong("--tokens-as: found " + dataset.fields() + ", expected one field of integers");
         }
         if (!only.isVariable()) {
             return windowCollator();
@@ -275,12 +274,12 @@ final class SampleOptions {
 
     void checkNoWindows(Path path) {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
-            throw wrong("--window, --stride, --within-documents, --documents and, but for one column of lists, --pack"
-                    + " are for token stores, " + path + " is none");
+            throw wrong("--window, --stride, --within-documents, --documents and --pack need a token store (--pack also"
+                    + " takes one column of lists); " + path + " is not one");
         }
     }
 
-    /** What the options describe; that they contradict each other or the store is wrong usage. */
+    /** What the options describe; options that conflict with each other or with the store are wrong usage. */
     <T> T valid(Supplier<T> opener) {
         try {
             return opener.get();

@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A store that is open, seen as samples, and how they become batches.
+ * An open store, its samples, and the collator of their batches.
  *
  * @param path where it is
  * @param kind its format
- * @param closer closes the store and what was made of it
+ * @param closer closes the store and everything opened on it
  * @param dataset its samples
- * @param collator what makes batches of them
+ * @param collator builds batches of them
  * @param windowTokens the input tokens of a sample, padding included; 0 if samples are not of tokens
- * @param maxLength the most elements of a field of varying length that are kept
- * @param sizes the samples of each store, one behind the other
- * @param blockStarts where runs of samples begin that lie together, and the size; null where the store has none
+ * @param maxLength variable-length fields are truncated to this many elements
+ * @param sizes the number of samples of each store
+ * @param blockStarts the first sample of each block of neighboring samples, then the size; null if there are no blocks
  * @param cut how samples are cut out of the store, as JSON writers take it
  * @param text the same for people, for example {@code 80 windows of 128+1 tokens}
  */

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 /** {@code penstock state}. */
 @Command(
         name = "state",
-        description = "Looks into saved states: where runs stand in their data.",
+        description = "Shows and compares saved states: a run's position in its data.",
         subcommands = {StateCommand.Show.class, StateCommand.Diff.class})
 final class StateCommand implements Callable<Integer> {
 
@@ -40,13 +40,14 @@ final class StateCommand implements Callable<Integer> {
     }
 
     /** {@code penstock state show}. */
-    @Command(name = "show", description = "Prints what a state says.")
+    @Command(name = "show", description = "Prints a state.")
     static final class Show implements Callable<Integer> {
 
         @Mixin
         private Report report;
 
-        @Parameters(paramLabel = "FILE", description = "A state, as stream --state and DataLoader.state() write it.")
+        @Parameters(paramLabel = "FILE",
+                description = "A state, written by 'stream --state' or from DataLoader.state().")
         private Path file;
 
         @Override
@@ -66,10 +67,10 @@ final class StateCommand implements Callable<Integer> {
     /** {@code penstock state diff}. */
     @Command(
             name = "diff",
-            description = "Prints in what two states differ. The exit status is 1 if they do.",
+            description = "Prints how two states differ. The exit status is 1 if they do.",
             footer = {"",
-                "States that differ in the dataset or the sampler are of different plans: neither run can go on from"
-                    + " the other's. Those that differ in epoch and position are of one plan at different places."})
+                "States with different datasets, samplers or seeds belong to different plans: neither run can resume"
+                    + " from the other's state. States of one plan differ only in epoch and position."})
     static final class Diff implements Callable<Integer> {
 
         @Mixin
@@ -78,7 +79,7 @@ final class StateCommand implements Callable<Integer> {
         @Parameters(index = "0", paramLabel = "A", description = "A state.")
         private Path first;
 
-        @Parameters(index = "1", paramLabel = "B", description = "Another.")
+        @Parameters(index = "1", paramLabel = "B", description = "Another state.")
         private Path second;
 
         @Override
@@ -100,8 +101,9 @@ final class StateCommand implements Callable<Integer> {
                 differences.forEach((name, values) -> text.append(name).append(": ")
                         .append(((List<?>) values).get(0)).append(" -> ").append(((List<?>) values).get(1))
                         .append('\n'));
-                text.append(differences.isEmpty() ? "The same.\n" : onePlan ? "One plan, at different places.\n"
-                        : "Different plans: neither run can go on from the other's state.\n");
+                text.append(differences.isEmpty() ? "The states are equal.\n"
+                        : onePlan ? "The same plan, at different positions.\n"
+                        : "Different plans: neither run can resume from the other's state.\n");
                 report.print(text.toString());
             }
             return differences.isEmpty() ? ExitCode.SUCCESS : ExitCode.FAILURE;

@@ -23,54 +23,53 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "stats",
         sortOptions = false,
-        description = "Says what is in the batches, and what has changed since a baseline or over epochs.",
-        footer = {"",
-            "Measured of each field: padding, rows of one value, values that are no numbers; of ids how often each is"
-                + " met, of numbers mean and deviation by channel, of lengths both. A change is reported if it stands"
-                + " 5 sigma out of the noise between batches and is of a size that matters: 0.01 bits between"
-                + " histograms, 0.1 deviations of a mean, 10 %% of a deviation, 5 points of padding. That takes at"
-                + " least 8 batches on either side, and an order that is shuffled where not whole epochs are read.",
-            "", "With --fail-on-drift the exit status is 1 if anything has changed.",
-            "", "Example: penstock stats out --window 128 --save baseline.json",
-            "         penstock stats out --window 128 --baseline baseline.json --fail-on-drift"})
+        abbreviateSynopsis = true,
+        description = "Summarizes the values in the batches, and reports drift since a baseline or over epochs.",
+        footer = {"", "Examples: penstock stats out --window 128 --save baseline.json",
+            "          penstock stats out --window 128 --baseline baseline.json --fail-on-drift",
+            "", "For each field it measures the shares of padding, of constant rows and of non-finite values; for ids"
+                + " the frequency of each, for numbers the mean and standard deviation per channel, for lengths both.",
+            "", "A change is reported if it exceeds the noise between batches by 5 sigma and also one of these limits:"
+                + " 0.01 bits between histograms, 0.1 standard deviations of a mean, 10 %% of a standard deviation,"
+                + " 5 points of padding. This needs at least 8 batches on each side, and a shuffled order unless whole"
+                + " epochs are read.",
+            "", "With --fail-on-drift the exit status is 1 if anything changed."})
 final class StatsCommand implements Callable<Integer> {
 
     @Mixin
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
-            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
-                    + " by --weights.")
+            description = PlanOptions.STORES)
     private List<Path> paths;
 
     @Option(names = "--baseline", paramLabel = "FILE",
-            description = "What to compare with, as --save wrote it. Repeated: the files of several ranks, merged.")
+            description = "Compare with FILE, written by --save. Repeat it to merge the files of several ranks.")
     private List<Path> baselines = new ArrayList<>();
 
-    @Option(names = "--save", paramLabel = "FILE", description = "Write what was seen, as a baseline for later runs.")
+    @Option(names = "--save", paramLabel = "FILE", description = "Save the statistics as a baseline for later runs.")
     private Path save;
 
-    @Option(names = "--fail-on-drift", description = "Exit with 1 if anything has changed.")
+    @Option(names = "--fail-on-drift", description = "Exit with status 1 if anything changed.")
     private boolean failOnDrift;
 
     @Option(names = "--allow-other-shape",
-            description = "Compare the fields that a baseline of other fields has too; default: refuse it.")
+            description = "If the baseline has other fields, compare the common ones; default: refuse it.")
     private boolean allowOtherShape;
 
     @Option(names = "--epochs", defaultValue = "1", paramLabel = "N",
-            description = "How many epochs to read; later ones are compared with the first. Default: the one that it"
-                    + " begins in.")
+            description = "Epochs to read; later ones are compared with the first. Default: ${DEFAULT-VALUE}.")
     private long epochs;
 
-    @Option(names = "--limit", paramLabel = "BATCHES", description = "End after so many; default: with the epochs.")
+    @Option(names = "--limit", paramLabel = "BATCHES", description = "Batches to read; default: all of the epochs.")
     private Long limit;
 
     @Option(names = "--every", defaultValue = "1", paramLabel = "BATCHES",
-            description = "Look at one batch of so many; default: at each.")
+            description = "Sample one of every BATCHES batches; default: ${DEFAULT-VALUE}.")
     private int every;
 
     @Option(names = "--values", defaultValue = "65536", paramLabel = "N",
-            description = "The most values of a field to read in a batch, spread evenly; default: ${DEFAULT-VALUE}.")
+            description = "At most so many values per field and batch, evenly spaced; default: ${DEFAULT-VALUE}.")
     private int values;
 
     @Mixin
@@ -165,7 +164,7 @@ final class StatsCommand implements Callable<Integer> {
                     baseline.checkSameShape(statistics.profile().orElseThrow());
                 } catch (DataShapeException other) {
                     throw new BadInputException(baselines.getFirst() + ": " + other.getMessage()
-                            + " (--allow-other-shape compares what both have)", other);
+                            + " (--allow-other-shape compares the common fields)", other);
                 }
             }
             bar.update(taken, count);

@@ -43,7 +43,7 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
 
     String text() {
         StringBuilder text = new StringBuilder();
-        text.append(String.format(Locale.ROOT, "looked   at %s of %s: %s, %s in %s%n%n",
+        text.append(String.format(Locale.ROOT, "sampled  %s of %s: %s, %s in %s%n%n",
                 NumberText.of(seen.batches(), ""), NumberText.count(taken, "batch", "batches"),
                 NumberText.count(seen.samples(), "sample"), NumberText.count(cost.values(), "value"),
                 TimeText.millis(cost.nanos())));
@@ -69,7 +69,7 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
     }
 
     private static void append(StringBuilder text, String since, List<DataFinding> findings) {
-        text.append(findings.isEmpty() ? "Nothing has changed " : "CHANGED ").append(since)
+        text.append(findings.isEmpty() ? "No change " : "CHANGED ").append(since)
                 .append(findings.isEmpty() ? ".\n" : ":\n");
         findings.forEach(finding -> text.append("  ").append(finding).append('\n'));
     }
@@ -81,10 +81,10 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
             text.append(" from ").append(number(field.min())).append(" to ").append(number(field.max()));
         }
         if (field.kind() != FieldKind.IDS) {
-            text.append("; mean ").append(channels(field, field::mean)).append(", deviation ")
+            text.append("; mean ").append(channels(field, field::mean)).append(", standard deviation ")
                     .append(channels(field, field::deviation));
         } else if (field.values() > 0) {
-            text.append("; most often ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
+            text.append("; most frequent ").append(frequent(field).stream().map(bucket -> field.bucketName(bucket)
                     + " " + NumberText.roughPercent(share(field, bucket)))
                     .collect(Collectors.joining(", ")));
         }
@@ -92,10 +92,10 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
             text.append("; padding ").append(NumberText.percent(field.paddingShare()));
         }
         if (field.constantShare() > 0) {
-            text.append("; rows of one value ").append(NumberText.percent(field.constantShare()));
+            text.append("; constant rows ").append(NumberText.percent(field.constantShare()));
         }
         if (field.nonFinite() > 0) {
-            text.append("; ").append(NumberText.count(field.nonFinite(), "value")).append(" that are no numbers");
+            text.append("; ").append(NumberText.count(field.nonFinite(), "non-finite value"));
         }
         text.append('\n');
     }

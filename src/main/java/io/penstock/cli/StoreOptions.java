@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -14,34 +15,34 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How to open a store, where it is not to be recognised by looking. */
+/** How to open a store, where detection is not enough. */
 final class StoreOptions {
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
     @Option(names = "--format", paramLabel = "NAME",
-            description = "Take the store for megatron, npy, webdataset, raw, …; default: look.")
+            description = "Store format, such as megatron, npy, webdataset or raw; default: detect.")
     private String format;
 
     @Option(names = "--dtype", paramLabel = "DTYPE",
-            description = "The elements' dtype, for a --format that does not say it.")
+            description = "Element dtype, for a --format that does not store it.")
     private String dtype;
 
-    @Option(names = "--shape", paramLabel = "N,…", split = ",",
-            description = "The shape of raw data; a first dimension of -1 is as many rows as there are.")
+    @Option(names = "--shape", paramLabel = "N", split = ",",
+            description = "Shape of raw data; a first dimension of -1 is computed from the file's size.")
     private List<Long> shape;
 
     @Option(names = "--member", paramLabel = "NAME",
-            description = "The part that is wanted of a store that has several: a database, a group.")
+            description = "Part to open of a store that has several, such as a database or a group.")
     private String member;
 
     @Mixin
     private DecodeOptions decode;
 
-    /** The name of the format that was told or is recognised. */
+    /** The name of the format that was given or is detected. */
     String format(Path path) throws IOException {
-        return format == null ? StoreFormats.recognize(path).name() : format;
+        return format == null ? StoreFormats.recognize(Location.of(path)).name() : format;
     }
 
     /** Opens a store; the caller closes it. */
@@ -54,7 +55,7 @@ final class StoreOptions {
         }
     }
 
-    /** What was told of the store; the format only if it was. */
+    /** The options given for the store; the format only if it was named. */
     OpenOptions options() {
         checkCombination();
         try {

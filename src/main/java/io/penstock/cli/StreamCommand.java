@@ -22,21 +22,20 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "stream",
         sortOptions = false,
-        description = "Runs a loader against a stand-in for a trainer; reports rates, times and what holds it back.",
-        footer = {"",
-            "The stand-in takes a batch, reads one element of each field where the CPU can, holds the batch for"
-                + " --step-ms, and gives it back. A step is all of that; the wait is the part spent until the batch is"
-                + " on the device. Tokens count a window's inputs. Percentiles are exact to 1/128.",
-            "", "Ctrl-C ends it early: the report is of what was done by then, and the exit status 130.",
-            "", "Example: penstock stream out --window 1024 --batch 32 --steps 10000 --step-ms 5"})
+        abbreviateSynopsis = true,
+        description = "Runs a loader with a simulated trainer; reports throughput, step times and the bottleneck.",
+        footer = {"", "Example: penstock stream out --window 1024 --batch 32 --steps 10000 --step-ms 5",
+            "", "In each step the simulated trainer takes a batch, reads one element of each field if the CPU can reach"
+                + " it, holds the batch for --step-ms, and returns it. The wait is the part of a step before the batch"
+                + " is on the device. Token rates count input tokens. Percentiles are exact to 1/128.",
+            "", "Ctrl-C ends the run early: it reports what was measured until then and exits with status 130."})
 final class StreamCommand implements Callable<Integer> {
 
     @Mixin
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
-            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
-                    + " by --weights.")
+            description = PlanOptions.STORES)
     private List<Path> paths;
 
     @Mixin
@@ -49,20 +48,20 @@ final class StreamCommand implements Callable<Integer> {
     private DeviceOptions target;
 
     @Option(names = "--steps", paramLabel = "N",
-            description = "How many batches, across epochs; default: the epoch that it begins in.")
+            description = "Batches to take, across epochs; default: the rest of the first epoch.")
     private Long steps;
 
     @Option(names = "--step-ms", defaultValue = "0", paramLabel = "T",
-            description = "How long the trainer holds a batch, asleep; default: not at all.")
+            description = "Milliseconds that the trainer holds each batch, asleep; default: ${DEFAULT-VALUE}.")
     private double stepMillis;
 
     @Option(names = "--warmup", defaultValue = "0", paramLabel = "N",
-            description = "Batches to take before measuring begins; default: ${DEFAULT-VALUE}.")
+            description = "Batches to take before measuring; default: ${DEFAULT-VALUE}.")
     private long warmup;
 
     @Option(names = "--state", paramLabel = "FILE",
-            description = "Go on where this file says if it exists, whatever --epoch and --skip say, and write to it"
-                    + " at the end what comes next.")
+            description = "Resume from FILE if it exists, overriding --epoch and --skip; save the new state there at"
+                    + " the end.")
     private Path stateFile;
 
     @Mixin

@@ -10,19 +10,19 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a {@link StreamRun} says of loader and trainer: rates, times, and where the time went.
+ * The report of a {@link StreamRun}: rates, times, and where the time went.
  *
  * @param run what was measured
  * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
- * @param workers the worker threads, 0 if batches were made by the thread that took them
+ * @param workers the worker threads, 0 if the trainer's thread built the batches
  * @param memory the loader's memory
- * @param stepNanos the stand-in step
+ * @param stepNanos the simulated step
  * @param headroom real over synthetic; null if that was not measured
  */
 record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
         Headroom headroom) {
 
-    /** From this share of its time spent waiting on, the trainer counts as held back by its input. */
+    /** A trainer that waits at least this share of its time is input-bound. */
     private static final double INPUT_BOUND_SHARE = 0.05;
 
     private boolean copies() {
@@ -55,24 +55,23 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 loader.planNanos() + loader.collateNanos() + loader.slotWaitNanos()));
     }
 
-    /** What holds the run up: {@code input}, {@code trainer}, or null if nothing was measured. */
+    /** The bottleneck: {@code input}, {@code trainer}, or null if nothing was measured. */
     String bottleneck() {
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
-    /** The same as a sentence, with the numbers that it is drawn from. */
+    /** The same as a sentence, with the numbers behind it. */
     String interpretation() {
         if (run.steps() == 0) {
             return "Nothing was measured.";
         }
         double stepMean = (double) run.nanos() / run.steps();
         if (stepNanos == 0) {
-            return "Without a step (--step-ms), batches were taken as fast as they came, one every "
-                    + TimeText.millis(stepMean)
-                    + ": a trainer whose step takes longer than that need not wait for input.";
+            return "The trainer took batches as fast as they came (no --step-ms), one every "
+                    + TimeText.millis(stepMean) + ": a trainer with longer steps does not wait for input.";
         }
         String waited = "waited for input " + NumberText.percent(waitShare()) + " of its time, "
-                + TimeText.millis(run.waitTimes().meanNanos()) + " of the " + TimeText.millis(stepMean) + " a step";
+                + TimeText.millis(run.waitTimes().meanNanos()) + " of each " + TimeText.millis(stepMean) + " step";
         String slots = "waited for a free slot " + NumberText.percent(workerShare(run.loader().slotWaitNanos()))
                 + " of theirs";
         if (bottleneck().equals("trainer")) {
@@ -81,11 +80,12 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         }
         double making = workerShare(run.loader().planNanos() + run.loader().collateNanos());
         return "Input-bound: the trainer " + waited + "; "
-                + (workers == 0 ? "it made the batches itself (--workers 0)."
+                + (workers == 0 ? "it built the batches itself (--workers 0)."
                         : making >= 0.5 ? "the workers spent " + NumberText.percent(making)
-                                + " of theirs making batches (more --workers, or a narrower --tokens-as)."
+                                + " of theirs building batches (try more --workers or a narrower --tokens-as)."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
-                                : " (handing over is the limit: larger batches, more --prefetch, free processors)."));
+                                : " (the hand-over is the limit: try larger batches, more --prefetch or free"
+                                        + " processors)."));
     }
 
     /** As JSON writers take it. Rates are per second of the measured time, shares are from 0 to 1. */
@@ -155,7 +155,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         LoaderReport loader = run.loader();
         StringBuilder text = new StringBuilder();
         if (headroom != null) {
-            line(text, "input", "%s of what the same trainer reaches on a batch that is there already (%s)",
+            line(text, "input", "%s of the ceiling that the same trainer reaches on one loaded batch (%s)",
                     NumberText.percent(headroom.ratio()),
                     NumberText.of(headroom.syntheticSamplesPerSecond(), "samples/s"));
         }
@@ -167,7 +167,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 String.format(Locale.ROOT, "%.3f GB/s", perSecond(run.bytes()) / 1e9));
         line(text, "step", "p50 %s, p99 %s", TimeText.millis(run.stepTimes().quantileNanos(0.5)),
                 TimeText.millis(run.stepTimes().quantileNanos(0.99)));
-        line(text, "wait", "p50 %s, p99 %s, in all %s of the trainer's time",
+        line(text, "wait", "p50 %s, p99 %s, total %s of the trainer's time",
                 TimeText.millis(run.waitTimes().quantileNanos(0.5)),
                 TimeText.millis(run.waitTimes().quantileNanos(0.99)), NumberText.percent(waitShare()));
         line(text, "workers", "%s: plan %s, collate %s, waiting for a slot %s",

@@ -23,16 +23,15 @@ import picocli.CommandLine.Spec;
 /** {@code penstock tokenize}. */
 @Command(
         name = "tokenize",
-        description = "Turns text into a token store.",
-        footer = {"",
-            "A text file is one document. Of a file named .jsonl, .ndjson or .json each line is an object with a"
-                + " document in it, blank lines apart. Either may end in .gz or .zst besides. Any other name is read"
-                + " as text. The files of a folder are taken in the order of their names, hidden ones left out.",
-            "A link in a folder is read as the file that it leads to if that is in the folder too; other links are"
-                + " left out and counted.",
-            "", "Text must be UTF-8. A byte order mark at the start of a file is left out. An empty document is kept.",
-            "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears whole, or not at all.",
-            "", "Example: penstock tokenize corpus/ -o out --append-eot"})
+        description = "Tokenizes text into a token store.",
+        footer = {"", "Example: penstock tokenize corpus/ -o out --append-eot",
+            "", "In a .jsonl, .ndjson or .json file each line is an object with one document; blank lines are skipped."
+                + " Every other file is text and one document. Both kinds may be compressed (.gz, .zst). A folder's"
+                + " files are read in the order of their names, without hidden files.",
+            "", "A link in a folder is followed if it leads to a file in the same folder; other links are skipped and"
+                + " counted.",
+            "", "Text must be UTF-8. A byte order mark at the start of a file is removed. Empty documents are kept.",
+            "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears complete or not at all."})
 final class TokenizeCommand implements Callable<Integer> {
 
     @Spec
@@ -41,11 +40,11 @@ final class TokenizeCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "FILE|DIR", description = "What to read, in this order.")
+    @Parameters(arity = "1..*", paramLabel = "FILE|DIR", description = "Files and folders to read, in this order.")
     private List<Path> inputs;
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "The store to write, without a suffix.")
+            description = "Store to write, without a suffix.")
     private Path output;
 
     @Option(names = "--encoding", defaultValue = "gpt2", paramLabel = "NAME",
@@ -56,20 +55,20 @@ final class TokenizeCommand implements Callable<Integer> {
     private boolean appendEndOfText;
 
     @Option(names = "--field", defaultValue = "text", paramLabel = "NAME",
-            description = "The field of a JSON line that holds the document; default: ${DEFAULT-VALUE}.")
+            description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
     private String field;
 
-    @Option(names = "--threads", paramLabel = "N", description = "How many encode; default: one a processor.")
+    @Option(names = "--threads", paramLabel = "N", description = "Encoding threads; default: one per processor.")
     private Integer threads;
 
     @Option(names = "--follow-links",
-            description = "Follow links in a folder wherever they lead; default: those to files in it.")
+            description = "Follow every link in a folder; default: only links to files in the same folder.")
     private boolean followLinks;
 
     @Mixin
     private DecodeOptions decode;
 
-    @Option(names = "--force", description = "Replace a store that is there already.")
+    @Option(names = "--force", description = "Replace an existing store.")
     private boolean force;
 
     @Override
@@ -123,7 +122,7 @@ final class TokenizeCommand implements Callable<Integer> {
                 NumberText.count(summary.documents(), "document"), summary.encoding(),
                 NumberText.count(summary.files(), "file"), NumberText.of(summary.textBytes(), "B"),
                 summary.skippedLinks() == 0 ? "" : " (" + NumberText.count(summary.skippedLinks(), "link")
-                        + " left out: --follow-links follows them)",
+                        + " skipped; --follow-links follows them)",
                 "tokenized", summary.nanos() / 1e9, NumberText.of(summary.tokensPerSecond(), "tokens/s"),
                 NumberText.of(summary.textBytesPerSecond(), "B/s"));
     }

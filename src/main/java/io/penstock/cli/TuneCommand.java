@@ -28,14 +28,16 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "tune",
         sortOptions = false,
-        description = "Finds the settings that load this data fastest on this machine, of those as fast the cheapest.",
-        footer = {"",
-            "It measures workers, read modes, prefetch and, where batches are copied, device slots, one after the"
-                + " other, in short rounds that take turns, with a trainer that takes batches as fast as they come."
-                + " Settings are compared within rounds; the cheapest that is as fast as the fastest wins.",
-            "", "--workers, --prefetch, --read and --settings say where the search begins.",
-            "", "Ctrl-C ends it early: it reports and writes what is known by then, and the exit status is 130.",
-            "", "Example: penstock tune out --window 1024 --batch 32 --budget 30s -o settings.json"})
+        abbreviateSynopsis = true,
+        description = "Finds the cheapest of the fastest settings for this data and machine.",
+        footer = {"", "Example: penstock tune out --window 1024 --batch 32 --budget 30s -o settings.json",
+            "", "It varies workers, read mode, prefetch and, if batches are copied, device slots, one after the other."
+                + " It measures each setting in short, interleaved rounds with a trainer that takes batches as fast as"
+                + " they come, and compares settings within a round. Of the settings that are equally fast within"
+                + " noise, the cheapest wins.",
+            "", "--workers, --prefetch, --read and --settings set the starting point of the search.",
+            "", "Ctrl-C ends the search early: it reports and writes the best settings so far and exits with status"
+                + " 130."})
 final class TuneCommand implements Callable<Integer> {
 
 
@@ -43,35 +45,35 @@ final class TuneCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
-            description = "A store, by one of its files or its folder. Several are taken one behind the other, or mixed"
-                    + " by --weights.")
+            description = PlanOptions.STORES)
     private List<Path> paths;
 
     @Option(names = "--budget", defaultValue = "60s", paramLabel = "TIME", converter = AmountText.Time.class,
-            description = "How long to search, such as 30s or 2m; default: ${DEFAULT-VALUE}.")
+            description = "Time to search, for example 30s or 2m; default: ${DEFAULT-VALUE}.")
     private long budgetNanos;
 
     @Option(names = "--memory", defaultValue = "1G", paramLabel = "BYTES", converter = AmountText.Bytes.class,
-            description = "The most memory of a setting's slots, such as 64M or 2G; default: ${DEFAULT-VALUE}.")
+            description = "Memory limit for a setting's slots, for example 64M or 2G; default: ${DEFAULT-VALUE}.")
     private long memoryBytes;
 
     @Option(names = "--step-ms", paramLabel = "T",
-            description = "Want the cheapest setting that hides the loading beside a step of this length.")
+            description = "Training-step time in milliseconds; pick the cheapest settings that fully overlap loading"
+                    + " with it.")
     private Double stepMillis;
 
     @Option(names = "--cold",
-            description = "Have the system forget the store's pages before each round; fails where it does not.")
+            description = "Drop the store from the page cache before each round; fails if the OS keeps it there.")
     private boolean cold;
 
     @Option(names = {"-o", "--output"}, paramLabel = "FILE",
-            description = "Write the settings, for 'stream --settings' and LoaderSettings.read.")
+            description = "Write the settings to FILE, for 'stream --settings' and LoaderSettings.read.")
     private Path output;
 
-    @Option(names = "--svg", paramLabel = "FILE", description = "Draw the throughput curves.")
+    @Option(names = "--svg", paramLabel = "FILE", description = "Write a chart of the throughput curves to FILE.")
     private Path svg;
 
     @Option(names = "--search-seed", defaultValue = "42", paramLabel = "NUMBER",
-            description = "What the order of the rounds is drawn from; default: ${DEFAULT-VALUE}.")
+            description = "Seed of the order of the rounds; default: ${DEFAULT-VALUE}.")
     private long searchSeed;
 
     @Mixin
@@ -118,7 +120,7 @@ final class TuneCommand implements Callable<Integer> {
         return plan.loader(source, batches).device(device).transfer(target.transfer());
     }
 
-    /** A mapped page does not leave the page cache, so a cold round wants a store that was closed. */
+    /** A mapped page does not leave the page cache, so a cold round needs a closed store. */
     private LoaderSource.Opened reopened(Device device) throws IOException {
         SampleSource source = samples.open(paths, storeOptions);
         try {
@@ -169,7 +171,7 @@ final class TuneCommand implements Callable<Integer> {
         }
     }
 
-    /** What a loader does by itself, but for what the options say. */
+    /** A loader's defaults, overridden by the options. */
     private Candidate standard(long slabBytes) {
         LoaderSettings told = plan.settings();
         int workers = plan.workers();
@@ -194,6 +196,6 @@ final class TuneCommand implements Callable<Integer> {
             return "";
         }
         return (output == null ? "" : "Settings written to " + output + ".\n")
-                + (svg == null ? "" : "Curves drawn in " + svg + ".\n");
+                + (svg == null ? "" : "Chart written to " + svg + ".\n");
     }
 }

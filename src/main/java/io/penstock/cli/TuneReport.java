@@ -40,7 +40,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return "device   " + device + "\n"
                 + "data     " + pages + ", " + NumberText.of(pages.byteSize(), "B") + ", "
                 + NumberText.percent(before) + " in the page cache"
-                + (cold ? "; dropped before each round\n" : "; taken as it is\n")
+                + (cold ? "; dropped before each round\n" : "; left as it is\n")
                 + "search   " + NumberText.of(budgetNanos / 1e9, "s") + " in rounds of "
                 + NumberText.of(roundNanos / 1e9, "s") + ": workers " + list(space.workers()) + "; read "
                 + list(space.readModes()) + "; prefetch " + list(space.prefetch())
@@ -64,8 +64,8 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 + NumberText.percent(after)
                 + " after";
         return Math.abs(after - before) > DRIFT
-                ? "neither warm nor cold: " + shares + ", so later rounds read more from memory than earlier ones"
-                        + " (--cold, or read the store once before)"
+                ? "between warm and cold: " + shares + ", so later rounds read more from memory than earlier ones"
+                        + " (use --cold, or read the store once first)"
                 : "partly warm: " + shares;
     }
 
@@ -84,7 +84,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     /** For people. */
     String text(Tuning tuning, double after) {
         if (tuning.chosen() == null) {
-            return "Nothing is known yet.\n";
+            return "Nothing was measured yet.\n";
         }
         StringBuilder text = new StringBuilder();
         for (Curve curve : tuning.curves()) {
@@ -98,7 +98,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 .append(String.format(Locale.ROOT, "%.1f s", tuning.nanos() / 1e9))
                 .append(tuning.interrupted() ? ", interrupted" : "").append(".\n");
         if (tuning.overMemory() > 0) {
-            text.append(NumberText.count(tuning.overMemory(), "setting")).append(" left out: more memory than ")
+            text.append(NumberText.count(tuning.overMemory(), "setting")).append(" skipped: slots exceed ")
                     .append(NumberText.of(memoryBytes, "B")).append(".\n");
         }
         return text.append(conclusion(tuning)).append("\n").toString();
@@ -127,7 +127,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     /** Where more of a setting brings nothing. */
     private static String plateau(Curve curve) {
         if (curve.fastest().toFastest().low() == 0) {
-            return "Too few rounds to be sure: a longer --budget tells more.\n";
+            return "Too few rounds to be sure: use a longer --budget.\n";
         }
         if (curve.setting().equals("read") || curve.setting().equals("final")) {
             return "";
@@ -135,19 +135,19 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         Measured last = curve.points().getLast();
         String value = curve.value(curve.chosen().candidate());
         if (curve.chosen() == last) {
-            return "No plateau: the most that was tried, " + value + ", is the fastest.\n";
+            return "No plateau: the largest value tried, " + value + ", is the fastest.\n";
         }
         boolean flat = curve.points().stream().skip(curve.points().indexOf(curve.chosen()))
                 .allMatch(Measured::isAsFast);
-        return flat ? "Plateau from " + value + " on: more brings nothing that these rounds can tell.\n"
-                : "Peak at " + value + ": more is slower.\n";
+        return flat ? "Plateau from " + value + ": higher values are not measurably faster.\n"
+                : "Peak at " + value + ": higher values are slower.\n";
     }
 
     private String waits(Tuning tuning) {
         StringBuilder text = new StringBuilder();
-        text.append("beside a step of ").append(TimeText.millis(tuning.stepNanos())).append('\n');
+        text.append("with a step of ").append(TimeText.millis(tuning.stepNanos())).append('\n');
         for (Tuning.StepWait wait : tuning.besideStep()) {
-            text.append(String.format(Locale.ROOT, "%-22s waits %s a step, %s of it; slots %s%s\n",
+            text.append(String.format(Locale.ROOT, "%-22s waits %s per step, %s of the step; slots %s%s\n",
                     point(wait.candidate()), TimeText.millis(wait.waitNanos()),
                     NumberText.percent(wait.waitNanos() / tuning.stepNanos()),
                     NumberText.of(wait.memoryBytes(), "B"),
@@ -165,25 +165,25 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         Candidate chosen = tuning.chosen();
         String settings = chosen.settings("").toString();
         if (tuning.stepNanos() > 0) {
-            return tuning.hidden() ? "Best: " + settings + ": the least that was found to hide the loading beside the"
-                    + " step." : "Best: " + settings + ": it waits least, but no setting hides the loading beside the"
-                    + " step.";
+            return tuning.hidden() ? "Best: " + settings + ": the cheapest settings that fully overlap loading with"
+                    + " the step." : "Best: " + settings + ": the shortest wait, but no settings fully overlap loading"
+                    + " with the step.";
         }
         Curve last = tuning.curves().getLast();
         Measured point = tuning.measured(chosen);
         String text = "Best: " + settings + ": " + rate(point.samplesPerSecond());
         Measured fastest = last.fastest();
         if (point.verdict() != Verdict.FASTEST && point.isAsFast()) {
-            text += ", the same within noise as " + point(fastest.candidate()) + " (" + percentSlower(point)
-                    + "), and it takes fewer threads or less memory";
+            text += ", equal within noise to " + point(fastest.candidate()) + " (" + percentSlower(point)
+                    + "), with fewer threads or less memory";
         }
         Measured standard = last.points().stream().filter(one -> one.candidate().equals(tuning.standard()))
                 .findFirst().orElse(null);
         if (standard != null && !chosen.equals(tuning.standard())) {
-            text += ". The default, " + point(tuning.standard()) + ", gives " + rate(standard.samplesPerSecond())
+            text += ". The default, " + point(tuning.standard()) + ", reaches " + rate(standard.samplesPerSecond())
                     + " (" + standard.verdict() + ")";
         } else if (chosen.equals(tuning.standard())) {
-            text += ". That is the default";
+            text += ". These are the defaults";
         }
         return text + ".";
     }

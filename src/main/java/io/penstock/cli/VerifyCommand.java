@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.store.integrity.CheckedFile;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
@@ -22,12 +23,12 @@ import picocli.CommandLine.Spec;
 /** {@code penstock verify}. */
 @Command(
         name = "verify",
-        description = "Checks stores against their structure and every checksum there is.",
+        description = "Checks the structure and all checksums of stores.",
         footer = {"",
-            "Checksums are those of the blocks in FILE.crc32c (penstock checksum writes them), a SHA-256 in X.sha256,"
-                + " FILE.sha256 or SHA256SUMS, and the format's own. What is stored compressed is decoded. The exit"
-                + " status is 3 if anything is wrong. With --json it prints one object, or an array of them for several"
-                + " paths."})
+            "It checks the block checksums in FILE.crc32c (written by 'penstock checksum'), a SHA-256 in X.sha256,"
+                + " FILE.sha256 or SHA256SUMS, and the format's own checksums. It decodes compressed data. The exit"
+                + " status is 3 if anything is wrong. With --json it prints one object, or an array of objects for"
+                + " several paths."})
 final class VerifyCommand implements Callable<Integer> {
 
     @Spec
@@ -37,10 +38,11 @@ final class VerifyCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(arity = "1..*", paramLabel = "PATH",
-            description = "Stores, each by one of its files; or files, or folders of files, that have checksums.")
+            description = "Stores, each given by its folder or by one of its files; or any files or folders with"
+                    + " checksums.")
     private List<Path> paths;
 
-    @Option(names = "--threads", paramLabel = "N", description = "How many read at a time. Default: one a processor.")
+    @Option(names = "--threads", paramLabel = "N", description = "Reading threads; default: one per processor.")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Mixin
@@ -49,12 +51,12 @@ final class VerifyCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (threads < 1) {
-            throw new ParameterException(spec.commandLine(), "--threads " + threads + ", expected at least 1");
+            throw new ParameterException(spec.commandLine(), "--threads: found " + threads + ", expected at least 1");
         }
         List<Verification> results = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("verify", "B")) {
             for (Path path : paths) {
-                results.add(Verification.run(path, storeOptions.options(), threads, bar::update));
+                results.add(Verification.run(Location.of(path), storeOptions.options(), threads, bar::update));
             }
         }
         if (report.isJson()) {
@@ -72,7 +74,7 @@ final class VerifyCommand implements Callable<Integer> {
                 .append(NumberText.of(result.bytes(), "B")).append('\n');
         for (CheckedFile file : result.files()) {
             text.append("  ").append(file.file()).append(": ").append(String.join(", ", file.checks()))
-                    .append(file.hasChecksum() ? "" : " alone: it has no checksums").append('\n');
+                    .append(file.hasChecksum() ? "" : " only (no checksums)").append('\n');
         }
         for (Fault fault : result.faults()) {
             text.append("  ").append(fault.check()).append(": ").append(fault.message()).append('\n');

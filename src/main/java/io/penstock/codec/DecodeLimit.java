@@ -3,7 +3,6 @@ package io.penstock.codec;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -70,18 +69,18 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     /**
      * Refuses a file that says what it decodes to.
      *
-     * @param file its name, for the message
+     * @param file its path or location, for the message
      * @param storedBytes its size
      * @param decodedBytes what it decodes to
      * @throws DecodeLimitException if that is more than it may
      */
-    public void check(Path file, long storedBytes, long decodedBytes) throws DecodeLimitException {
+    public void check(Object file, long storedBytes, long decodedBytes) throws DecodeLimitException {
         if (decodedBytes > of(storedBytes)) {
             throw exceeded(file, storedBytes, decodedBytes + "");
         }
     }
 
-    private DecodeLimitException exceeded(Path file, long storedBytes, String decoded) {
+    private DecodeLimitException exceeded(Object file, long storedBytes, String decoded) {
         long most = of(storedBytes);
         return new DecodeLimitException(file + ": found " + storedBytes + " bytes that decode to " + decoded
                 + ", expected at most " + most + (most == maxBytes ? " (--max-decoded raises this limit)"
@@ -92,11 +91,11 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     /**
      * Starts to count what a file decodes to.
      *
-     * @param file its name, for messages
+     * @param file its path or location, for messages
      * @param storedBytes its size
      * @return the count, at 0
      */
-    public Budget budget(Path file, long storedBytes) {
+    public Budget budget(Object file, long storedBytes) {
         return new Budget(this, file, storedBytes);
     }
 
@@ -104,11 +103,11 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     public static final class Budget {
 
         private final DecodeLimit limit;
-        private final Path file;
+        private final Object file;
         private final long storedBytes;
         private final AtomicLong taken = new AtomicLong();
 
-        private Budget(DecodeLimit limit, Path file, long storedBytes) {
+        private Budget(DecodeLimit limit, Object file, long storedBytes) {
             this.limit = limit;
             this.file = Objects.requireNonNull(file, "file");
             this.storedBytes = storedBytes;

@@ -1,8 +1,11 @@
 package io.penstock.codec;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * LZ4: frames with all that they may have but a dictionary, and bare blocks. Written for this project, without a
@@ -23,9 +26,6 @@ import java.nio.ByteOrder;
 public final class Lz4 {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-    private static final ValueLayout.OfShort U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     /** The order does not matter where eight bytes are only moved. */
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -102,7 +102,7 @@ public final class Lz4 {
 
     private int u32() throws CodecException {
         need(Integer.BYTES);
-        int value = source.get(U32, in);
+        int value = source.get(I32, in);
         in += Integer.BYTES;
         return value;
     }
@@ -131,7 +131,7 @@ public final class Lz4 {
         long descriptorBytes = 2 + ((flags & CONTENT_SIZE) != 0 ? Long.BYTES : 0);
         need(descriptorBytes + 1);
         long contentBytes = (flags & CONTENT_SIZE) == 0 ? -1
-                : source.get(WORD.withOrder(ByteOrder.LITTLE_ENDIAN), in + 2);
+                : source.get(I64, in + 2);
         check("the frame's header", XxHash32.hash(source, in, descriptorBytes) >>> 8 & 0xFF,
                 source.get(BYTE, in + descriptorBytes) & 0xFF);
         in += descriptorBytes + 1;
@@ -220,7 +220,7 @@ public final class Lz4 {
             if (inEnd - s < Short.BYTES) {
                 throw cut(s);
             }
-            int distance = Short.toUnsignedInt(from.get(U16, s));
+            int distance = Short.toUnsignedInt(from.get(I16, s));
             s += Short.BYTES;
             if (distance == 0 || distance > d - window) {
                 throw new CodecException("lz4: at byte " + (s - Short.BYTES) + ": a match " + distance

@@ -1,10 +1,11 @@
 package io.penstock.codec;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * Snappy's raw block format, without any framing, as Parquet's pages and Avro's blocks have it.
@@ -27,10 +28,6 @@ public final class Snappy {
     /** The most that a block expands to: a copy of 64 bytes takes 3, which is less than this for each. */
     public static final int MAX_EXPANSION = 22;
 
-    private static final ValueLayout.OfShort I16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** Longest literal whose length stands in the tag. */
     private static final int TAG_LITERAL = 60;

@@ -1,8 +1,9 @@
 package io.penstock.codec;
 
+import static io.penstock.memory.LittleEndian.I32;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * XXH32 with seed 0: the checksum of LZ4's frames.
@@ -11,7 +12,6 @@ import java.nio.ByteOrder;
  */
 final class XxHash32 {
 
-    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int PRIME_1 = 0x9E3779B1;
     private static final int PRIME_2 = 0x85EBCA77;
     private static final int PRIME_3 = 0xC2B2AE3D;
@@ -33,17 +33,17 @@ final class XxHash32 {
             int c = 0;
             int d = -PRIME_1;
             for (; at <= end - STRIPE_BYTES; at += STRIPE_BYTES) {
-                a = round(a, bytes.get(U32, at));
-                b = round(b, bytes.get(U32, at + 4));
-                c = round(c, bytes.get(U32, at + 8));
-                d = round(d, bytes.get(U32, at + 12));
+                a = round(a, bytes.get(I32, at));
+                b = round(b, bytes.get(I32, at + 4));
+                c = round(c, bytes.get(I32, at + 8));
+                d = round(d, bytes.get(I32, at + 12));
             }
             hash = Integer.rotateLeft(a, 1) + Integer.rotateLeft(b, 7) + Integer.rotateLeft(c, 12)
                     + Integer.rotateLeft(d, 18);
         }
         hash += (int) length;
         for (; at <= end - Integer.BYTES; at += Integer.BYTES) {
-            hash = Integer.rotateLeft(hash + bytes.get(U32, at) * PRIME_3, 17) * PRIME_4;
+            hash = Integer.rotateLeft(hash + bytes.get(I32, at) * PRIME_3, 17) * PRIME_4;
         }
         for (; at < end; at++) {
             hash = Integer.rotateLeft(hash + (bytes.get(ValueLayout.JAVA_BYTE, at) & 0xFF) * PRIME_5, 11) * PRIME_1;

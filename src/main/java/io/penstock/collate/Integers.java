@@ -1,18 +1,16 @@
 package io.penstock.collate;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /** Stores integers that a worker has read into an array at their width in the batch, and repeats one. */
 final class Integers {
-
-    private static final ValueLayout.OfShort I16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** What is repeated most: copying an array is twice as fast as any loop that HotSpot makes of stores. */
     private static final byte[] ZEROS = new byte[8192];
@@ -31,7 +29,7 @@ final class Integers {
 
     /**
      * Stores {@code count} values from an index on, as {@code i64}. Widening into an array and copying that takes as
-     * long as a loop of stores into the segment, where that is vectorised: but whether it is depends on what HotSpot
+     * long as a loop of stores into the segment, where that is vectorized: but whether it is depends on what HotSpot
      * inlines it into, and a copy is a copy.
      */
     static void store(long[] values, int first, int count, MemorySegment target, long offset) {

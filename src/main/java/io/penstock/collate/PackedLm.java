@@ -1,5 +1,7 @@
 package io.penstock.collate;
 
+import static io.penstock.memory.LittleEndian.I32;
+
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.SampleReader;
@@ -11,8 +13,6 @@ import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -46,7 +46,6 @@ public final class PackedLm implements Collator {
     /** A field that is not wanted. */
     private static final long NONE = -1;
 
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** What a batch may have beside the tokens. */
     public enum Field {

@@ -1,5 +1,7 @@
 package io.penstock.collate;
 
+import static io.penstock.memory.LittleEndian.I32;
+
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.SampleReader;
 import io.penstock.io.Span;
@@ -11,8 +13,6 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * Pads token sequences of different lengths to one length a batch. With B samples, the longest of which has M tokens
@@ -40,7 +40,6 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     /** The field that says how many tokens a row has. */
     public static final String LENGTHS = "lengths";
 
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /**
      * Checks.

@@ -1,5 +1,7 @@
 package io.penstock.collate;
 
+import static io.penstock.memory.LittleEndian.I32;
+
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.SampleReader;
 import io.penstock.memory.DType;
@@ -9,8 +11,6 @@ import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,7 +30,6 @@ public record StackAndPad(long maxLength) implements Collator {
     /** What the name of a field's lengths ends in. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** Cuts nothing. */
     public StackAndPad() {

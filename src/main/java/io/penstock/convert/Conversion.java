@@ -150,8 +150,8 @@ public final class Conversion {
      */
     public Conversion shardsOf(long records, long bytes) {
         if (records < 1 || bytes < 1) {
-            throw new IllegalArgumentException("shards of at most " + records + " samples and " + bytes
-                    + " bytes, expected at least 1");
+            throw new IllegalArgumentException("shard limits: found " + records + " samples and " + bytes
+                    + " bytes, expected at least 1 of each");
         }
         maxRecords = records;
         maxBytes = bytes;
@@ -202,7 +202,7 @@ public final class Conversion {
         long start = System.nanoTime();
         lost.clear();
         if (!TargetFormat.of(source).contains(format)) {
-            throw new ConversionException("found a store of which " + format + " cannot be made, but "
+            throw new ConversionException("cannot convert the store to " + format + "; supported targets: "
                     + TargetFormat.of(source));
         }
         try {

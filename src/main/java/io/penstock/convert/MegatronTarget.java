@@ -57,16 +57,15 @@ final class MegatronTarget {
             default -> from;
         };
         if (to != from) {
-            conversion.lose("dtype: " + from + " is stored as " + to);
+            conversion.lose("dtype: " + from + " becomes " + to);
         }
         return to;
     }
 
     private static List<Path> files(Path target) {
-        Path index = MegatronStore.indexOf(target);
-        String name = index.getFileName().toString();
-        String prefix = name.substring(0, name.length() - ".idx".length());
-        Path tokens = index.resolveSibling(prefix + ".bin");
+        String prefix = MegatronStore.prefix(target.getFileName().toString());
+        Path index = target.resolveSibling(prefix + ".idx");
+        Path tokens = target.resolveSibling(prefix + ".bin");
         return List.of(tokens, index, index.resolveSibling(prefix + ".sha256"), BlockChecksums.pathFor(tokens),
                 BlockChecksums.pathFor(index));
     }
@@ -105,7 +104,7 @@ final class MegatronTarget {
             if (value < min || value > max || value < 0 && from == DType.U64) {
                 String found = from == DType.U64 ? Long.toUnsignedString(value) : Long.toString(value);
                 throw new ConversionException(source.name(document) + ", token " + (position + i) + ": found " + found
-                        + ", expected " + min + " to " + max + " to be stored as " + to);
+                        + ", expected " + min + " to " + max + ", the range of " + to);
             }
             values[i] = value;
         }

@@ -68,16 +68,17 @@ final class RecordColumns {
                 found.add(field);
             } else if (conversion.fields() != null) {
                 throw new ConversionException((field == null ? store.columns().get(c) : field.spec())
-                        + ": found " + (field == null || !field.isNumbers() ? "bytes of no known type"
+                        + ": found " + (field == null || !field.isNumbers() ? "untyped bytes"
                         : "a field of numbers") + ", " + conversion.format() + " needs " + what
-                        + " (a decoder may make it that)");
+                        + " (a decoder may give one)");
             } else {
                 left.add(store.columns().get(c).name());
             }
         }
         if (found.isEmpty()) {
-            throw new ConversionException("no column is " + what + ", as " + conversion.format() + " needs: found "
-                    + some(store.columns()) + " (a decoder may make one that)");
+            throw new ConversionException("found no column that is " + what + ", as " + conversion.format()
+                    + " needs, in "
+                    + some(store.columns()) + " (a decoder may give one)");
         }
         loseColumns(left);
         return found;
@@ -98,7 +99,8 @@ final class RecordColumns {
         for (String name : all) {
             if (!names.contains(name)) {
                 String reason = store.unreadColumns().get(name);
-                throw new ConversionException(reason == null ? "no column '" + name + "', found " + some(names)
+                throw new ConversionException(reason == null ? "found no column '" + name + "', expected one of "
+                        + some(names)
                         : "column '" + name + "' cannot be read: " + reason);
             }
         }

@@ -44,8 +44,8 @@ final class RecordDocuments implements DocumentSource {
         RecordFields complete = all.complete();
         long absent = all.size() - complete.size();
         if (absent > 0) {
-            conversion.lose(conversion.skipsIncomplete() ? absent + " records without a value, which are left out"
-                    : "that " + absent + " records have no value: they are empty documents");
+            conversion.lose(conversion.skipsIncomplete() ? absent + " records without a value"
+                    : "missing values: " + absent + " records become empty documents");
         }
         return new RecordDocuments(store, field, conversion.skipsIncomplete() ? complete : all);
     }
@@ -59,8 +59,9 @@ final class RecordDocuments implements DocumentSource {
                 }
             }
         }
-        throw new ConversionException("one column becomes the tokens, found " + RecordColumns.some(
-                found.stream().map(field -> field.spec().toString()).toList()) + " (choose one of the fields)");
+        throw new ConversionException("found several columns that could be the tokens, expected one: "
+                + RecordColumns.some(
+                found.stream().map(field -> field.spec().toString()).toList()) + " (select one with fields)");
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.format.webdataset.WebDatasetWriter;
-import io.penstock.io.publish.Folder;
+import io.penstock.io.CommittedFolder;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.io.publish.WriteFailure;
 import java.io.IOException;
@@ -47,7 +47,7 @@ record ShardPattern(Path path, Pattern names) {
         if (folder == null || !Files.isDirectory(folder)) {
             return;
         }
-        for (Path file : WriteFailure.naming(path, () -> Folder.list(folder,
+        for (Path file : WriteFailure.naming(path, () -> CommittedFolder.list(folder,
                 file -> names.matcher(file.getFileName().toString()).matches()))) {
             StagingFolder.requireAbsent(path.resolveSibling(file.getFileName()));
         }

@@ -34,7 +34,7 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<Str
             conversion.lose("attributes");
         }
         if (!unread.isEmpty()) {
-            conversion.lose("tensors that are not read: " + String.join(", ", unread));
+            conversion.lose("unreadable tensors: " + String.join(", ", unread));
         }
     }
 }

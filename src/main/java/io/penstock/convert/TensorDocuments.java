@@ -71,7 +71,8 @@ final class TensorDocuments implements DocumentSource {
         }
         if (!whole) {
             throw new ConversionException(TensorTarget.DOCUMENT_STARTS + ": found positions that do not ascend from 0 "
-                    + "to the " + spec.dim(0) + " of " + spec + " (one tensor alone can be asked for)");
+                    + "to the " + spec.dim(0) + " of " + spec + " (to convert one tensor alone, select it with"
+                    + " fields)");
         }
     }
 

@@ -4,10 +4,10 @@ import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.SampleReader;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreInfo;
@@ -76,7 +76,7 @@ final class TensorTarget {
         }
         DType dtype = tensors.getFirst().spec().dtype();
         if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
-            conversion.lose("dtype: numpy has no " + dtype + ", its elements are bytes of no type");
+            conversion.lose("dtype: numpy has no " + dtype + "; its elements become untyped bytes");
         }
         return new Outcome(records, List.of(path, BlockChecksums.pathFor(path)));
     }
@@ -100,7 +100,7 @@ final class TensorTarget {
         TokenDocuments.loseSequences(conversion, store);
         if (one) {
             if (store.documentCount() > 1) {
-                conversion.lose("documents: where each of the " + store.documentCount() + " starts");
+                conversion.lose("document boundaries: " + store.documentCount() + " documents");
             }
             if (TokenDocuments.hasLossMask(store)) {
                 conversion.lose("loss mask");
@@ -162,8 +162,8 @@ final class TensorTarget {
         }
         List<TensorSpec> found = specs.stream().filter(fits).toList();
         if (found.size() != 1 || conversion.fields() != null) {
-            throw new ConversionException(conversion.format() + " is made of " + what + ", found "
-                    + RecordColumns.some(found) + " (choose one of the fields)");
+            throw new ConversionException(conversion.format() + " holds " + what + ", found "
+                    + RecordColumns.some(found) + " (select one with fields)");
         }
         return specs.indexOf(found.getFirst());
     }
@@ -172,8 +172,8 @@ final class TensorTarget {
         List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
         if (!names.contains(name)) {
             String why = store.unread().get(name);
-            throw new ConversionException((why == null ? "no tensor '" + name + "'" : "tensor '" + name
-                    + "' is not read: " + why) + ", found " + RecordColumns.some(names));
+            throw new ConversionException((why == null ? "found no tensor '" + name + "'" : "tensor '"
+                    + name + "' cannot be read: " + why) + ", expected one of " + RecordColumns.some(names));
         }
         return names.indexOf(name);
     }
@@ -208,8 +208,8 @@ final class TensorTarget {
         List<RecordColumns.Field> fields = new RecordColumns(conversion, store).fields(false,
                 field -> field.isNumbers() && !field.spec().isVariable(), WHAT);
         if (one && fields.size() > 1) {
-            throw new ConversionException(conversion.format() + " is made of one column, found " + RecordColumns.some(
-                    fields.stream().map(RecordColumns.Field::spec).toList()) + " (choose one of the fields)");
+            throw new ConversionException(conversion.format() + " holds one column, found " + RecordColumns.some(
+                    fields.stream().map(RecordColumns.Field::spec).toList()) + " (select one with fields)");
         }
         RecordFields all = RecordFields.of(store);
         for (RecordColumns.Field field : fields) {
@@ -217,7 +217,7 @@ final class TensorTarget {
         }
         RecordFields records = conversion.skipsIncomplete() ? all.complete() : all;
         if (records.size() < all.size()) {
-            conversion.lose((all.size() - records.size()) + " records that lack a value, which are left out");
+            conversion.lose((all.size() - records.size()) + " records that lack a value");
         }
         if (SampleKeys.namesOf(store) != null) {
             conversion.lose("names of records");
@@ -246,7 +246,7 @@ final class TensorTarget {
                 if (!store.isPresent(records.record(sample), field.index())) {
                     throw new ConversionException(store.name(records.record(sample)) + ": found no value in '"
                             + field.spec().name()
-                            + "', a tensor needs one of each record (incomplete ones can be skipped)");
+                            + "', expected one in each record (or skip incomplete records)");
                 }
                 reading.copy(reader.locate(sample, f), out);
                 reading.advance(1);

@@ -22,10 +22,10 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
     static void loseSequences(Conversion conversion, TokenStore store) {
         if (store instanceof MegatronStore megatron) {
             if (megatron.sequenceCount() != megatron.documentCount()) {
-                conversion.lose("sequences: documents are whole, where in them sequences begin is not kept");
+                conversion.lose("sequence boundaries within documents");
             }
             if (megatron.isMultimodal()) {
-                conversion.lose("modes of sequences");
+                conversion.lose("sequence modes");
             }
         }
     }

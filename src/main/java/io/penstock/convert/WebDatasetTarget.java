@@ -72,12 +72,12 @@ final class WebDatasetTarget implements AutoCloseable {
             String other = columnOfSuffix.put(member.suffix(), column.name());
             if (other != null) {
                 throw new ConversionException("columns '" + other + "' and '" + column.name()
-                        + "' would both have the suffix '" + member.suffix() + "' (a suffix can be told)");
+                        + "' would both have the suffix '" + member.suffix() + "' (name other suffixes)");
             }
         }
         if (keys.unusableName() != null) {
-            conversion.lose("names of records: '" + keys.unusableName()
-                    + "' is no key, or not of one record alone, so all are called by their numbers");
+            conversion.lose("record names: '" + keys.unusableName()
+                    + "' is not a valid or unique key, so all records are named by number");
         }
     }
 
@@ -116,7 +116,7 @@ final class WebDatasetTarget implements AutoCloseable {
                 // The class of files of one sample is one and the same.
                 if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
                     throw new ConversionException(store.name(record) + ": found two files '" + suffix
-                            + "' of one sample, expected names that differ without regard to case");
+                            + "' of one sample, expected names that differ in more than case");
                 }
             } catch (InternalError fault) {
                 throw explained(fault);
@@ -142,7 +142,7 @@ final class WebDatasetTarget implements AutoCloseable {
             writer.write(key, sample);
             samples++;
         } catch (IllegalArgumentException e) {
-            throw new ConversionException(e.getMessage() + " (a suffix can be told)", e);
+            throw new ConversionException(e.getMessage() + " (name another suffix)", e);
         } catch (InternalError fault) {
             throw explained(fault);
         } finally {

@@ -5,7 +5,6 @@ import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -38,7 +37,7 @@ public final class Cached implements Dataset, AutoCloseable {
     private Cached(Dataset base, int field, long[] sizes) throws IOException {
         this.base = base;
         this.field = field;
-        this.values = DecodedBlocks.create(Path.of(base.fields().get(field).name()), sizes, (sample, target) -> {
+        this.values = DecodedBlocks.create(base.fields().get(field).name(), sizes, (sample, target) -> {
             SampleReader reader = readers.poll();
             if (reader == null) {
                 reader = new SampleReader(base, ReadMode.AUTO);

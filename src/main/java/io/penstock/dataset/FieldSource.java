@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * threads at the same time.
  *
  * {@snippet :
- * FieldSource.stored((sample, into) -> into.set(memory, sample * 64, 64))
+ * FieldSource source = FieldSource.stored((sample, into) -> into.set(memory, sample * 64, 64));
  * }
  */
 public sealed interface FieldSource {

@@ -15,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -40,7 +39,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
         for (long bits : words) {
             sha256.update(word.putLong(0, bits).array());
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 
     static void write(Path file, FilterFile filter) throws IOException {

@@ -1,10 +1,12 @@
 package io.penstock.dataset;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * A reused {@code long[]} that integers of 8, 16 or 32 bits are read into.
@@ -15,10 +17,6 @@ import java.nio.ByteOrder;
  * array: one that the compiler knows would be folded into the load, which is then one of unsigned elements.
  */
 final class LongArray {
-
-    private static final ValueLayout.OfShort SHORTS =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INTS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** What is kept of a value of each dtype: its bits where it is unsigned, otherwise all. */
     private static final long[] MASKS = masks();
@@ -58,14 +56,14 @@ final class LongArray {
                 if (shorts.length < count) {
                     shorts = new short[grown(shorts.length, count)];
                 }
-                MemorySegment.copy(from, SHORTS, at, shorts, 0, count);
+                MemorySegment.copy(from, I16, at, shorts, 0, count);
                 widen(shorts, mask, longs, count);
             }
             case U32, I32 -> {
                 if (ints.length < count) {
                     ints = new int[grown(ints.length, count)];
                 }
-                MemorySegment.copy(from, INTS, at, ints, 0, count);
+                MemorySegment.copy(from, I32, at, ints, 0, count);
                 widen(ints, mask, longs, count);
             }
             default -> throw new IllegalArgumentException(dtype + " is not an integer of at most 32 bits");

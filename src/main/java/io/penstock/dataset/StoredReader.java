@@ -23,7 +23,6 @@ final class StoredReader extends FieldReader {
     private final long[] offsets = new long[MAX_RUNS];
     private final long[] sizes = new long[MAX_RUNS];
     private Span[] batchSpans = {};
-    private BatchPlan batch;
     private final Scratch copied = new Scratch();
 
     StoredReader(FieldSource.Stored source, TensorSpec spec, long samples, ReadContext context) {
@@ -105,7 +104,7 @@ final class StoredReader extends FieldReader {
         for (int i = 0; i < count; i++) {
             context.about(samples[i]);
             locate(samples[i], span);
-            if (runs == MAX_RUNS || runs > 0 && (span.segment() != first.segment() || span.file() != first.file())) {
+            if (runs == MAX_RUNS || runs > 0 && !span.isBeside(first)) {
                 at += copyRuns(samples, begin, runs, target, at);
                 begin = i;
                 runs = 0;
@@ -133,7 +132,6 @@ final class StoredReader extends FieldReader {
 
     @Override
     void locateAll(BatchPlan plan, long[] bytes) {
-        batch = plan;
         if (batchSpans.length < plan.count()) {
             batchSpans = Stream.generate(Span::new).limit(plan.count()).toArray(Span[]::new);
         }

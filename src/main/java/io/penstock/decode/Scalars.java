@@ -1,17 +1,15 @@
 package io.penstock.decode;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /** Single numbers into memory, little-endian. */
 final class Scalars {
-
-    private static final ValueLayout.OfShort I16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private Scalars() {
     }

@@ -40,7 +40,8 @@ public final class Diagnose {
         var taken = new AtomicBoolean();
         return new DiagnosedInput<>(() -> {
             if (taken.getAndSet(true)) {
-                throw new IllegalStateException("an iterator can be gone through once: wrap an Iterable for epochs");
+                throw new IllegalStateException("an iterator can be iterated once only: wrap an Iterable for several"
+                        + " epochs");
             }
             return source;
         }, System::nanoTime);

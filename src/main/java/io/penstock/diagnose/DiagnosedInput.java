@@ -22,7 +22,7 @@ import java.util.function.ToIntFunction;
  * <p>A step goes from the first call to the source for its input to the first call for the next one's. The time within
  * these calls is the wait for input. Without marks, the rest of the step is computing; with marks, what lies outside
  * them is residual. Marks are made with the thread's clock: of a copy or a kernel that is only enqueued, they see the
- * enqueueing, unless the trainer waits for its stream within them.
+ * enqueuing, unless the trainer waits for its stream within them.
  *
  * <p><b>Threads.</b> One thread at a time iterates and marks. A summary may be made by any.
  *

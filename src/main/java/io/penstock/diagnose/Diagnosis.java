@@ -170,7 +170,7 @@ public final class Diagnosis implements AutoCloseable {
      */
     public Headroom synthetic(long steps, Consumer<Batch> step) {
         if (steps < 1) {
-            throw new IllegalArgumentException("found " + steps + " steps, expected 1 at least");
+            throw new IllegalArgumentException("found " + steps + " steps, expected at least 1");
         }
         stop();
         double measured = new Facts(recording()).samplesPerSecond();

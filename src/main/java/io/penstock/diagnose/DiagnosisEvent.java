@@ -11,7 +11,7 @@ import jdk.jfr.StackTrace;
 /** A finding, in the flight recorder: one event each, whenever a summary is made. */
 @Name("penstock.Diagnosis")
 @Label("Diagnosis")
-@Description("What a summary finds of the steps so far")
+@Description("A finding of a summary of the steps so far")
 @Category("Penstock")
 @StackTrace(false)
 final class DiagnosisEvent extends Event {
@@ -26,12 +26,12 @@ final class DiagnosisEvent extends Event {
     String severity;
 
     @Label("Score")
-    @Description("Mostly the share of the step")
+    @Description("For most verdicts the share of the step")
     @Percentage
     double score;
 
     @Label("Cause")
-    @Description("What the trainer waited for, where that is the verdict")
+    @Description("What the trainer waited for, if the verdict is about waiting")
     String cause;
 
     @Label("Summary")

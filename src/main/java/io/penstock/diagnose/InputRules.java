@@ -74,7 +74,7 @@ final class InputRules {
         findings.add(new Finding(verdict, severity, score, summary, action, List.of(), evidence));
     }
 
-    /** A finding on a cause: from 5 % of the step on. */
+    /** A finding on a cause that takes at least 5 % of the step. */
     private void find(Verdict verdict, double share, String summary, String action, Map<String, Object> evidence) {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
@@ -106,11 +106,11 @@ final class InputRules {
         evidence.put("peak_storage_gb_per_s", Storage.peakBytesPerNano(facts.recording));
         if (mapped) {
             find(Verdict.PAGE_FAULT, facts.share(Cause.READ_BLOCKED), "Page faults wait for storage",
-                    "Read with pread or read ahead, so that cold pages come in beside the work and not within it.",
+                    "Read with pread, or read ahead more, so that cold pages are loaded before workers need them.",
                     evidence);
         } else {
             find(Verdict.STORAGE, facts.share(Cause.READ_BLOCKED), "Workers wait for storage",
-                    "Use more workers if storage has rate to spare, read ahead, or move the data to faster storage.",
+                    "Use more workers if storage has spare bandwidth, read ahead, or move the data to faster storage.",
                     evidence);
         }
     }
@@ -130,8 +130,8 @@ final class InputRules {
         evidence.put("read_amplification", amplification);
         evidence.put("share_of_step", share);
         find(Verdict.READ_AMPLIFIED, StepRules.severity(share), share,
-                String.format(Locale.ROOT, "Storage gave %.1f times the bytes that went into batches.", amplification),
-                "Read scattered samples with pread, or in blocks by a block shuffle, so that read-ahead is of use.",
+                String.format(Locale.ROOT, "Storage read %.1f times the bytes that went into batches.", amplification),
+                "Read scattered samples with pread, or use a block shuffle so that read-ahead helps.",
                 evidence);
     }
 
@@ -152,19 +152,20 @@ final class InputRules {
 
     private void decode() {
         find(Verdict.DECODE, facts.share(Cause.DECODE), "The trainer waits for decoding",
-                "Use more workers while cores are free, decode at a smaller size, or store samples decoded.",
+                "Use more workers if cores are free, decode to a smaller size, or store decoded samples.",
                 stageEvidence(Stage.DECODE));
     }
 
     private void transform() {
-        find(Verdict.TRANSFORM, facts.share(Cause.TRANSFORM), "The trainer waits for maps of samples",
-                "Use more workers while cores are free, or do the transform on the device.",
+        find(Verdict.TRANSFORM, facts.share(Cause.TRANSFORM), "The trainer waits for sample maps",
+                "Use more workers if cores are free, or transform on the device.",
                 stageEvidence(Stage.TRANSFORM));
     }
 
     private void plan() {
-        find(Verdict.PLAN, facts.share(Cause.PLAN), "The trainer waits for working out batches",
-                "Use a sampler that is worked out by position, or larger batches.", stageEvidence(Stage.PLAN));
+        find(Verdict.PLAN, facts.share(Cause.PLAN), "The trainer waits for batch planning",
+                "Use a sampler that computes a sample from its position, or larger batches.",
+                stageEvidence(Stage.PLAN));
     }
 
     private void collate() {
@@ -174,7 +175,8 @@ final class InputRules {
         evidence.put("collate_gb_per_s", nanos == 0 ? Double.NaN : (double) bytes / nanos);
         evidence.put("memcpy_gb_per_s", facts.recording.machine().memcpyBytesPerSecond() / 1e9);
         find(Verdict.COLLATE, facts.share(Cause.COLLATE), "The trainer waits for collating",
-                "Use more workers; near the rate of a memory copy, only fewer bytes a batch help.", evidence);
+                "Use more workers; if collating is as fast as a memory copy, only fewer bytes per batch help.",
+                evidence);
     }
 
     // ---- waiting for each other
@@ -184,7 +186,8 @@ final class InputRules {
         evidence.put("host_slots", settings.memory().hostSlots());
         evidence.put("device_slots", settings.memory().deviceSlots());
         evidence.put("free_slots_p50", facts.counts(Taking::freeSlots).p50());
-        find(Verdict.SLOT_STARVED, facts.starvedShare(), "Workers have no slot while the trainer waits",
+        find(Verdict.SLOT_STARVED, facts.starvedShare(),
+                "Workers wait for a free slot while the trainer waits for a batch",
                 "Prefetch more, use more device slots, or close batches sooner.", evidence);
     }
 
@@ -194,8 +197,9 @@ final class InputRules {
         evidence.put("later_batches_ready_mean", facts.steady.stream()
                 .filter(step -> step.waiting().nanos(Cause.ORDER) > 0)
                 .mapToInt(step -> step.account().taking().readyBatches()).average().orElse(0));
-        find(Verdict.ORDER_BLOCKED, facts.share(Cause.ORDER), "Later batches stand ready behind one that is not",
-                "Prefetch more, so that a slow batch is begun sooner; or spread slow samples over batches.", evidence);
+        find(Verdict.ORDER_BLOCKED, facts.share(Cause.ORDER),
+                "Later batches are ready, but the next one in order is not",
+                "Prefetch more, so that a slow batch starts sooner, or spread slow samples over batches.", evidence);
     }
 
     private void cores() {
@@ -212,8 +216,8 @@ final class InputRules {
         evidence.put("workers", settings.workers());
         evidence.put("cores", facts.recording.machine().cores());
         find(Verdict.CPU_OVERSUBSCRIBED, StepRules.severity(ofStep), ofStep,
-                "Workers could run for " + NumberText.percent(share) + " of their time, and have no core.",
-                "Use fewer workers, or take other work off these cores.", evidence);
+                "Workers are ready to run but have no core for " + NumberText.percent(share) + " of their time.",
+                "Use fewer workers, or move other work off these cores.", evidence);
     }
 
     private void pauses() {
@@ -223,8 +227,8 @@ final class InputRules {
             evidence.put("share_of_step", share);
             evidence.put("pauses", facts.recording.pauses().size());
             find(Verdict.GC_STALL, share >= StepRules.CRIT_SHARE ? Severity.CRIT : Severity.WARN, share,
-                    "The JVM stands still for " + NumberText.percent(share) + " of the steps to collect garbage.",
-                    "Allocate less in the trainer, give the JVM more heap, or use -XX:+UseZGC.", evidence);
+                    "Garbage collection pauses the JVM for " + NumberText.percent(share) + " of the steps.",
+                    "Allocate less in the trainer, give the JVM a larger heap, or use -XX:+UseZGC.", evidence);
         }
     }
 
@@ -246,9 +250,9 @@ final class InputRules {
         evidence.put("largest_cause", Wait.largest(causes).label());
         evidence.put("share_of_run", share);
         find(Verdict.COLD_START, share >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO, share,
-                String.format(Locale.ROOT, "The first batch took %.0f ms to come, %.0f median steps.", worst / 1e6,
+                String.format(Locale.ROOT, "The first batch took %.0f ms, or %.0f median steps.", worst / 1e6,
                         worst / Math.max(1, facts.medianStepNanos)),
-                "Open the loader before the model is built, and keep it open from one epoch to the next.", evidence);
+                "Open the loader before building the model, and keep it open across epochs.", evidence);
     }
 
     private void tail() {
@@ -268,9 +272,9 @@ final class InputRules {
         evidence.put("largest_cause", waited < all / 2 ? "trainer" : Wait.largest(causes).label());
         evidence.put("every_steps", tail.every());
         find(Verdict.TAIL_STALL, tail.timeShare() >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO,
-                tail.timeShare(), tail.steps() + " steps of more than twice the median hold "
+                tail.timeShare(), tail.steps() + " steps longer than twice the median take "
                         + NumberText.percent(tail.timeShare()) + " of the time.",
-                "Look at what these steps waited for, and whether they come at even distances.", evidence);
+                "Check what these steps waited for, and whether they come at regular intervals.", evidence);
     }
 
     // ---- copies
@@ -294,8 +298,8 @@ final class InputRules {
         evidence.put("copy_gb_per_s", rate);
         evidence.put("probed_gb_per_s", probed);
         find(Verdict.H2D_SLOW, share,
-                String.format(Locale.ROOT, "Copies to the device run at %.2f GB/s of %.2f that it can", rate, probed),
-                "Use larger batches, pinned memory, and a bus that nothing else uses meanwhile.", evidence);
+                String.format(Locale.ROOT, "Copies to the device run at %.2f of %.2f GB/s", rate, probed),
+                "Use larger batches and pinned memory, and keep other traffic off the bus.", evidence);
     }
 
     private void unpinned() {
@@ -304,7 +308,7 @@ final class InputRules {
             Map<String, Object> evidence = evidence();
             evidence.put("share_of_step", share);
             find(Verdict.UNPINNED, StepRules.severity(share), share,
-                    "Copies to the device start from memory that is not page-locked.",
+                    "Copies to the device read from memory that is not page-locked.",
                     "Raise the limit on locked memory (ulimit -l), or use fewer or smaller slots.", evidence);
         }
     }
@@ -322,9 +326,9 @@ final class InputRules {
             evidence.put("readiness", readiness);
             evidence.put("capacity_over_demand", capacity);
             find(Verdict.LOADER_AHEAD, Severity.INFO, 0,
-                    String.format(Locale.ROOT, "A batch stood ready for %.1f %% of the requests; the loader could give"
+                    String.format(Locale.ROOT, "A batch was ready for %.1f %% of the requests; the loader could deliver"
                             + " %.1f times as many.", 100 * readiness, capacity),
-                    "Nothing to do for input; workers may be taken off if cores are scarce.", evidence);
+                    "Nothing to do for the input; use fewer workers if cores are scarce.", evidence);
         }
     }
 }

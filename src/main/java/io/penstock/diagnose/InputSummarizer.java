@@ -50,7 +50,7 @@ final class InputSummarizer {
     private static Finding withAction(Finding finding) {
         return finding.verdict() != Verdict.INPUT_BOUND ? finding
                 : new Finding(finding.verdict(), finding.severity(), finding.score(), finding.summary(),
-                        "Give the input more threads, or let it work further ahead; its causes are not seen here.",
+                        "Give the input more threads, or let it prefetch more; the causes are not visible here.",
                         finding.ranks(), finding.evidence());
     }
 

@@ -18,7 +18,7 @@ public enum Stage {
     COLLATE,
     /** Made, and waiting for the batches before it, or a device slot: backpressure, not work. */
     ORDER,
-    /** Enqueueing the copy to the device. */
+    /** Enqueuing the copy to the device. */
     SUBMIT,
     /** The copy, by the device's clock. */
     COPY;

@@ -52,26 +52,26 @@ final class StepRules {
         long steps = ranks.stream().mapToLong(RankSteps::steps).min().orElse(0);
         if (steps == 0) {
             return List.of(plain(Verdict.NO_DATA, "No step was recorded.",
-                    "Take batches from the loader, and close them."));
+                    "Take batches from the loader and close them."));
         }
         if (steps < MIN_STEPS) {
-            return List.of(plain(Verdict.WARMUP, steps + " steps are too few to tell.", "Let it run on."));
+            return List.of(plain(Verdict.WARMUP, steps + " steps are too few for a verdict.", "Run more steps."));
         }
         bound(Verdict.INPUT_BOUND, "Waiting for input", RankSteps::inputWaitMillis, INFO_SHARE,
-                "Look at the causes of waiting below: they say which stage to change.");
+                "See the causes of waiting below: they show which stage to change.");
         bound(Verdict.H2D_BOUND, "Copying to the device", RankSteps::h2dMillis, WARN_SHARE,
-                "Look at pinned memory, the bytes of a batch, and how many device slots there are.");
-        bound(Verdict.RESIDUAL_HEAVY, "Time that nothing accounts for", RankSteps::residualMillis, WARN_SHARE,
-                "Look at what is done between batches: logging, checkpoints, validation, or phases without marks.");
+                "Check pinned memory, the bytes per batch, and the number of device slots.");
+        bound(Verdict.RESIDUAL_HEAVY, "Unaccounted time", RankSteps::residualMillis, WARN_SHARE,
+                "Check what runs between batches: logging, checkpoints, validation, or phases without marks.");
         straggler();
         computeBound();
         if (ranks.size() < worldSize) {
-            findings.add(plain(Verdict.INCOMPLETE_DATA, "There are summaries of " + ranks.size() + " of " + worldSize
+            findings.add(plain(Verdict.INCOMPLETE_DATA, "Found summaries of " + ranks.size() + " of " + worldSize
                     + " ranks.", "Merge the summaries of all ranks."));
         }
         if (findings.stream().noneMatch(finding -> finding.verdict() != Verdict.INCOMPLETE_DATA)) {
             findings.add(plain(Verdict.BALANCED, "No part of the step stands out.",
-                    "Nothing to do; look again when the model, the data or the machine changes."));
+                    "Nothing to do; measure again when the model, the data or the machine changes."));
         }
         if (steps < MIN_STEPS_CRIT) {
             findings.replaceAll(finding -> finding.severity() != Severity.CRIT ? finding
@@ -117,8 +117,8 @@ final class StepRules {
                 || medianShare(RankSteps::residualMillis) >= WARN_SHARE;
         if (share >= COMPUTE_SHARE && !others) {
             findings.add(new Finding(Verdict.COMPUTE_BOUND, Severity.INFO, share,
-                    "Computing takes " + NumberText.percent(share) + " of the typical step: input keeps up.",
-                    "Make the model's step cheaper; the loader has no part in it.", List.of(),
+                    "Computing takes " + NumberText.percent(share) + " of the typical step: the input keeps up.",
+                    "Make the model's step cheaper; the loader does not limit it.", List.of(),
                     Map.of("share", share, "clock", clock)));
         }
     }
@@ -167,14 +167,14 @@ final class StepRules {
         evidence.put("step_ms", victim.stepMillis());
         evidence.put("covered", Math.min(1, most.getValue()));
         findings.add(new Finding(verdict, severity(score), score,
-                "Rank " + culprit.rank() + " holds up the others by " + NumberText.percent(score) + " of their step"
-                        + (verdict == Verdict.STRAGGLER ? "; no single phase of it explains that." : "."),
+                "Rank " + culprit.rank() + " delays the others by " + NumberText.percent(score) + " of their step"
+                        + (verdict == Verdict.STRAGGLER ? "; no single phase explains it." : "."),
                 switch (verdict) {
-                    case INPUT_STRAGGLER -> "Look at the input of rank " + culprit.rank() + ".";
-                    case H2D_STRAGGLER -> "Look at the copies of rank " + culprit.rank() + ".";
-                    case COMPUTE_STRAGGLER -> "Look at the forward pass of rank " + culprit.rank() + ".";
-                    default -> "Look at the exchange of gradients, and at what rank " + culprit.rank()
-                            + " does besides.";
+                    case INPUT_STRAGGLER -> "Check the input of rank " + culprit.rank() + ".";
+                    case H2D_STRAGGLER -> "Check the copies of rank " + culprit.rank() + ".";
+                    case COMPUTE_STRAGGLER -> "Check the forward pass of rank " + culprit.rank() + ".";
+                    default -> "Check the gradient exchange, and what else rank " + culprit.rank()
+                            + " does.";
                 }, List.of(culprit.rank()), evidence));
     }
 

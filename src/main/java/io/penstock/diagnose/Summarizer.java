@@ -128,19 +128,20 @@ final class Summarizer {
 
     private static String action(Cause cause) {
         return switch (cause) {
-            case START -> "Open the loader sooner, and keep it open over epochs.";
+            case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
-            case PLAN -> "Use a sampler that is worked out by position.";
-            case READ_BLOCKED -> "Read ahead, use more workers, or faster storage.";
-            case READ_CPU, COLLATE -> "Use more workers, or fewer bytes a batch.";
-            case DECODE -> "Use more workers while cores are free, or store samples decoded.";
-            case TRANSFORM -> "Use more workers while cores are free, or transform on the device.";
-            case CPU -> "Use fewer workers, or take other work off these cores.";
+            case PLAN -> "Use a sampler that computes a sample from its position.";
+            case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
+            case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";
+            case DECODE -> "Use more workers if cores are free, or store decoded samples.";
+            case TRANSFORM -> "Use more workers if cores are free, or transform on the device.";
+            case CPU -> "Use fewer workers, or move other work off these cores.";
             case ORDER -> "Prefetch more, or spread slow samples over batches.";
-            case COPY -> "Look at pinned memory, the bytes of a batch, and the number of device slots.";
+            case COPY -> "Check pinned memory, the bytes per batch, and the number of device slots.";
             case GC -> "Allocate less in the trainer, or use a collector with short pauses.";
-            case HANDOVER -> "Prefetch more, or make batches larger: threads take longer to wake up than to work.";
-            case OTHER -> "Look at the causes of waiting.";
+            case HANDOVER -> "Prefetch more, or use larger batches: waking a thread takes longer than building a"
+                    + " batch.";
+            case OTHER -> "See the causes of waiting.";
         };
     }
 

@@ -1,9 +1,9 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.io.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
@@ -303,7 +303,7 @@ final class SummaryFile {
         metrics.put("peak_allocated_bytes", peak);
         metrics.put("peak_reserved_bytes", peak);
         return section(List.of(new Finding(summary.ranks().isEmpty() ? Verdict.NO_DATA : Verdict.BALANCED,
-                Severity.INFO, 0, "The memory of batches, allocated at open; that of the model is not seen here.",
+                Severity.INFO, 0, "The memory of batches, allocated at open; the model's memory is not visible here.",
                 "", List.of(), Map.of())), metrics, "memory", "bytes");
     }
 
@@ -334,13 +334,14 @@ final class SummaryFile {
     /** Several ranks' as one. */
     static Summary merge(List<Summary> summaries) {
         if (summaries.isEmpty()) {
-            throw new IllegalArgumentException("no summaries to merge");
+            throw new IllegalArgumentException("found no summaries to merge, expected at least one");
         }
         Map<Integer, RankSteps> ranks = new TreeMap<>();
         for (Summary summary : summaries) {
             for (RankSteps rank : summary.ranks()) {
                 if (ranks.put(rank.rank(), rank) != null) {
-                    throw new IllegalArgumentException("two summaries of rank " + rank.rank());
+                    throw new IllegalArgumentException("found two summaries of rank " + rank.rank()
+                            + ", expected one per rank");
                 }
             }
         }

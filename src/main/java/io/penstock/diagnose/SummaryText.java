@@ -56,7 +56,7 @@ final class SummaryText {
             }
             predictions();
         }
-        wrap(String.format(Locale.ROOT, "The clocks cost %.2f us a step (%s).",
+        wrap(String.format(Locale.ROOT, "Measuring costs %.2f us per step (%s).",
                 summary.overhead().nanosPerStep() / 1e3, NumberText.percent(summary.overhead().share())));
         border();
     }
@@ -117,7 +117,7 @@ final class SummaryText {
                     cause.waits() + " waits");
         }
         if (input.causes().isEmpty()) {
-            row(input.stages().isEmpty() ? "not known: the input is not this library's" : "none of 50 us or more");
+            row(input.stages().isEmpty() ? "unknown: another library's input" : "none of 50 us or more");
         }
         row("");
         table(widths, "", "p50", "p95", "p99");
@@ -132,7 +132,7 @@ final class SummaryText {
 
     private void stages() {
         int[] widths = {12, 12, 12, 12, 12};
-        row("Stages, of rank " + summary.input().rank());
+        row("Stages of rank " + summary.input().rank());
         table(widths, "Stage", "p50", "p99", "Blocked", "Busy");
         for (StageRow stage : summary.input().stages()) {
             cells(widths, stage.stage().label(), millis(stage.millis().p50()), millis(stage.millis().p99()),
@@ -150,7 +150,7 @@ final class SummaryText {
         int[] widths = {22, 18, 12, 14};
         Prediction present = predictions.getFirst();
         row("What if" + (present.trusted() ? "" : " (not trusted: off by " + NumberText.percent(present.errorShare())
-                + " for the settings as they are)"));
+                + " for the present settings)"));
         table(widths, "Change", "Samples/s", "Gain", "Limit");
         for (Prediction prediction : predictions) {
             cells(widths, prediction.change(), String.format(Locale.ROOT, "%.1f", prediction.samplesPerSecond()),

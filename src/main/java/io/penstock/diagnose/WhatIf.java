@@ -113,7 +113,7 @@ public final class WhatIf {
                     new Setting(workers, slots, present.deviceSlots + 1, Reading.AS_IS));
         }
         changes.put("read ahead", new Setting(workers, slots, present.deviceSlots, Reading.AHEAD));
-        changes.put("input for nothing", new Setting(Math.max(1, workers), slots, present.deviceSlots, Reading.NONE));
+        changes.put("free input", new Setting(Math.max(1, workers), slots, present.deviceSlots, Reading.NONE));
         List<Prediction> predictions = new ArrayList<>();
         changes.forEach((change, setting) -> predictions.add(predict(change, setting)));
         return predictions;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * stream of ours that is to wait, before the struct is taken.
  *
  * <p>May be used and closed by any thread. The struct is native memory that nothing can check: a wrong address, or the
- * wrong form, is undefined behaviour, as in C.
+ * wrong form, is undefined behavior, as in C.
  */
 public final class DLPackTensor implements AutoCloseable {
 

@@ -2,9 +2,9 @@ package io.penstock.format;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

@@ -62,15 +62,12 @@ public final class ColumnBlocks {
             ColumnBlock found = blocks.getAcquire(block);
             if (found == null) {
                 try {
-                    found = decoder.decode(block);
+                    found = file.reading(() -> decoder.decode(block));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 } catch (OutOfMemoryError e) {
-                    throw new UncheckedIOException(new IOException(file.path() + ": no memory for the rows that are"
+                    throw new UncheckedIOException(new IOException(file.location() + ": no memory for the rows that are"
                             + " decoded together", e));
-                } catch (InternalError fault) {
-                    file.checkUnchanged();
-                    throw fault;
                 }
                 file.checkUnchanged();
                 blocks.setRelease(block, found);

@@ -1,13 +1,12 @@
 package io.penstock.format;
 
 import io.penstock.io.Advice;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 
 /**
  * A checksum of a bounded sample of a store's files: their sizes, and of each its head, its tail and 64 blocks of
@@ -42,12 +41,7 @@ public final class Fingerprint {
                 file.advise(advice, blockStart(i, size), blockBytes(i, size));
             }
         }
-        try {
-            return add(file.segment());
-        } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
-        }
+        return file.reading(() -> add(file.mapping()));
     }
 
     /**
@@ -96,6 +90,6 @@ public final class Fingerprint {
      * @return 32 hexadecimal digits
      */
     public String hex() {
-        return HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+        return Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 }

@@ -1,11 +1,11 @@
 package io.penstock.format;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.spill.DecodedSpill;
 import io.penstock.io.spill.NativeBytes;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** The JSON texts of rows, one behind the other, as they become a {@link ColumnBlock}. One thread's. */
 public final class JsonRows implements AutoCloseable {
@@ -14,7 +14,7 @@ public final class JsonRows implements AutoCloseable {
     private static final long MAX_BYTES = Integer.MAX_VALUE;
 
     private final DecodeLimit.Budget budget;
-    private final Path file;
+    private final Location file;
     private final String column;
     private final JsonText text = new JsonText();
     private final NativeBytes offsets = new NativeBytes();
@@ -31,7 +31,7 @@ public final class JsonRows implements AutoCloseable {
      * @param column the name of their column
      * @param budget what the texts are taken of
      */
-    public JsonRows(Path file, String column, DecodeLimit.Budget budget) {
+    public JsonRows(Location file, String column, DecodeLimit.Budget budget) {
         this.file = file;
         this.column = column;
         this.budget = budget;

@@ -1,21 +1,20 @@
 package io.penstock.format;
 
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 
-/** Opens stores on mapped files. */
+/** Opens stores on files. */
 public final class Mapping {
 
     private Mapping() {
     }
 
     /**
-     * What makes a store of a mapped file.
+     * What makes a store of a file.
      *
-     * @param <S> the store, which then owns the mapping
+     * @param <S> the store, which then owns the file
      */
     @FunctionalInterface
     public interface Reader<S> {
@@ -23,7 +22,7 @@ public final class Mapping {
         /**
          * Reads and checks.
          *
-         * @param file the mapping
+         * @param file the file
          * @return the store
          * @throws IOException if the file is not as its format says
          */
@@ -31,42 +30,35 @@ public final class Mapping {
     }
 
     /**
-     * Maps a file and makes a store of it; unmaps it if that fails, also because the file shrinks meanwhile.
+     * Opens a file and makes a store of it; closes it if that fails, also because the file shrinks meanwhile.
      *
      * @param <S> the store
-     * @param path the file
+     * @param location the file
      * @param reader makes the store
      * @return what the reader made
      * @throws IOException if there is no such file, it cannot be read, it shrinks, or the reader refuses it
      */
-    public static <S> S open(Path path, Reader<S> reader) throws IOException {
-        return open(() -> path, reader);
+    public static <S> S open(Location location, Reader<S> reader) throws IOException {
+        return open(location, null, reader);
     }
 
     /**
-     * Maps a file where it is, and makes a store of it; unmaps it if that fails, also because the file shrinks
-     * meanwhile.
+     * Opens a file that is read as another one says, and makes a store of it, as {@link #open(Location, Reader)} does.
      *
      * @param <S> the store
-     * @param place where the file is
+     * @param location the file
+     * @param index the other file: checked to be unchanged together with this one. Null if there is none
      * @param reader makes the store
      * @return what the reader made
-     * @throws IOException if there is no such file, it cannot be read, it shrinks, or the reader refuses it
+     * @throws IOException as {@link #open(Location, Reader)}
      */
-    public static <S> S open(CommittedFolder.Place place, Reader<S> reader) throws IOException {
-        return read(CommittedFolder.open(place, MappedFile::open), reader);
-    }
-
-    private static <S> S read(MappedFile file, Reader<S> reader) throws IOException {
+    public static <S> S open(Location location, MappedFile index, Reader<S> reader) throws IOException {
+        MappedFile file = location.openWith(index);
         try {
-            return reader.read(file);
-        } catch (InternalError fault) {
-            try (file) {
-                file.checkUnchanged();
-            } catch (UncheckedIOException shrunk) {
-                throw shrunk.getCause();
-            }
-            throw fault;
+            return file.reading(() -> reader.read(file));
+        } catch (UncheckedIOException e) {
+            file.close();
+            throw e.getCause();
         } catch (Throwable t) {
             file.close();
             throw t;

@@ -1,8 +1,8 @@
 package io.penstock.format;
 
 import io.penstock.codec.CodecException;
-import io.penstock.io.LittleEndian;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;

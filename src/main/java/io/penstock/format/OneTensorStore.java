@@ -10,36 +10,49 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 
 /** A store of one tensor without a name: in place in a mapped file, or in a copy that was made when it was opened. */
 public final class OneTensorStore implements TensorStore, StoreInfo.Source {
 
+    /**
+     * The tensor, row-major and little-endian, of a file that stores it otherwise.
+     *
+     * @param arena holds it; the store closes it
+     * @param tensor the tensor
+     */
+    public record Copy(Arena arena, Tensor tensor) {
+    }
+
+    private final String format;
     private final MappedFile file;
     private final long byteOffset;
-    /** What holds the copy; null if the tensor is in place. */
-    private final Arena copyArena;
-    private final StoreInfo info;
-    private final Tensor tensor;
     private final TensorSpec spec;
+    /** Null if the tensor is in place. */
+    private final Copy copy;
+    private final Function<Tensor, StoreInfo> info;
     private final String distinction;
     private volatile String fingerprint;
 
     /**
      * A store.
      *
+     * @param format the format's name
      * @param file the file that has the tensor; the store closes it
      * @param byteOffset where in the file the first element is
-     * @param copyArena what holds the tensor if it is a copy; the store closes it. Null if it is in place
-     * @param info what the store is made of: one array
+     * @param spec the tensor's type and shape, without a name
+     * @param copy the tensor if it is not read in place, otherwise null
+     * @param info says what the store is made of: that one tensor
      * @param distinction what else tells such stores apart in fingerprints; empty if nothing does
      */
-    public OneTensorStore(MappedFile file, long byteOffset, Arena copyArena, StoreInfo info, String distinction) {
+    public OneTensorStore(String format, MappedFile file, long byteOffset, TensorSpec spec, Copy copy,
+            Function<Tensor, StoreInfo> info, String distinction) {
+        this.format = format;
         this.file = file;
         this.byteOffset = byteOffset;
-        this.copyArena = copyArena;
+        this.spec = spec;
+        this.copy = copy;
         this.info = info;
-        this.tensor = info.arrays().getFirst().tensor();
-        this.spec = new TensorSpec("", tensor.dtype(), tensor.shape());
         this.distinction = distinction;
     }
 
@@ -51,7 +64,8 @@ public final class OneTensorStore implements TensorStore, StoreInfo.Source {
     @Override
     public Tensor tensor(int index) {
         Objects.checkIndex(index, 1);
-        return tensor;
+        return copy != null ? copy.tensor
+                : Tensor.of(file.range(byteOffset, spec.byteSize()), spec.dtype(), spec.shape());
     }
 
     @Override
@@ -59,27 +73,27 @@ public final class OneTensorStore implements TensorStore, StoreInfo.Source {
         Objects.checkIndex(index, 1);
         long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the tensor's 0 to " + rowCount);
         }
         long rowBytes = spec.rowBytes();
-        if (copyArena == null) {
+        if (copy == null) {
             into.set(file, byteOffset + firstRow * rowBytes, rows * rowBytes);
         } else {
-            into.set(tensor.segment(), firstRow * rowBytes, rows * rowBytes);
+            into.set(copy.tensor.segment(), firstRow * rowBytes, rows * rowBytes);
         }
     }
 
     @Override
     public boolean isConverted(int index) {
         Objects.checkIndex(index, 1);
-        return copyArena != null;
+        return copy != null;
     }
 
     @Override
     public String fingerprint() {
         if (fingerprint == null) {
-            fingerprint = info.kind() + ":" + specText() + distinction + ":sha256=" + new Fingerprint().add(file).hex();
+            fingerprint = format + ":" + specText() + distinction + ":sha256=" + new Fingerprint().add(file).hex();
         }
         return fingerprint;
     }
@@ -90,19 +104,19 @@ public final class OneTensorStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public StoreInfo info() {
-        return info;
+        return info.apply(tensor(0));
     }
 
     @Override
     public void close() {
-        if (copyArena != null && copyArena.scope().isAlive()) {
-            copyArena.close();
+        if (copy != null && copy.arena.scope().isAlive()) {
+            copy.arena.close();
         }
         file.close();
     }
 
     @Override
     public String toString() {
-        return file.path() + " (" + specText() + ")";
+        return file.location() + " (" + specText() + ")";
     }
 }

@@ -5,7 +5,6 @@ import io.penstock.io.Span;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 
 /**
  * SHA-256 of keys and values in order: of each its length as a little-endian {@code u32}, then its bytes. Values
@@ -91,6 +90,6 @@ public final class RecordDigest {
      */
     public String hex() {
         flush();
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 }

@@ -25,7 +25,7 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
      */
     public void locate(long firstToken, long tokens, Span into) {
         if (firstToken < 0 || tokens < 0 || tokens > tokenCount - firstToken) {
-            throw new IndexOutOfBoundsException(file.path() + ": tokens from " + firstToken + ", " + tokens
+            throw new IndexOutOfBoundsException(file.location() + ": tokens from " + firstToken + ", " + tokens
                     + " of them, are not within the store's 0 to " + tokenCount);
         }
         int tokenBytes = dtype.byteSize();
@@ -38,6 +38,6 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
      * @return a view of the mapping
      */
     public Tensor tensor() {
-        return Tensor.of(file.segment().asSlice(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
+        return Tensor.of(file.range(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
     }
 }

@@ -1,9 +1,9 @@
 package io.penstock.format;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
@@ -52,7 +52,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
      */
     public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, Object>> details) {
         return new TokenRunStore(format, tokens, null, List.of(), () -> new StoreInfo(format,
-                List.of(tokens.file().path()), details.get(), List.of(new StoredArray("tokens", tokens.tensor()))));
+                List.of(tokens.file().location()), details.get(), List.of(new StoredArray("tokens", tokens.tensor()))));
     }
 
     @Override
@@ -82,8 +82,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
         try {
             return documentEnds.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
         } catch (InternalError fault) {
-            documentEnds.checkUnchanged();
-            throw fault;
+            throw documentEnds.explain(fault);
         }
     }
 
@@ -121,6 +120,6 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return tokens.file().path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return tokens.file().location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.image;
 
 /**
- * Luma and chroma to colours, in place: the equations of JFIF (ITU-T T.871) in 16-bit fixed point, rounded as libjpeg
+ * Luma and chroma to colors, in place: the equations of JFIF (ITU-T T.871) in 16-bit fixed point, rounded as libjpeg
  * rounds them.
  */
 final class Chroma {

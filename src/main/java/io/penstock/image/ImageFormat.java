@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public enum ImageFormat {
     /** ITU-T T.81 in a JFIF, Exif or Adobe file: baseline, extended and progressive, 8 bits, Huffman-coded. */
     JPEG(0xFF, 0xD8, 0xFF),
-    /** Portable Network Graphics, third edition: every colour type, depth and interlace. */
+    /** Portable Network Graphics, third edition: every color type, depth and interlace. */
     PNG(0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n');
 
     private final int[] magic;

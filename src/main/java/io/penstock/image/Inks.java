@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * CMYK as Adobe's writers store it in a JPEG: inverted, 0 being all of the ink. Every reader takes it so, with or
- * without an Adobe segment. There is no colour profile in it: light is what each ink and black let through, multiplied,
+ * without an Adobe segment. There is no color profile in it: light is what each ink and black let through, multiplied,
  * which is what Pillow makes of it.
  */
 final class Inks {

@@ -17,7 +17,7 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colours
+ * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colors
  * depends on profiles and on guesses that differ from libjpeg's. The only class that touches {@code java.desktop}.
  */
 final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {

@@ -1,5 +1,7 @@
 package io.penstock.image;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
@@ -18,12 +20,8 @@ public final class Orientation {
     private static final int TIFF_MAGIC = 42;
     private static final int ENTRY_BYTES = 12;
 
-    private static final ValueLayout.OfShort LITTLE_U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfShort BIG_U16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfInt LITTLE_U32 =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt BIG_U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private Orientation() {
@@ -55,7 +53,7 @@ public final class Orientation {
         boolean transposed = isTransposed(orientation);
         int rows = transposed ? width : height;
         int columns = transposed ? height : width;
-        // Where the first upright pixel is stored, and how far its neighbours to the right and below are from it.
+        // Where the first upright pixel is stored, and how far its neighbors to the right and below are from it.
         boolean fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
         boolean fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
         long right = fromRight ? -pixelBytes : pixelBytes;
@@ -91,7 +89,7 @@ public final class Orientation {
                 || !little && stored.get(JAVA_BYTE, offset) != 'M' || u16(stored, offset + 2, little) != TIFF_MAGIC) {
             return 0;
         }
-        long directory = (little ? stored.get(LITTLE_U32, offset + 4) : stored.get(BIG_U32, offset + 4)) & 0xFFFF_FFFFL;
+        long directory = (little ? stored.get(I32, offset + 4) : stored.get(BIG_U32, offset + 4)) & 0xFFFF_FFFFL;
         if (directory > bytes - Short.BYTES) {
             return 0;
         }
@@ -111,6 +109,6 @@ public final class Orientation {
     }
 
     private static int u16(MemorySegment stored, long offset, boolean little) {
-        return (little ? stored.get(LITTLE_U16, offset) : stored.get(BIG_U16, offset)) & 0xFFFF;
+        return (little ? stored.get(I16, offset) : stored.get(BIG_U16, offset)) & 0xFFFF;
     }
 }

@@ -107,7 +107,7 @@ final class PngDecoder implements AutoCloseable {
         }
     }
 
-    /** Undoes a row's filter: each byte was stored as its difference from a guess by its neighbours. */
+    /** Undoes a row's filter: each byte was stored as its difference from a guess by its neighbors. */
     private void unfilter(int rowBytes, int distance) throws ImageException {
         byte[] now = current;
         byte[] up = above;

@@ -15,9 +15,9 @@ import java.util.zip.CRC32;
  *    0  8 bytes     signature
  *    8  chunks      u32 length, 4 letters, the data, u32 CRC of letters and data
  *
- *       IHDR        u32 width, u32 height, u8 depth, u8 colour type, u8 0, u8 0, u8 interlace; the first
- *       PLTE        3 bytes a colour
- *       tRNS        the transparent colour, or an alpha for each colour of the palette
+ *       IHDR        u32 width, u32 height, u8 depth, u8 color type, u8 0, u8 0, u8 interlace; the first
+ *       PLTE        3 bytes a color
+ *       tRNS        the transparent color, or an alpha for each color of the palette
  *       eXIf        the orientation, among others
  *       IDAT        one zlib stream, in as many chunks as the writer liked, one behind the other
  *       IEND        empty; the last
@@ -69,9 +69,9 @@ final class PngHeader {
     /** Behind the last one. */
     long pixelsEnd;
     int colors;
-    /** Red, green, blue, alpha of each colour; black and opaque where the palette has no such colour. */
+    /** Red, green, blue, alpha of each color; black and opaque where the palette has no such color. */
     final byte[] palette = new byte[4 * MAX_COLORS];
-    /** The transparent colour, as stored: one value of gray, or three. */
+    /** The transparent color, as stored: one value of gray, or three. */
     final int[] transparent = new int[3];
     boolean hasTransparent;
 

@@ -63,7 +63,7 @@ final class ContentSample {
 
     private int checksum(int block) {
         long offset = block * stride;
-        MemorySegment bytes = file.segment().asSlice(offset, Math.min(BLOCK_BYTES, file.byteSize() - offset));
+        MemorySegment bytes = file.mapping().asSlice(offset, Math.min(BLOCK_BYTES, file.byteSize() - offset));
         var crc = new CRC32C();
         crc.update(bytes.asByteBuffer());
         return (int) crc.getValue();

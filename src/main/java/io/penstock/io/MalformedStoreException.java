@@ -2,7 +2,6 @@ package io.penstock.io;
 
 import java.io.IOException;
 import java.io.Serial;
-import java.nio.file.Path;
 
 /**
  * A file is not what its format says it must be. The message is one line that names the file, the place in it, what was
@@ -18,23 +17,23 @@ public final class MalformedStoreException extends IOException {
     /**
      * A finding at a place in a file.
      *
-     * @param file the file
+     * @param file the file's path or location
      * @param byteOffset the first byte of what is wrong; the file's size if the file ends too early
      * @param found what is there
      * @param expected what a well-formed file has there
      */
-    public MalformedStoreException(Path file, long byteOffset, String found, String expected) {
+    public MalformedStoreException(Object file, long byteOffset, String found, String expected) {
         super(oneLine(file + ": at byte " + byteOffset + ": " + found + ", expected " + expected));
     }
 
     /**
      * A finding about a file as a whole.
      *
-     * @param file the file
+     * @param file the file's path or location
      * @param found what it is
      * @param expected what it should be
      */
-    public MalformedStoreException(Path file, String found, String expected) {
+    public MalformedStoreException(Object file, String found, String expected) {
         super(oneLine(file + ": " + found + ", expected " + expected));
     }
 
@@ -44,7 +43,7 @@ public final class MalformedStoreException extends IOException {
      * @param file the file
      * @param refusal says where, what was found and what was expected
      */
-    public MalformedStoreException(Path file, IllegalArgumentException refusal) {
+    public MalformedStoreException(Object file, IllegalArgumentException refusal) {
         super(oneLine(file + ": " + refusal.getMessage()), refusal);
     }
 

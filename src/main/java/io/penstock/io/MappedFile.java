@@ -10,17 +10,19 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Instant;
 import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
  * A file mapped whole and read-only, as one segment of whatever size, with the calls that bring its bytes in without
  * a page fault in Java code.
+ *
+ * <p><b>Bytes that are not there yet.</b> A local file is there whole. What is mapped in a remote file's stead is
+ * sparse: a range of it must be {@linkplain #require required} before it is read. {@link #segment} requires all of it,
+ * {@link #range} a part; spans and their readers require what they read.
  *
  * <p><b>Threads.</b> Any number may read. {@link #close} must come when none does: a reader that comes later gets an
  * {@link IllegalStateException}, never another file's bytes.
@@ -43,41 +45,73 @@ public final class MappedFile implements AutoCloseable {
     /** One page in 64 may be missing: more of them cost more, faulted in, than reading by call costs for the others. */
     private static final double WARM_SHARE = 0.98;
 
-    private static final System.Logger LOG = System.getLogger(MappedFile.class.getName());
-
+    private final Location location;
+    /** What is mapped: the file itself, or the sparse file in its stead. */
     private final Path path;
+    private final String version;
     private final Arena arena;
     private final MemorySegment segment;
     private final int fd;
+    /** Brings missing bytes in; null if all are there. */
+    private final RangeFetcher fetcher;
+    private final ChangeWatch watch;
+    /** Says what the bytes mean; null if none does. */
+    private final MappedFile index;
     private final Leak leak;
 
-    /** Null where the OS does not tell, and of a file that this process writes. Guarded by the monitor. */
-    private FileStatus status;
-    private final ContentSample sample;
-    /** What is found of a file that was written to or shrank; null as long as it was not. */
-    private volatile String change;
-    /** Read together with this file; null if none is. */
-    private volatile MappedFile index;
     private volatile boolean closed;
+    /** Whether all of it was fetched. */
+    private volatile boolean whole;
     private volatile boolean warm;
     private volatile long refreshedNanos;
     /** What the kernel reads ahead, in bytes; -1 until somebody asks. */
     private volatile long kernelReadAhead = -1;
 
-    private MappedFile(Path path, Arena arena, MemorySegment segment, int fd, FileStatus status) {
-        this.path = path;
+    private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd, FileStatus status, String version) {
+        this.location = mapping.location;
+        this.path = mapping.path;
+        this.fetcher = mapping.fetcher;
+        this.index = mapping.index;
+        this.version = version;
         this.arena = arena;
         this.segment = segment;
         this.fd = fd;
-        this.status = status;
-        this.sample = new ContentSample(this);
+        this.watch = new ChangeWatch(this, fd, path, status);
         this.warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
         this.refreshedNanos = System.nanoTime();
-        this.leak = Leak.watch(this, "file", path);
+        this.leak = Leak.watch(this, "file", location);
+    }
+
+    /** What is to be mapped: {@code version} is null for that of the file itself, {@code fetcher} of a whole file. */
+    private record Mapping(Location location, Path path, String version, RangeFetcher fetcher, MappedFile index) {
+
+        MappedFile open(boolean isWatched) throws IOException {
+            RegularFile.require(path);
+            int fd = Posix.AVAILABLE ? Posix.openReadOnly(path) : -1;
+            Path same = RegularFile.sameFile(path, fd);
+            Arena arena = Arena.ofShared();
+            try (FileChannel channel = openRegular(same)) {
+                FileStatus status = isWatched ? FileStatus.of(fd, path) : null;
+                MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+                return new MappedFile(this, arena, segment, fd, status,
+                        version != null ? version : LocalFiles.info(same).version());
+            } catch (Throwable t) {
+                arena.close();
+                if (fd >= 0) {
+                    Posix.close(fd);
+                }
+                throw t;
+            }
+        }
+
+        private FileChannel openRegular(Path same) throws IOException {
+            RegularFile.require(same, path);
+            return FileChannel.open(same, StandardOpenOption.READ);
+        }
     }
 
     /**
-     * Maps a file.
+     * Maps a local file.
      *
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
@@ -86,7 +120,12 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
-        return open(path, false);
+        return Location.of(path).open();
+    }
+
+    /** Maps a local file where it is now, under the name that it is known by. */
+    static MappedFile open(Location location, Path path, MappedFile index) throws IOException {
+        return new Mapping(location, path, null, null, index).open(true);
     }
 
     /**
@@ -99,48 +138,106 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile openWritten(Path path) throws IOException {
-        return open(path, true);
-    }
-
-    private static MappedFile open(Path path, boolean isWritten) throws IOException {
-        RegularFile.require(path);
-        int fd = Posix.AVAILABLE ? Posix.openReadOnly(path) : -1;
-        Path same = RegularFile.sameFile(path, fd);
-        Arena arena = Arena.ofShared();
-        try (FileChannel channel = openRegular(same, path)) {
-            FileStatus status = isWritten ? null : FileStatus.of(fd, path);
-            MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            return new MappedFile(path, arena, segment, fd, status);
-        } catch (Throwable t) {
-            arena.close();
-            if (fd >= 0) {
-                Posix.close(fd);
-            }
-            throw t;
-        }
-    }
-
-    private static FileChannel openRegular(Path same, Path path) throws IOException {
-        RegularFile.require(same, path);
-        return FileChannel.open(same, StandardOpenOption.READ);
+        return new Mapping(Location.of(path), path, null, null, null).open(false);
     }
 
     /**
-     * The file's path, as it was given.
+     * Maps a sparse local file in the stead of a remote one.
      *
-     * @return the path
+     * @param location the remote file
+     * @param version its version, as {@link FileSource#info} has it
+     * @param sparse a local file of its size
+     * @param fetcher writes the remote file's bytes into the sparse one; closed with the mapping, if there is one
+     * @param index as for {@link FileSource#open}
+     * @return the mapping, to be closed by the caller
+     * @throws IOException if the sparse file cannot be mapped
      */
-    public Path path() {
-        return path;
+    public static MappedFile openSparse(Location location, String version, Path sparse, RangeFetcher fetcher,
+            MappedFile index) throws IOException {
+        return new Mapping(location, sparse, Objects.requireNonNull(version, "version"),
+                Objects.requireNonNull(fetcher, "fetcher"), index).open(false);
     }
 
     /**
-     * All bytes of the file; read-only, usable by any thread until {@link #close}.
+     * The file, as it was named when it was opened.
+     *
+     * @return its location
+     */
+    public Location location() {
+        return location;
+    }
+
+    /**
+     * All bytes of the file, which are fetched if they are not there; read-only, usable by any thread until
+     * {@link #close}.
+     *
+     * @return the segment
+     * @throws UncheckedIOException if they cannot be fetched
+     */
+    public MemorySegment segment() {
+        if (fetcher != null && !whole) {
+            fetch(0, segment.byteSize());
+            whole = true;
+        }
+        return segment;
+    }
+
+    /**
+     * A part of the file, which is fetched if it is not there.
+     *
+     * @param offset its first byte
+     * @param bytes its length
+     * @return a view, usable as {@link #segment} is
+     * @throws IndexOutOfBoundsException if the part is not within the file
+     * @throws UncheckedIOException if it cannot be fetched
+     */
+    public MemorySegment range(long offset, long bytes) {
+        MemorySegment part = segment.asSlice(offset, bytes);
+        require(offset, bytes);
+        return part;
+    }
+
+    /**
+     * The file's bytes, for a reader that {@linkplain #require requires} each range before it reads it: what is not
+     * required may be anything.
      *
      * @return the segment
      */
-    public MemorySegment segment() {
+    public MemorySegment mapping() {
         return segment;
+    }
+
+    /**
+     * Fetches a range that is not there; does nothing for a local file.
+     *
+     * @param offset the range's first byte
+     * @param bytes its length; what is behind the file's end is left out
+     * @throws UncheckedIOException if it cannot be fetched; names the file
+     */
+    public void require(long offset, long bytes) {
+        if (fetcher != null) {
+            fetch(offset, bytes);
+        }
+    }
+
+    /** Not in {@link #require}, which is to stay small enough to be compiled into its callers. */
+    private void fetch(long offset, long bytes) {
+        if (closed) {
+            throw new IllegalStateException(location + ": the file is closed");
+        }
+        if (offset >= 0 && offset < segment.byteSize() && bytes > 0) {
+            fetcher.fetch(offset, Math.min(bytes, segment.byteSize() - offset));
+        }
+    }
+
+    /** Whether ranges may be missing. */
+    boolean isSparse() {
+        return fetcher != null;
+    }
+
+    /** Whether the bytes of a range are there, so that looking at them tells something. */
+    boolean isPresent(long offset, long bytes) {
+        return fetcher == null || fetcher.isPresent(offset, bytes);
     }
 
     /**
@@ -163,6 +260,11 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
+        if (isSparse() && advice == Advice.WILL_NEED) {
+            prefetch(offset, bytes);
+        } else if (advice == Advice.POPULATE_READ) {
+            require(offset, bytes);
+        }
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
         }
@@ -220,92 +322,89 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Says that whoever reads this file relies on what another one says of it: it is checked with this one.
-     *
-     * @param other the file; closed with this one
-     */
-    public void checkTogetherWith(MappedFile other) {
-        index = other;
-    }
-
-    /**
-     * Fails if the file is not what it was when it was opened: if it is smaller, or was written to.
+     * Fails if the file, or the one that says what its bytes mean, is not what it was when it was opened: if it is
+     * smaller, or was written to.
      *
      * @throws UncheckedIOException if so; it names the file, and both sizes or times
      */
     public void checkUnchanged() {
-        if (change == null) {
-            look();
+        watch.check();
+        if (index != null) {
+            index.checkUnchanged();
         }
-        if (change != null) {
-            throw new UncheckedIOException(new IOException(path + ": " + change));
-        }
-        MappedFile other = index;
-        if (other != null) {
-            other.checkUnchanged();
+    }
+
+    /**
+     * What a fault under the mapping means, which the JVM raises as an {@link InternalError}. For hot paths; others
+     * use {@link #reading}.
+     *
+     * @param fault what the JVM threw
+     * @return the error itself, if the file is what it was
+     * @throws UncheckedIOException if it has shrunk or was written to; names it
+     */
+    public InternalError explain(InternalError fault) {
+        checkUnchanged();
+        return fault;
+    }
+
+    /**
+     * A read of the mapping.
+     *
+     * @param <T> what it gives
+     * @param <X> what it throws
+     */
+    @FunctionalInterface
+    public interface Read<T, X extends Exception> {
+
+        /**
+         * Reads.
+         *
+         * @return what was read
+         * @throws X if the content is refused
+         */
+        T read() throws X;
+    }
+
+    /**
+     * Runs a read of the mapping, and says which file is not what it was if the read meets a page that is gone.
+     *
+     * @param <T> what it gives
+     * @param <X> what it throws
+     * @param read the read
+     * @return what it gave
+     * @throws X what it threw
+     * @throws UncheckedIOException if the file has shrunk or was written to; names it
+     */
+    public <T, X extends Exception> T reading(Read<T, X> read) throws X {
+        try {
+            return read.read();
+        } catch (InternalError fault) {
+            throw explain(fault);
         }
     }
 
     /** Whether the file was found to have changed: nothing of it is to be read any more. */
     boolean isChanged() {
-        return change != null;
-    }
-
-    private synchronized void look() {
-        if (status == null || closed) {
-            return;
-        }
-        FileStatus now = FileStatus.of(fd, path);
-        if (now == null || !now.isOfSameFile(status)) {
-            return;
-        }
-        if (now.byteSize() < segment.byteSize()) {
-            change = "the file shrank while it was open: " + now.byteSize() + " bytes, expected " + segment.byteSize();
-        } else if (now.isWrittenSince(status)) {
-            change = "the file was written to while it was open: " + now.byteSize() + " bytes, modified "
-                    + time(now.modifiedNanos()) + ", expected " + status.byteSize() + " bytes, modified "
-                    + time(status.modifiedNanos());
-        } else if (now.isTouchedSince(status)) {
-            long at = sample.firstChanged();
-            if (at >= 0) {
-                change = "the file was written to while it was open, and its modification time set back: at byte " + at
-                        + ": other bytes than before, changed " + time(now.changedNanos()) + ", expected "
-                        + time(status.changedNanos());
-            } else {
-                LOG.log(System.Logger.Level.DEBUG, "{0}: attributes or names of the file were changed while it was"
-                        + " open; its bytes are taken to be the same", path);
-                status = now;
-            }
-        }
-    }
-
-    private static Instant time(long nanos) {
-        return Instant.EPOCH.plusNanos(nanos);
+        return watch.isChanged();
     }
 
     /** Takes in more blocks of a file that is what it was, before and after. */
-    synchronized void extendSample() {
-        long before = sample.taken();
-        sample.extend();
-        FileStatus now = sample.taken() == before || status == null ? status : FileStatus.of(fd, path);
-        if (now != null && (now.isWrittenSince(status) || now.isTouchedSince(status))) {
-            sample.forget(before);
-        }
+    void extendSample() {
+        watch.extendSample();
     }
 
     /**
-     * Whether a path leads to this very file, and not to another one that was renamed to it.
+     * Whether the file's name leads to this very file, and not to another one that took its place.
      *
-     * @param other the path
-     * @return true if so, and where the OS cannot tell files apart
-     * @throws IOException if the path cannot be looked at
+     * @return true if so
+     * @throws IOException if the source cannot tell
      * @throws IllegalStateException if this is closed
      */
-    public boolean isAt(Path other) throws IOException {
+    public boolean isCurrent() throws IOException {
         if (closed) {
-            throw new IllegalStateException(path + ": the file is closed");
+            throw new IllegalStateException(location + ": the file is closed");
         }
-        return Files.exists(other) && Files.isSameFile(RegularFile.sameFile(path, fd), other);
+        return location.info().version().equals(version);
     }
 
     /** Whether most of the file was in the page cache when that was last looked at; see {@link #refresh}. */
@@ -313,8 +412,19 @@ public final class MappedFile implements AutoCloseable {
         return warm;
     }
 
-    /** Has the OS begin to read whole pages; a hint, which an end behind the file's does not harm. */
+    /** Begins to fetch a range that is not there; a hint, which an end behind the file's does not harm. */
+    void prefetch(long offset, long bytes) {
+        long there = Math.min(bytes, segment.byteSize() - offset);
+        if (!isPresent(offset, there)) {
+            fetcher.prefetch(offset, there);
+        }
+    }
+
+    /** Has whole pages brought in without waiting; a hint, which an end behind the file's does not harm. */
     void willNeed(long pageOffset, long bytes) {
+        if (isSparse()) {
+            prefetch(pageOffset, bytes);
+        }
         Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
     }
 
@@ -334,7 +444,7 @@ public final class MappedFile implements AutoCloseable {
             checkUnchanged();
             extendSample();
             warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
-        } else if (change != null) {
+        } else if (isChanged()) {
             checkUnchanged();
         }
     }
@@ -348,8 +458,9 @@ public final class MappedFile implements AutoCloseable {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
         if (closed) {
             // The OS may have given the descriptor's number to another file.
-            throw new IllegalStateException(path + ": the file is closed");
+            throw new IllegalStateException(location + ": the file is closed");
         }
+        require(offset, bytes);
         long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
         if (read < bytes) {
             readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
@@ -362,7 +473,7 @@ public final class MappedFile implements AutoCloseable {
         while (done < bytes) {
             if (last == 0 || last < 0 && last != -Posix.EINTR) {
                 checkUnchanged();
-                throw new UncheckedIOException(new IOException(path + ": read failed at byte " + (offset + done)
+                throw new UncheckedIOException(new IOException(location + ": read failed at byte " + (offset + done)
                         + (last == 0 ? ": unexpected end of file" : ": " + Posix.message((int) -last))));
             }
             last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
@@ -376,15 +487,19 @@ public final class MappedFile implements AutoCloseable {
         if (!closed) {
             arena.close();
             leak.closed();
+            watch.close();
             closed = true;
             if (fd >= 0) {
                 Posix.close(fd);
+            }
+            if (fetcher != null) {
+                fetcher.close();
             }
         }
     }
 
     @Override
     public String toString() {
-        return path + " (" + byteSize() + " bytes, mapped)";
+        return location + " (" + byteSize() + " bytes, mapped)";
     }
 }

@@ -67,7 +67,7 @@ public final class ReadAhead {
         ask();
         file = in;
         in.refresh();
-        cold = Posix.AVAILABLE && !in.isWarm();
+        cold = in.isSparse() || Posix.AVAILABLE && !in.isWarm();
     }
 
     /** Asks for what was added. */
@@ -80,7 +80,9 @@ public final class ReadAhead {
         if (begin == end) {
             return;
         }
-        if (!isForKernel()) {
+        if (file.isSparse()) {
+            file.willNeed(begin, end - begin);
+        } else if (!isForKernel()) {
             for (long at = begin; at < end; at += CALL_BYTES) {
                 file.willNeed(at, Math.min(CALL_BYTES, end - at));
             }

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
  * {@code offset + i * strideBytes}. Rows may overlap, as windows do that share tokens.
  *
  * @param file the file that holds them, or null if they are in memory
- * @param segment what the offset counts in: the file's mapping, or the memory
+ * @param segment what the offset counts in: the file's mapping, of which only what was required may be read, or the
+ *     memory
  * @param offset the first byte of row 0
  * @param strideBytes from one row's first byte to the next one's
  * @param rowBytes bytes of a row
@@ -42,7 +43,7 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
      * @return the rows
      */
     public static Rows of(Span all, long strideBytes, long rowBytes, long count) {
-        return new Rows(all.file(), all.segment(), all.byteOffset(), strideBytes, rowBytes, count);
+        return new Rows(all.file(), all.base(), all.byteOffset(), strideBytes, rowBytes, count);
     }
 
     /**

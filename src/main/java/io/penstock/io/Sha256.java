@@ -38,6 +38,16 @@ public final class Sha256 {
     public static String hex(MemorySegment bytes, LongConsumer progress) {
         MessageDigest sha256 = digest();
         update(sha256, bytes, progress);
+        return hex(sha256);
+    }
+
+    /**
+     * Ends a digest.
+     *
+     * @param sha256 the digest; starts anew
+     * @return 64 hexadecimal digits
+     */
+    public static String hex(MessageDigest sha256) {
         return HexFormat.of().formatHex(sha256.digest());
     }
 

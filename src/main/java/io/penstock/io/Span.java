@@ -1,5 +1,6 @@
 package io.penstock.io;
 
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -31,7 +32,7 @@ public final class Span {
         // A reference is stored only when it changes: the collector's write barrier costs more than the comparison.
         if (this.file != file) {
             this.file = file;
-            this.segment = file.segment();
+            this.segment = file.mapping();
         }
         this.byteOffset = byteOffset;
         this.byteSize = byteSize;
@@ -79,11 +80,31 @@ public final class Span {
     }
 
     /**
-     * What {@link #byteOffset} counts in: the whole mapping, or the memory that was given.
+     * What {@link #byteOffset} counts in: the whole mapping, or the memory that was given. The span's own bytes are
+     * fetched if they are not there; of others nothing is promised.
      *
      * @return the segment
+     * @throws UncheckedIOException if they cannot be fetched; names the file
      */
     public MemorySegment segment() {
+        if (file != null) {
+            file.require(byteOffset, byteSize);
+        }
+        return segment;
+    }
+
+    /**
+     * Whether the offsets of another span count in the same file or memory.
+     *
+     * @param other the other span
+     * @return true if so
+     */
+    public boolean isBeside(Span other) {
+        return segment == other.segment && file == other.file;
+    }
+
+    /** What {@link #byteOffset} counts in, for readers that require what they read. */
+    MemorySegment base() {
         return segment;
     }
 

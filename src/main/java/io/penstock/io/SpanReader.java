@@ -80,7 +80,7 @@ public final class SpanReader implements AutoCloseable {
      */
     public Span local(Span span) {
         if (!readsByCall(span.file(), 1)) {
-            return span;
+            return span;   // whose segment() requires its bytes
         }
         MemorySegment memory = scratch.of(span.byteSize());
         span.file().read(span.byteOffset(), memory, 0, span.byteSize(), callState);
@@ -112,6 +112,9 @@ public final class SpanReader implements AutoCloseable {
                 rows.file().read(rows.offset(lastRow), target, at, rowBytes, callState);
             }
             return;
+        }
+        if (rows.file() != null && rows.file().isSparse()) {
+            require(rows, indices, count);
         }
         int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
         try {
@@ -149,7 +152,7 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if there are no such bytes, or the target is too small
      */
     public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
-        MemorySegment from = in.segment();
+        MemorySegment from = in.base();
         long at = targetOffset;
         lastRow = 0;
         if (readsByCall(in.file(), count)) {
@@ -158,6 +161,9 @@ public final class SpanReader implements AutoCloseable {
                 in.file().read(offsets[i], target, at, sizes[i], callState);
             }
             return at - targetOffset;
+        }
+        if (in.file() != null && in.file().isSparse()) {
+            require(in.file(), offsets, sizes, count);
         }
         try {
             for (int i = 0; i < count;) {
@@ -176,6 +182,29 @@ public final class SpanReader implements AutoCloseable {
             throw explain(fault);
         }
         return at - targetOffset;
+    }
+
+    /** Has all rows fetched, before any is waited for. */
+    private void require(Rows rows, long[] indices, int count) {
+        for (int i = 0; i < count; i++) {
+            if (rows.has(indices[i])) {
+                rows.file().prefetch(rows.offset(indices[i]), rows.rowBytes());
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            lastRow = indices[i];
+            rows.file().require(rows.offset(lastRow), rows.rowBytes());
+        }
+    }
+
+    private void require(MappedFile file, long[] offsets, long[] sizes, int count) {
+        for (int i = 0; i < count; i++) {
+            file.prefetch(offsets[i], sizes[i]);
+        }
+        for (int i = 0; i < count; i++) {
+            lastRow = i;
+            file.require(offsets[i], sizes[i]);
+        }
     }
 
     private static long touches(long bytes) {
@@ -207,7 +236,7 @@ public final class SpanReader implements AutoCloseable {
      * @param span what will be copied soon
      */
     public void touch(Span span) {
-        if (!byCall && span.file() == lastFile) {
+        if (!byCall && span.file() == lastFile && (lastFile == null || !lastFile.isSparse())) {
             try {
                 touch(span.segment(), span.byteOffset(), span.byteSize());
             } catch (InternalError _) {

@@ -78,8 +78,8 @@ final class BadSamples {
                 return other;
             }
         }
-        throw new IllegalStateException("no sample takes the place of sample " + sample + ": " + MAX_DRAWS
-                + " others were drawn and are bad too");
+        throw new IllegalStateException("found no substitute for bad sample " + sample + ": " + MAX_DRAWS
+                + " drawn samples are bad too");
     }
 
     private boolean isGood(long sample, long position, SampleReader reader) {
@@ -88,8 +88,8 @@ final class BadSamples {
             return true;
         } catch (BadSampleException bad) {
             if (met.size() < MAX_KEPT && met.putIfAbsent(sample, bad.getMessage()) == null) {
-                LOG.log(System.Logger.Level.WARNING, "sample {0} is not given: {1}", Long.toString(sample),
-                        bad.getMessage());
+                LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),
+                        policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", bad.getMessage());
             }
             return false;
         }

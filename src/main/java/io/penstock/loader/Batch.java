@@ -278,7 +278,7 @@ public final class Batch implements AutoCloseable {
         SlabTable table = holder.table;
         int field = table.layout().indexOf(name);
         if (stream == 0 || stream < NO_STREAM) {
-            throw new IllegalArgumentException("stream " + stream + " of a DLPack consumer, expected " + NO_STREAM
+            throw new IllegalArgumentException("DLPack consumer's stream: found " + stream + ", expected " + NO_STREAM
                     + " for none, 1 for the legacy default stream, 2 for the thread's, or a cudaStream_t");
         }
         Lease held = lease;

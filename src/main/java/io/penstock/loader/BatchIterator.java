@@ -23,7 +23,7 @@ final class BatchIterator implements Iterator<Batch> {
     @Override
     public Batch next() {
         if (!hasNext()) {
-            throw new NoSuchElementException("behind the last batch");
+            throw new NoSuchElementException("no batch is left");
         }
         return loader.next();
     }

@@ -87,7 +87,7 @@ final class Course {
         failure.checkOpen();
         failure.check();
         if (!hasNext()) {
-            throw new NoSuchElementException("no batch behind epoch " + (endEpoch - 1));
+            throw new NoSuchElementException("no batch is left: the last epoch is " + (endEpoch - 1));
         }
         long sequence = run.base + nextBatch;
         probe.requested(sequence, run);

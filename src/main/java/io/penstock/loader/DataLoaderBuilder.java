@@ -109,8 +109,8 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder sampler(Sampler sampler) {
         if (sampler.datasetSize() != dataset.size()) {
-            throw new IllegalArgumentException("the sampler orders " + sampler.datasetSize()
-                    + " samples, the dataset has " + dataset.size());
+            throw new IllegalArgumentException("sampler: found one for " + sampler.datasetSize()
+                    + " samples, expected " + dataset.size() + ", the size of the dataset");
         }
         this.sampler = sampler;
         return this;

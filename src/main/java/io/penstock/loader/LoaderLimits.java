@@ -22,17 +22,17 @@ final class LoaderLimits {
     static void check(DataLoaderBuilder settings) {
         check(settings.workers >= 0 && settings.workers <= MOST_WORKERS, "workers", settings.workers, "0 to "
                 + MOST_WORKERS
-                + ": each is a thread with memory of its own, and more than there are processors make nothing faster");
+                + " (each is a thread with its own memory; more workers than processors do not help)");
         check(settings.prefetch == DataLoaderBuilder.AUTO
                 || settings.prefetch >= 1 && settings.prefetch <= MOST_PREFETCH, "prefetch", settings.prefetch,
-                "1 to " + MOST_PREFETCH + ": each batch ahead is a slot in memory");
+                "1 to " + MOST_PREFETCH + " (each prefetched batch is a slot in memory)");
         check(settings.deviceSlots >= LEAST_DEVICE_SLOTS && settings.deviceSlots <= MOST_DEVICE_SLOTS, "device slots",
                 settings.deviceSlots, LEAST_DEVICE_SLOTS + " to " + MOST_DEVICE_SLOTS
-                        + ": one that computes, one that arrives, and each is a batch of device memory");
+                        + " (one to compute on, one to copy to; each is a batch of device memory)");
         check(settings.budget == null || settings.badSamples == BadSamplePolicy.FAIL,
-                "bad samples with a token budget", settings.badSamples, "FAIL: another sample may not fit");
+                "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
         check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
-                || settings.device.hostAccessible(), "transfer", "in place", "a device whose memory the CPU reads");
+                || settings.device.hostAccessible(), "transfer", "in place", "copy, as the CPU cannot read this device's memory");
     }
 
     static void check(boolean condition, String what, Object found, String expected) {
@@ -53,10 +53,10 @@ final class LoaderLimits {
         }
         long machineBytes = Machine.totalMemoryBytes();
         if (slots > machineBytes / slabBytes) {
-            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, a batch each: found "
+            throw new IllegalArgumentException(slots + " slots of " + slabBytes + " bytes, one batch each: found "
                     + (Math.multiplyHigh(slots, slabBytes) == 0 ? slots * slabBytes + " bytes" : "2^63 bytes or more")
                     + ", expected at most the " + machineBytes
-                    + " bytes of memory that this machine has: a smaller batch, prefetch or number of workers");
+                    + " bytes of memory of this machine: use smaller batches, less prefetch or fewer workers");
         }
     }
 }

@@ -1,9 +1,9 @@
 package io.penstock.loader;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
@@ -166,6 +166,6 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
         prefetch.ifPresent(value -> parts.add("prefetch " + value));
         readMode.ifPresent(value -> parts.add("read " + value));
         deviceSlots.ifPresent(value -> parts.add("device slots " + value));
-        return parts.isEmpty() ? "as they are" : String.join(", ", parts);
+        return parts.isEmpty() ? "defaults" : String.join(", ", parts);
     }
 }

@@ -23,8 +23,8 @@ final class OneThread {
     void enter() {
         Thread caller = Thread.currentThread();
         if (!inside.compareAndSet(NOBODY, caller.threadId())) {
-            throw new IllegalStateException("two threads in one loader: " + caller.getName() + " called while "
-                    + name() + " takes a batch or moves it, expected one thread at a time");
+            throw new IllegalStateException("found two threads in one loader: " + caller.getName() + " called it while "
+                    + name() + " was taking a batch or seeking, expected one thread at a time");
         }
         if (last != caller) {
             last = caller;

@@ -108,8 +108,8 @@ public final class Replay implements AutoCloseable {
     @Override
     public void close() {
         if (out.get() > 0) {
-            throw new IllegalStateException(out.get() + " leases of a replay are out: close them, and delete their"
-                    + " DLPack tensors, before the replay");
+            throw new IllegalStateException(out.get() + " batches of the replay are still open: close them, and delete"
+                    + " their DLPack tensors, before closing the replay");
         }
         held.close();
     }

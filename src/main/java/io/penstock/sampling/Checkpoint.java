@@ -1,9 +1,9 @@
 package io.penstock.sampling;
 
+import io.penstock.io.InnerPath;
+import io.penstock.io.JsonFile;
 import io.penstock.io.RegularFile;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.InnerPath;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
@@ -50,7 +50,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     private static final long MAX_FILE_BYTES = 1 << 24;
 
     /**
-     * What a file is recognised by.
+     * What a file is recognized by.
      *
      * @param bytes its size
      * @param crc32c the checksum of its content

@@ -1,10 +1,9 @@
 package io.penstock.sampling;
 
+import io.penstock.io.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /** What tells one list of numbers from another in a fingerprint: 16 hexadecimal digits. */
 final class ContentDigest {
@@ -23,19 +22,15 @@ final class ContentDigest {
 
     /** The first digits of the SHA-256 of all numbers, each as 8 bytes, least significant first. */
     static String of(long count, Numbers numbers) {
-        try {
-            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
-            ByteBuffer bytes = ByteBuffer.allocate(CHUNK * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            for (long i = 0; i < count; i++) {
-                bytes.putLong(numbers.at(i));
-                if (!bytes.hasRemaining() || i == count - 1) {
-                    sha256.update(bytes.flip());
-                    bytes.clear();
-                }
+        MessageDigest sha256 = Sha256.digest();
+        ByteBuffer bytes = ByteBuffer.allocate(CHUNK * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (long i = 0; i < count; i++) {
+            bytes.putLong(numbers.at(i));
+            if (!bytes.hasRemaining() || i == count - 1) {
+                sha256.update(bytes.flip());
+                bytes.clear();
             }
-            return HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
         }
+        return Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 }

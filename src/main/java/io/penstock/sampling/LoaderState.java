@@ -1,8 +1,8 @@
 package io.penstock.sampling;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import java.util.List;
  * A keyed permutation of {@code 0 … size-1} that needs no array: any position of a shuffled epoch is computed from the
  * seed, the epoch and the position alone.
  *
- * <p>It is the generalised Feistel cipher of Black and Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002).
+ * <p>It is the generalized Feistel cipher of Black and Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002).
  * A number {@code m = y·a + x} is held as its halves {@code x < a} and {@code y < b}, where {@code a} is about the
  * square root of the size and {@code a·b} just covers it. Eight rounds add to one half, modulo its own range, a mix of
  * the other half and a round key; each round is undone by a subtraction, so the whole is a permutation of
@@ -30,7 +30,7 @@ public final class Permutation implements Order {
     /** One a thread, as orders are shared by threads and {@link #fill} allocates nothing. */
     private static final ThreadLocal<Halves> HALVES = ThreadLocal.withInitial(Halves::new);
 
-    // The multipliers of MurmurHash3's 64-bit finaliser: odd, and searched for their avalanche.
+    // The multipliers of MurmurHash3's 64-bit finalizer: odd, and searched for their avalanche.
     private static final long MIX_1 = 0xFF51AFD7ED558CCDL;
     private static final long MIX_2 = 0xC4CEB9FE1A85EC53L;
 
@@ -109,7 +109,7 @@ public final class Permutation implements Order {
      * {@inheritDoc}
      *
      * <p>A block of positions goes through the rounds side by side, a loop for each half round: the rounds of one
-     * position wait for each other, those of neighbours do not, so the CPU overlaps them. A third of the time of
+     * position wait for each other, those of neighbors do not, so the CPU overlaps them. A third of the time of
      * {@link #at}, where the CPU has vectors of 512 bits.
      */
     @Override

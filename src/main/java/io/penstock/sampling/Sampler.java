@@ -95,7 +95,7 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once an epoch, blocks of neighbours near each other: for storage that reads neighbours faster. The
+     * Every sample once an epoch, blocks of neighbors near each other: for storage that reads neighbors faster. The
      * blocks are shuffled, and then the samples within windows of that order, as they would be in a shuffle buffer of
      * the window's size; but any position is answered on its own, and a state is a position.
      *

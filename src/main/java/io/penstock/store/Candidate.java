@@ -1,12 +1,10 @@
 package io.penstock.store;
 
-import io.penstock.io.RegularFile;
-import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.FileInfo;
+import io.penstock.io.Location;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
@@ -20,16 +18,15 @@ import java.util.List;
  * @param isFile whether it is a regular file
  * @param isFolder whether it is a folder
  */
-public record Candidate(Path path, byte[] head, boolean isFile, boolean isFolder) {
+public record Candidate(Location path, byte[] head, boolean isFile, boolean isFolder) {
 
     /** What any of the formats needs: the header of llm.c's files. */
     private static final int HEAD_BYTES = 1024;
 
-    static Candidate of(Path path) throws IOException {
-        CommittedFolder.Place place = () -> CommittedFolder.locate(path);
-        byte[] head = CommittedFolder.openIfThere(place, Candidate::headOf);
-        return new Candidate(path, head == null ? new byte[0] : head, CommittedFolder.isFile(place),
-                Files.isDirectory(path));
+    static Candidate of(Location path) throws IOException {
+        FileInfo info = path.info();
+        boolean isFile = info.kind() == FileInfo.Kind.FILE;
+        return new Candidate(path, isFile ? headOf(path) : new byte[0], isFile, info.kind() == FileInfo.Kind.FOLDER);
     }
 
     /**
@@ -39,8 +36,8 @@ public record Candidate(Path path, byte[] head, boolean isFile, boolean isFolder
      * @return its first 1024 bytes, or all of it if it is shorter
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static byte[] headOf(Path file) throws IOException {
-        try (InputStream in = RegularFile.newInputStream(file)) {
+    public static byte[] headOf(Location file) throws IOException {
+        try (InputStream in = file.newInputStream()) {
             return in.readNBytes(HEAD_BYTES);
         } catch (AccessDeniedException _) {
             throw new AccessDeniedException(file.toString(), null, "permission denied");
@@ -53,7 +50,7 @@ public record Candidate(Path path, byte[] head, boolean isFile, boolean isFolder
      * @return the last part of the path; empty for a root
      */
     public String name() {
-        return path.getFileName() == null ? "" : path.getFileName().toString();
+        return path.name();
     }
 
     /**
@@ -89,9 +86,10 @@ public record Candidate(Path path, byte[] head, boolean isFile, boolean isFolder
      *
      * @param fileName the file's name
      * @return true if the folder has a regular file of that name
+     * @throws IOException if the source of the files cannot tell
      */
-    public boolean holds(String fileName) {
-        return isFolder && Files.isRegularFile(path.resolve(fileName));
+    public boolean holds(String fileName) throws IOException {
+        return isFolder && path.resolve(fileName).isFile();
     }
 
     /**
@@ -101,8 +99,7 @@ public record Candidate(Path path, byte[] head, boolean isFile, boolean isFolder
      * @return their paths, sorted; none if it is not a folder
      * @throws IOException if the folder cannot be read
      */
-    public List<Path> filesEnding(String ending) throws IOException {
-        return isFolder ? CommittedFolder.files(path, name -> name.endsWith(ending)).stream().sorted().toList()
-                : List.of();
+    public List<Location> filesEnding(String ending) throws IOException {
+        return isFolder ? path.files(name -> name.endsWith(ending)) : List.of();
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.store;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.memory.DType;
@@ -24,7 +25,8 @@ import java.util.stream.LongStream;
  *     maps of them; what is in a store of records, its digests included
  * @param arrays its arrays, in the order of the files; null for a store of records
  */
-public record Inspection(Path path, String kind, List<Path> files, Map<String, Object> details, List<Array> arrays) {
+public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
+        List<Array> arrays) {
 
     /**
      * One array.
@@ -107,7 +109,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
      * @param files the files it is made of
      * @param details what there is to say
      */
-    public Inspection(Path path, String kind, List<Path> files, Map<String, Object> details) {
+    public Inspection(Location path, String kind, List<Location> files, Map<String, Object> details) {
         this(path, kind, files, details, null);
     }
 
@@ -122,7 +124,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
      */
     public static Inspection of(Path path, boolean digest) throws IOException {
         try (Store store = Store.open(path)) {
-            return of(path, store, digest, Progress.NONE);
+            return of(Location.of(path), store, digest, Progress.NONE);
         }
     }
 
@@ -137,7 +139,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
      * @throws IOException if it cannot be read
      * @throws UnsupportedOperationException if it is a store that cannot be inspected
      */
-    public static Inspection of(Path path, Store store, boolean digest, Progress progress) throws IOException {
+    public static Inspection of(Location path, Store store, boolean digest, Progress progress) throws IOException {
         try {
             Inspection inspection = store.inspect(digest, progress);
             return new Inspection(path, inspection.kind, inspection.files, inspection.details, inspection.arrays);
@@ -194,7 +196,7 @@ public record Inspection(Path path, String kind, List<Path> files, Map<String, O
         map.put("kind", kind);
         map.put("path", path.toString());
         if (files.size() > 1) {
-            map.put("files", files.stream().map(Path::toString).toList());
+            map.put("files", files.stream().map(Location::toString).toList());
         }
         map.putAll(details);
         if (arrays != null) {

@@ -1,8 +1,10 @@
 package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 
 /**
@@ -39,6 +41,32 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      *     told
      */
     static Store open(Path path, OpenOptions options) throws IOException {
+        return open(Location.of(path), options);
+    }
+
+    /**
+     * Opens a store that a URI names, in whatever format it is.
+     *
+     * @param uri of the scheme {@code file}, or of one that a {@link io.penstock.io.FileSource.Provider} knows
+     * @return the store, to be closed by the caller
+     * @throws IOException as {@link #open(Path)}
+     * @throws IllegalArgumentException if nobody knows the scheme
+     */
+    static Store open(URI uri) throws IOException {
+        return open(Location.of(uri), OpenOptions.DEFAULT);
+    }
+
+    /**
+     * Opens a store wherever it is, of which something may be known that its files do not say.
+     *
+     * @param path a file or a folder of the store
+     * @param options what is known
+     * @return the store, to be closed by the caller
+     * @throws IOException as {@link #open(Path, OpenOptions)}
+     * @throws IllegalArgumentException if the format cannot take what was told
+     * @throws UnsupportedOperationException if the format is read from local files alone, and these are not
+     */
+    static Store open(Location path, OpenOptions options) throws IOException {
         return StoreFormats.open(StoreFormats.of(path, options), path, options);
     }
 

@@ -1,13 +1,11 @@
 package io.penstock.store;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -104,8 +102,8 @@ public final class StoreFormats {
     }
 
     /**
-     * The provider that {@link Store#open(Path)} opens a store with, by its content, and by its name where the content
-     * says nothing.
+     * The provider that {@link Store#open(Location, OpenOptions)} opens a store with, by its content, and by its name
+     * where the content says nothing.
      *
      * @param path a file or a folder of the store, or the prefix of a Megatron store
      * @return the provider; the store may still turn out malformed
@@ -113,10 +111,10 @@ public final class StoreFormats {
      * @throws MalformedStoreException if neither content nor name is that of a store
      * @throws StoreProviderException if a provider fails; names it
      */
-    public static StoreProvider recognize(Path path) throws IOException {
+    public static StoreProvider recognize(Location path) throws IOException {
         Candidate candidate = Candidate.of(path);
-        if (!candidate.isFile() && !candidate.isFolder() && Files.exists(path)) {
-            RegularFile.require(path);
+        if (!candidate.isFile() && !candidate.isFolder() && path.exists()) {
+            path.openChannel().close();
         }
         List<StoreProvider> all = all();
         for (boolean byContent : new boolean[] {true, false}) {
@@ -126,7 +124,7 @@ public final class StoreFormats {
                 }
             }
         }
-        if (!Files.exists(path)) {
+        if (!path.exists()) {
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, candidate.isFile() ? "no format recognised"
@@ -134,7 +132,7 @@ public final class StoreFormats {
     }
 
     /** Opens a store, and checks that it is what the provider and the options say. */
-    static Store open(StoreProvider format, Path path, OpenOptions options) throws IOException {
+    static Store open(StoreProvider format, Location path, OpenOptions options) throws IOException {
         DType told = options.dtype();
         if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
             throw new IllegalArgumentException("tokens are not stored as " + told);
@@ -165,7 +163,7 @@ public final class StoreFormats {
     }
 
     /** The provider of the format that is told, or else recognized. */
-    static StoreProvider of(Path path, OpenOptions options) throws IOException {
+    static StoreProvider of(Location path, OpenOptions options) throws IOException {
         return options.format() == null ? recognize(path) : named(options.format());
     }
 

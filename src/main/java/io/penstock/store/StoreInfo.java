@@ -1,6 +1,6 @@
 package io.penstock.store;
 
-import java.nio.file.Path;
+import io.penstock.io.Location;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.Map;
  * @param details what the format says of the store, by name, in order: as for {@link Inspection#details}
  * @param arrays its arrays, in the order of the files; views, valid until the store is closed
  */
-public record StoreInfo(String kind, List<Path> files, Map<String, Object> details, List<StoredArray> arrays) {
+public record StoreInfo(String kind, List<Location> files, Map<String, Object> details, List<StoredArray> arrays) {
 
     /** Copies. */
     public StoreInfo {

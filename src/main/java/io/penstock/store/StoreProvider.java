@@ -1,7 +1,7 @@
 package io.penstock.store;
 
+import io.penstock.io.Location;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ServiceLoader;
 
 /**
@@ -75,5 +75,5 @@ public interface StoreProvider {
      * @throws IOException if there is no such file, it cannot be read, or is not as the format says
      * @throws IllegalArgumentException if the format cannot take what was told
      */
-    Store open(Path path, OpenOptions options) throws IOException;
+    Store open(Location path, OpenOptions options) throws IOException;
 }

@@ -1,13 +1,12 @@
 package io.penstock.store;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -233,7 +232,7 @@ public final class TableInspection {
         String hex() {
             sha256.update(buffer, 0, filled);
             filled = 0;
-            return HexFormat.of().formatHex(sha256.digest());
+            return Sha256.hex(sha256);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.penstock.store;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
@@ -61,6 +62,18 @@ public non-sealed interface TensorStore extends Store {
      * @throws IOException if there is no such file, or it cannot be read
      */
     static TensorStore open(Path path, OpenOptions options) throws IOException {
+        return open(Location.of(path), options);
+    }
+
+    /**
+     * Opens a store wherever it is, of which something may be known that its files do not say.
+     *
+     * @param path a file or a folder of the store
+     * @param options what is known
+     * @return the store, to be closed by the caller
+     * @throws IOException as {@link #open(Path, OpenOptions)}
+     */
+    static TensorStore open(Location path, OpenOptions options) throws IOException {
         Store store = Store.open(path, options);
         if (store instanceof TensorStore tensors) {
             return tensors;

@@ -1,5 +1,6 @@
 package io.penstock.store;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -57,6 +58,18 @@ public non-sealed interface TokenStore extends Store {
      *     told is not one of tokens
      */
     static TokenStore open(Path path, OpenOptions options) throws IOException {
+        return open(Location.of(path), options);
+    }
+
+    /**
+     * Opens a store wherever it is, of which something may be known that its files do not say.
+     *
+     * @param path a file or a folder of the store
+     * @param options what is known
+     * @return the store, to be closed by the caller
+     * @throws IOException as {@link #open(Path, OpenOptions)}
+     */
+    static TokenStore open(Location path, OpenOptions options) throws IOException {
         StoreProvider format = StoreFormats.of(path, options);
         if (!format.isTokens()) {
             if (options.format() != null) {

@@ -24,6 +24,6 @@ final class ConsumerWaitEvent extends Event {
     long batch;
 
     @Label("Filled Slots")
-    @Description("Slots with a batch in them that is made, when the wait was over: this one, and what stands behind it")
+    @Description("Slots with a finished batch at the end of the wait, this batch included")
     int filledSlots;
 }

@@ -11,7 +11,7 @@ import jdk.jfr.Threshold;
 /** A batch stood made behind one that was not. */
 @Name("penstock.OrderWait")
 @Label("Order Wait")
-@Description("A batch was made before one that goes first, and stood until its turn")
+@Description("A batch was ready before an earlier one, and waited for its turn")
 @Category("Penstock")
 @StackTrace(false)
 @Threshold("50 us")

@@ -12,7 +12,7 @@ import jdk.jfr.Timespan;
 /** How full a loader is, now and then. */
 @Name("penstock.Queue")
 @Label("Queue")
-@Description("How full a loader's slots are, and what it gave since the last such event")
+@Description("The fill level of a loader's slots, and the batches it delivered since the last such event")
 @Category("Penstock")
 @StackTrace(false)
 @Period("1 s")
@@ -25,7 +25,7 @@ final class QueueEvent extends Event {
     int slots;
 
     @Label("Filled Slots")
-    @Description("Slots with a batch in them that is made: it waits, is being copied, or is lent")
+    @Description("Slots with a finished batch: waiting, being copied, or lent")
     int filledSlots;
 
     @Label("Batches")
@@ -33,7 +33,7 @@ final class QueueEvent extends Event {
     long batches;
 
     @Label("Wait Time")
-    @Description("What the trainer's thread waited for them")
+    @Description("Time that the trainer's thread waited for them")
     @Timespan
     long waitTime;
 }

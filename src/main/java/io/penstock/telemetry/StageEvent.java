@@ -23,7 +23,7 @@ final class StageEvent extends Event {
     String loader;
 
     @Label("Batch")
-    @Description("The batch's number in the loader's life")
+    @Description("The batch's number since the loader opened")
     long batch;
 
     @Label("Epoch")
@@ -40,7 +40,7 @@ final class StageEvent extends Event {
     long bytes;
 
     @Label("Plan Time")
-    @Description("Working out which samples make the batch, before this event begins")
+    @Description("Determining the samples of the batch, before this event begins")
     @Timespan
     long planTime;
 
@@ -57,17 +57,17 @@ final class StageEvent extends Event {
     long transformTime;
 
     @Label("Collate Time")
-    @Description("What is left; of samples as they are stored, that is reading too")
+    @Description("The rest; for samples copied as stored, this includes reading")
     @Timespan
     long collateTime;
 
     @Label("CPU Time")
-    @Description("What the thread ran; not asked for at each of many small batches")
+    @Description("CPU time of the thread; measured for only some of many small batches")
     @Timespan
     long cpuTime;
 
     @Label("Blocked Time")
-    @Description("What the thread stood still, for storage, a lock or a core")
+    @Description("Time that the thread was blocked, waiting for storage, a lock or a core")
     @Timespan
     long blockedTime;
 

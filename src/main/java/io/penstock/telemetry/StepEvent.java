@@ -12,7 +12,7 @@ import jdk.jfr.Timespan;
 /** A step of the trainer: from its request for a batch to its next one. */
 @Name("penstock.Step")
 @Label("Step")
-@Description("From the request for a batch to the next one; at the end of an epoch, until the batch was given back")
+@Description("From the request for a batch to the next one; at the end of an epoch, until the batch was closed")
 @Category("Penstock")
 @StackTrace(false)
 @Throttle("2000/s")
@@ -28,7 +28,7 @@ final class StepEvent extends Event {
     long epoch;
 
     @Label("First")
-    @Description("Whether the batch is the first of its epoch, or since the loader was opened or moved")
+    @Description("Whether the batch is the first of its epoch, or the first since the loader was opened or moved")
     boolean first;
 
     @Label("Samples")
@@ -40,17 +40,17 @@ final class StepEvent extends Event {
     long waitTime;
 
     @Label("Compute Time")
-    @Description("What the trainer marked, or the time that it held the batch")
+    @Description("Time that the trainer marked, or else that it held the batch")
     @Timespan
     long computeTime;
 
     @Label("Residual Time")
-    @Description("What is left of the step")
+    @Description("The rest of the step")
     @Timespan
     long residualTime;
 
     @Label("Copy Time")
-    @Description("From enqueueing the copy to the device to its being seen done")
+    @Description("From enqueuing the copy to the device until it was seen complete")
     @Timespan
     long copyTime;
 

@@ -13,7 +13,7 @@ import jdk.jfr.Timespan;
 /** A batch was copied to the device. */
 @Name("penstock.Transfer")
 @Label("Transfer")
-@Description("A batch was copied to the device: from enqueueing the copy to its being seen done")
+@Description("A batch was copied to the device: from enqueuing the copy until it was seen complete")
 @Category("Penstock")
 @StackTrace(false)
 @Throttle("2000/s")
@@ -33,7 +33,7 @@ final class TransferEvent extends Event {
     long bytes;
 
     @Label("Submit Time")
-    @Description("Enqueueing alone")
+    @Description("Enqueuing only")
     @Timespan
     long submitTime;
 }

@@ -44,8 +44,8 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
             }
             Walk walk = new Walk(input, followLinks);
             if (walk.paths.isEmpty()) {
-                throw new CorpusException(input, "no files in this folder" + (walk.skipped == 0 ? ""
-                        : ", but " + walk.skipped + " links that lead out of it, to folders or to nothing"
+                throw new CorpusException(input, "found no files in this folder" + (walk.skipped == 0 ? ""
+                        : ", but " + walk.skipped + " links to folders, to files outside of it, or to nothing"
                         + " (--follow-links follows them)"));
             }
             for (Path path : walk.paths) {
@@ -97,7 +97,7 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
         @Override
         public FileVisitResult visitFileFailed(Path path, IOException e) throws IOException {
             throw e instanceof FileSystemLoopException
-                    ? new CorpusException(path, "a link that leads back to a folder above it", e) : e;
+                    ? new CorpusException(path, "found a link to a folder above it, expected no cycle", e) : e;
         }
 
         private static boolean isHidden(Path path) {

@@ -149,8 +149,8 @@ final class CorpusReader implements AutoCloseable {
         int maxBytes = text ? maxWordBytes : maxLineBytes;
         if (rest.length >= maxBytes) {
             throw CorpusException.atByte(file.path(), offset, text
-                    ? "found no end of a word in " + maxBytes + " bytes, expected text"
-                    : "found a line longer than " + maxBytes + " bytes, expected lines of JSON");
+                    ? "found a word longer than " + maxBytes + " bytes, expected text"
+                    : "found a line longer than " + maxBytes + " bytes, expected JSON lines");
         }
         rest = Arrays.copyOf(rest, (int) Math.min(maxBytes, 2L * rest.length));
     }

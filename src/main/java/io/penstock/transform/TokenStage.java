@@ -19,6 +19,8 @@ import java.util.Set;
  * of a loader: {@link CausalLmTransform} and {@link DocumentTransform}.
  *
  * {@snippet :
+ * import io.penstock.transform.TokenStage.Output;
+ *
  * TokenStage.of(DType.I64).documents(DocumentSeparator.endsWith(50256))
  *         .outputs(Output.INPUT_IDS, Output.LABELS, Output.POSITION_IDS);
  * }

@@ -99,8 +99,9 @@ public final class PageCache {
                 file.advise(Advice.DONT_NEED, 0, file.byteSize());
                 double stays = file.byteSize() == 0 ? 0 : file.residency(SAMPLES);
                 if (stays > DROPPED_SHARE) {
-                    throw new IOException(path + ": " + Math.round(100 * stays) + " % of its pages stay in memory when"
-                            + " told to go, expected none: is it open elsewhere, or on a file system in memory?");
+                    throw new IOException(path + ": " + Math.round(100 * stays) + " % of its pages stayed in the page"
+                            + " cache after dropping it, expected none: is it open elsewhere, or on an in-memory file"
+                            + " system?");
                 }
             }
         }

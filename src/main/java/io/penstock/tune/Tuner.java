@@ -247,8 +247,8 @@ public final class Tuner {
                     : candidate.withWorkers(candidate.workers() - 1, 1);
         }
         if (bench.memoryBytes(candidate) > memoryBytes) {
-            throw new IllegalArgumentException("memory: found a bound of " + memoryBytes
-                    + " bytes, expected at least the " + bench.memoryBytes(candidate) + " of the least setting");
+            throw new IllegalArgumentException("memory: found a limit of " + memoryBytes
+                    + " bytes, expected at least " + bench.memoryBytes(candidate) + ", the smallest setting");
         }
         return candidate;
     }

@@ -9,7 +9,7 @@ import java.util.Objects;
 
 /**
  * Draws the curves of a search as an SVG picture: a panel a setting, throughput upwards from zero, a dot at the median
- * with its interval, the chosen value filled. Colours follow the reader's light or dark scheme.
+ * with its interval, the chosen value filled. Colors follow the reader's light or dark scheme.
  */
 public final class TuningChart {
 

@@ -5,7 +5,7 @@ public enum Verdict {
     /** It has the highest median. */
     FASTEST("fastest"),
     /** It is shown to be no slower than the fastest, but for what is of no account. */
-    SAME("the same"),
+    SAME("equally fast"),
     /** The rounds do not tell it from the fastest. */
     WITHIN_NOISE("within noise"),
     /** It is shown to be slower. */

@@ -150,20 +150,20 @@ class AnyStoreCommandTest {
             CommandRun drawn = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
                     "--draws", 30);
             assertEquals(ExitCode.WRONG_USAGE, drawn.exitCode(), drawn.out());
-            assertTrue(drawn.err().contains("--draws: found beside --order " + kind), drawn.err());
+            assertTrue(drawn.err().contains("--draws: found with --order " + kind), drawn.err());
         }
         for (String kind : List.of("weighted", "weighted-once", "balanced", "stratified")) {
             CommandRun unseeded = CommandRun.of("batches", store, "--fields", "doc_id", "--order", kind + "=" + classes,
                     "--no-shuffle");
             assertEquals(ExitCode.WRONG_USAGE, unseeded.exitCode(), unseeded.out());
-            assertTrue(unseeded.err().contains("--no-shuffle: found beside --order " + kind), unseeded.err());
+            assertTrue(unseeded.err().contains("--no-shuffle: found with --order " + kind), unseeded.err());
         }
         for (List<String> both : List.of(List.of("--weights", "1"), List.of("--store-epochs", "1"),
                 List.of("--then", "5=1"))) {
             CommandRun two = CommandRun.of("batches", store, "--fields", "doc_id", "--order", "weighted=" + classes,
                     both.get(0), both.get(1));
             assertEquals(ExitCode.WRONG_USAGE, two.exitCode(), two.out());
-            assertTrue(two.err().contains("--order: found beside"), two.err());
+            assertTrue(two.err().contains("--order") && two.err().contains("expected one of them"), two.err());
         }
         assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", store, "--fields", "doc_id", "--store-epochs", "2",
                 "--draws", 7).exitCode());
@@ -228,7 +228,7 @@ class AnyStoreCommandTest {
         assertTrue(CommandRun.of("state", "show", first).out().contains("position: 10"));
         CommandRun places = CommandRun.of("state", "diff", first, second);
         assertEquals(1, places.exitCode());
-        assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("One plan"), places.out());
+        assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("The same plan"), places.out());
         CommandRun plans = CommandRun.of("state", "diff", first, other, "--json");
         assertEquals(false, plans.json().get("one_plan"));
         assertEquals(0, CommandRun.of("state", "diff", first, first).exitCode());

@@ -76,7 +76,7 @@ class LengthOptionsTest {
         String[] args = {"batches", table.toString(), "--fields", "input_ids,text", "--bucket-window", "30"};
         CommandRun run = CommandRun.of((Object[]) args);
         assertEquals(ExitCode.WRONG_USAGE, run.exitCode());
-        assertTrue(run.err().contains("2 fields of varying length"), run.err());
+        assertTrue(run.err().contains("found 2 variable-length fields"), run.err());
         String[] named = Arrays.copyOf(args, args.length + 2);
         named[args.length] = "--length-field";
         named[args.length + 1] = "text";

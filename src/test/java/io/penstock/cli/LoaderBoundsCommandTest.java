@@ -19,11 +19,11 @@ class LoaderBoundsCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "batches | --workers | 100000 | workers: 100000, expected 0 to 1024: each is a thread",
-        "stream | --workers | 100000 | workers: 100000, expected 0 to 1024: each is a thread",
+        "batches | --workers | 100000 | workers: 100000, expected 0 to 1024 (each is a thread",
+        "stream | --workers | 100000 | workers: 100000, expected 0 to 1024 (each is a thread",
         "batches | --prefetch | 2000000000 | prefetch: 2000000000, expected 1 to 65536",
         "stream | --prefetch | 2000000000 | prefetch: 2000000000, expected 1 to 65536",
-        "stream | --batch | 1000000000 | bytes of memory that this machine has"})
+        "stream | --batch | 1000000000 | bytes of memory of this machine"})
     void isRefusedWithTheReasonBeforeAnythingIsTaken(String command, String option, String value, String said)
             throws IOException {
         Path corpus = Corpora.rawU16(folder, 100_000, 1);
@@ -34,8 +34,8 @@ class LoaderBoundsCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"workers | 100000 | at most 1024", "prefetch | 1000000 | at most 65536",
-        "device_slots | 100000 | at most 1024"})
+    @CsvSource(delimiter = '|', value = {"workers | 100000 | 0 to 1024", "prefetch | 1000000 | 1 to 65536",
+        "device_slots | 100000 | 2 to 1024"})
     void soIsAFileOfSettings(String key, String value, String said) throws IOException {
         Path corpus = Corpora.rawU16(folder, 100_000, 1);
         Path settings = Files.writeString(folder.resolve("settings.json"),

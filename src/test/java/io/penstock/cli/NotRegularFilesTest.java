@@ -130,7 +130,7 @@ class NotRegularFilesTest {
         assertEquals(0L, followed.json().get("skipped_links"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), corpus);
         CommandRun text = run("tokenize", link, "-o", folder.resolve("again"));
-        assertTrue(text.out().contains("from 2 files, 2 B (2 links left out: --follow-links follows them)"),
+        assertTrue(text.out().contains("from 2 files, 2 B (2 links skipped; --follow-links follows them)"),
                 text.out());
     }
 
@@ -141,8 +141,8 @@ class NotRegularFilesTest {
         Files.createSymbolicLink(corpus.resolve("broken.txt"), folder.resolve("absent"));
         CommandRun run = run("tokenize", corpus, "-o", folder.resolve("out"));
         assertEquals(3, run.exitCode());
-        assertEquals("penstock: " + corpus + ": no files in this folder, but 2 links that lead out of it, to folders"
-                + " or to nothing (--follow-links follows them)\n", run.err());
+        assertEquals("penstock: " + corpus + ": found no files in this folder, but 2 links to folders, to files"
+                + " outside of it, or to nothing (--follow-links follows them)\n", run.err());
         try (Stream<Path> left = Files.list(folder)) {
             assertTrue(left.noneMatch(path -> path.getFileName().toString().startsWith("out")));
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Whatever prints and cannot ends with 1 and one line. */
 class OutputTest {
 
-    private static final String LINE = "penstock: standard output cannot be written: No space left on device\n";
+    private static final String LINE = "penstock: cannot write to standard output: No space left on device\n";
 
     @TempDir
     private Path folder;
@@ -114,7 +114,7 @@ class OutputTest {
         out.flush();
         assertEquals("\u00e9\n", bytes.toString(StandardCharsets.UTF_8));
         CommandRun run = run(new PrintWriter(new Full()), "--version");
-        assertEquals("penstock: standard output cannot be written\n", run.err());
+        assertEquals("penstock: cannot write to standard output\n", run.err());
         assertEquals(ExitCode.FAILURE, run.exitCode());
     }
 

@@ -11,10 +11,13 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.Model.OptionSpec;
 
 class PenstockTest {
 
@@ -39,6 +42,22 @@ class PenstockTest {
         assertEquals(0, run.exitCode());
         assertTrue(run.out().startsWith("Usage: penstock "), run.out());
         assertEquals("", run.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"batches", "stream", "stats", "tune"})
+    void helpListsEveryOptionOnceUnderAHeading(String command) {
+        String help = CommandRun.of(command, "--help").out();
+        for (OptionSpec option : Penstock.commandLine(command).getSubcommands().get(command).getCommandSpec()
+                .options()) {
+            Pattern line = Pattern.compile("^ {2,6}(-\\w, +)?" + option.longestName() + "([ =].*)?$",
+                    Pattern.MULTILINE);
+            assertEquals(1, line.matcher(help).results().count(), option.longestName());
+        }
+        assertTrue(help.indexOf("Input:") < help.indexOf("--format"), help);
+        assertEquals(List.of("--help", "--stacktrace"), help.substring(help.indexOf("General:"),
+                help.indexOf("Example")).lines().flatMap(line -> Stream.of(line.split("[ ,]+")))
+                .filter(word -> word.startsWith("--")).toList());
     }
 
     @Test

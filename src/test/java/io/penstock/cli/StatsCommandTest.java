@@ -39,7 +39,7 @@ class StatsCommandTest {
         Path baseline = folder.resolve("baseline.json");
         CommandRun saved = stats(tokens, "--save", baseline, "--epochs", 2, "--seed", 1);
         assertEquals(0, saved.exitCode(), saved.err());
-        assertTrue(saved.out().contains("Nothing has changed over 2 epochs.\nSaved to " + baseline), saved.out());
+        assertTrue(saved.out().contains("No change over 2 epochs.\nSaved to " + baseline), saved.out());
 
         CommandRun same = stats(tokens, "--baseline", baseline, "--fail-on-drift", "--json", "--seed", 2);
         assertEquals(0, same.exitCode(), same.err());
@@ -91,8 +91,8 @@ class StatsCommandTest {
         assertEquals(0, stats(tokens, "--save", baseline).exitCode());
         CommandRun other = CommandRun.of("stats", tokens, "--format=nanogpt", "--window=64", "--baseline", baseline);
         assertEquals(3, other.exitCode());
-        assertEquals("penstock: " + baseline + ": data of another shape: found tokens: u16[65] as ids, expected tokens:"
-                + " u16[33] as ids (--allow-other-shape compares what both have)\n", other.err());
+        assertEquals("penstock: " + baseline + ": the data has other fields: found tokens: u16[65] as ids, expected"
+                + " tokens: u16[33] as ids (--allow-other-shape compares the common fields)\n", other.err());
         CommandRun allowed = CommandRun.of("stats", tokens, "--format=nanogpt", "--window=64", "--baseline",
                 baseline, "--allow-other-shape", "--fail-on-drift");
         assertEquals(0, allowed.exitCode(), allowed.out() + allowed.err());

@@ -112,10 +112,10 @@ class TuneCommandTest {
 
     @Test
     void saysWhatItWillDoAndWhatItFound() {
-        CommandRun run = known(found -> !found.out().contains("Nothing is known yet."), "--step-ms", 1);
+        CommandRun run = known(found -> !found.out().contains("Nothing was measured yet."), "--step-ms", 1);
         assertEquals(0, run.exitCode(), run.err());
-        for (String part : List.of(" s in rounds of ", "workers 0 1", "in the page cache; taken as it is",
-                "95 % interval", "<- chosen", "beside a step of 1.000 ms", "Measured warm", "Best: workers ")) {
+        for (String part : List.of(" s in rounds of ", "workers 0 1", "in the page cache; left as it is",
+                "95 % interval", "<- chosen", "with a step of 1.000 ms", "Measured warm", "Best: workers ")) {
             assertTrue(run.out().contains(part), () -> part + " is not in:\n" + run.out());
         }
     }
@@ -143,7 +143,7 @@ class TuneCommandTest {
             assertEquals(true, run.json().get("cold"));
         } else {
             assertEquals(1, run.exitCode());
-            assertTrue(run.err().contains("% of its pages stay in memory when told to go"), run.err());
+            assertTrue(run.err().contains("% of its pages stayed in the page cache after dropping it"), run.err());
         }
     }
 
@@ -155,7 +155,7 @@ class TuneCommandTest {
         CommandRun run = CommandRun.interrupted(out -> !out.isEmpty(), "tune", store, "--window", 64, "--device",
                 "host", "--budget", "100s", "-o", file);
         assertEquals(130, run.exitCode(), run.err());
-        assertTrue(run.out().contains("Nothing is known yet.") && Files.notExists(file)
+        assertTrue(run.out().contains("Nothing was measured yet.") && Files.notExists(file)
                 || run.out().contains("interrupted") && Files.exists(file), run.out());
     }
 }

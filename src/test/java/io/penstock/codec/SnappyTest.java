@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -3,8 +3,8 @@ package io.penstock.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.json.Json;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.RecordStore;
 import java.io.IOException;

@@ -78,7 +78,8 @@ class RecordConversionTest {
         String refused = assertThrows(ConversionException.class, () -> Converted.run(
                 Fixtures.path("arrow/hf_dataset"), folder.resolve("y"), TargetFormat.MEGATRON,
                 conversion -> conversion.fields(List.of("ids", "wide")))).getMessage();
-        assertEquals("one column becomes the tokens, found [ids: i32[*], wide: i64[*]] (choose one of the fields)",
+        assertEquals("found several columns that could be the tokens, expected one: [ids: i32[*], wide: i64[*]]"
+                + " (select one with fields)",
                 refused);
     }
 
@@ -113,8 +114,8 @@ class RecordConversionTest {
             try (RecordStore records = RecordStore.open(source); TokenStore store = TokenStore.open(target)) {
                 assertEquals(skip ? 7 : 11, store.documentCount());
                 assertEquals(skip ? 7 : 11, written.records());
-                assertTrue(written.lost().contains(skip ? "4 records without a value, which are left out"
-                        : "that 4 records have no value: they are empty documents"), written.lost().toString());
+                assertTrue(written.lost().contains(skip ? "4 records without a value"
+                        : "missing values: 4 records become empty documents"), written.lost().toString());
                 for (int r = 0; r < 11 && !skip; r++) {
                     byte[] value = Converted.value(records, r, "maybe_list");
                     assertEquals(value == null ? 0 : value.length / 4,
@@ -195,8 +196,9 @@ class RecordConversionTest {
         try (store) {
             String refused = assertThrows(ConversionException.class, () -> new Conversion(store, folder.resolve("x"),
                     TargetFormat.MEGATRON).run()).getMessage();
-            assertEquals("no column is a list of integers, as megatron needs: found [tokens: u8[*] bytes] (a decoder "
-                    + "may make one that)", refused);
+            assertEquals("found no column that is a list of integers, as megatron needs, in [tokens: u8[*] bytes] (a"
+                    + " decoder"
+                    + " may give one)", refused);
             new Conversion(store, folder.resolve("x"), TargetFormat.MEGATRON)
                     .decoders(Map.of("tokens", Numbers.of(DType.U16, -1))).run();
             try (TokenStore tokens = TokenStore.open(folder.resolve("x"))) {
@@ -226,6 +228,6 @@ class RecordConversionTest {
         String message = assertThrows(ConversionException.class, () -> Converted.run(
                 Fixtures.path("parquet/tokens_none.parquet"), folder.resolve("x"), TargetFormat.MEGATRON,
                 conversion -> conversion.fields(List.of("tokens")))).getMessage();
-        assertEquals("no column 'tokens', found [input_ids, doc_id, text, score]", message);
+        assertEquals("found no column 'tokens', expected one of [input_ids, doc_id, text, score]", message);
     }
 }

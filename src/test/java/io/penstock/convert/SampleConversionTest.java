@@ -7,8 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.numpy.NpyValue;
 import io.penstock.format.webdataset.WebDatasetStore;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
@@ -115,7 +116,7 @@ class SampleConversionTest {
         Path source = Fixtures.path("parquet/nulls.parquet");
         ConversionSummary written = Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
         try (RecordStore rows = RecordStore.open(source);
-                WebDatasetStore samples = WebDatasetStore.open(folder.resolve("x.tar"))) {
+                WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")))) {
             long sample = 0;
             for (long r = 0; r < rows.size(); r++) {
                 byte[] text = Converted.value(rows, r, "s");
@@ -138,9 +139,9 @@ class SampleConversionTest {
         Converted.run(Fixtures.path("lmdb/basic"), folder.resolve("x.tar"), TargetFormat.WEBDATASET);
         ConversionSummary twice = Converted.run(Fixtures.path("lmdb/dupsort"), folder.resolve("y.tar"),
                 TargetFormat.WEBDATASET);
-        assertTrue(twice.lost().getFirst().startsWith("names of records: "), twice.lost().toString());
+        assertTrue(twice.lost().getFirst().startsWith("record names: "), twice.lost().toString());
         try (RecordStore pairs = RecordStore.open(Fixtures.path("lmdb/basic"));
-                WebDatasetStore samples = WebDatasetStore.open(folder.resolve("x.tar"));
+                WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")));
                 RecordStore doubled = RecordStore.open(folder.resolve("y.tar"))) {
             assertEquals(List.of("value"), samples.columns().stream().map(Column::name).toList());
             assertEquals(List.of("key", "value"), doubled.columns().stream().map(Column::name).sorted().toList());
@@ -160,7 +161,7 @@ class SampleConversionTest {
             Files.writeString(source.resolve(name), name);
         }
         assertEquals(4, Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET).records());
-        try (WebDatasetStore samples = WebDatasetStore.open(folder.resolve("x.tar"))) {
+        try (WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")))) {
             assertEquals("cat/1.seg.PNG", new String(Converted.value(samples, 0, "seg.png")));
             assertEquals("cat/1.txt", new String(Converted.value(samples, 0, "txt")));
             assertEquals(List.of("cat/1", "cat/10", "dog/1", "dog/README"),
@@ -176,7 +177,7 @@ class SampleConversionTest {
                 new byte[][] {{1}, {2}});
         try (store) {
             Conversion conversion = new Conversion(store, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
-            assertEquals("columns 'A' and 'a' would both have the suffix 'a' (a suffix can be told)",
+            assertEquals("columns 'A' and 'a' would both have the suffix 'a' (name other suffixes)",
                     assertThrows(ConversionException.class, conversion::run).getMessage());
             assertEquals(List.of(), Converted.names(folder));
             conversion.suffixes(Map.of("A", "big.bin")).run();

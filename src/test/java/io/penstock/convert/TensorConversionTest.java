@@ -137,13 +137,13 @@ class TensorConversionTest {
     @Test
     void tensorsOfWhichNoneFitsAreRefusedByName() throws Exception {
         Path floats = Fixtures.path("npy/le_f2_2d_C.npy");
-        assertEquals("found a store of which megatron cannot be made, but [npy, safetensors]",
+        assertEquals("cannot convert the store to megatron; supported targets: [npy, safetensors]",
                 assertThrows(ConversionException.class,
                         () -> Converted.run(floats, folder.resolve("x"), TargetFormat.MEGATRON)).getMessage());
         Path several = Fixtures.path("npz/stored.npz");
         String message = assertThrows(ConversionException.class,
                 () -> Converted.run(several, folder.resolve("x.npy"), TargetFormat.NPY)).getMessage();
-        assertTrue(message.startsWith("npy is made of a tensor, found [") && message.contains("tokens: u16[4000]"),
+        assertTrue(message.startsWith("npy holds a tensor, found [") && message.contains("tokens: u16[4000]"),
                 message);
         assertThrows(ConversionException.class, () -> Converted.run(several, folder.resolve("x.safetensors"),
                 TargetFormat.SAFETENSORS, conversion -> conversion.fields(List.of("nothing"))));

@@ -38,7 +38,7 @@ class TokenConversionTest {
                 Converted.assertSameTokens(source, store);
                 assertEquals(source.documentCount(), written.records());
                 assertEquals(source.dtype() == DType.U32 ? DType.I32 : source.dtype(), store.dtype());
-                assertEquals(source.dtype() == DType.U32, written.lost().contains("dtype: u32 is stored as i32"));
+                assertEquals(source.dtype() == DType.U32, written.lost().contains("dtype: u32 becomes i32"));
                 assertEquals(Converted.sha256(entry.arrays(), "tokens"),
                         Digests.of(Converted.tokens(store).segment()), entry.toString());
                 long bytes = 0;
@@ -59,7 +59,7 @@ class TokenConversionTest {
                 assertEquals(List.of(new TensorSpec("", source.dtype(), source.tokenCount())), store.tensors());
                 assertEquals(Converted.sha256(entry.arrays(), "tokens"), Digests.of(store.tensor(0).segment()));
                 assertEquals(source.documentCount() > 1,
-                        written.lost().stream().anyMatch(lost -> lost.startsWith("documents: ")));
+                        written.lost().stream().anyMatch(lost -> lost.startsWith("document boundaries: ")));
             }
         }
     }
@@ -90,8 +90,8 @@ class TokenConversionTest {
 
     @Test
     void whatTheFormatHasNoPlaceForIsSaid() throws Exception {
-        assertEquals(List.of("sequences: documents are whole, where in them sequences begin is not kept",
-                "modes of sequences"), Converted.run(Fixtures.path("megatron/multimodal_i32.idx"),
+        assertEquals(List.of("sequence boundaries within documents", "sequence modes"),
+                Converted.run(Fixtures.path("megatron/multimodal_i32.idx"),
                 folder.resolve("a"), TargetFormat.MEGATRON).lost());
         assertEquals(List.of("loss mask"), Converted.run(Fixtures.path("datatrove/with_loss_mask.ds"),
                 folder.resolve("b"), TargetFormat.MEGATRON).lost());
@@ -127,7 +127,7 @@ class TokenConversionTest {
             ConversionException refused = assertThrows(ConversionException.class,
                     () -> new Conversion(source, folder.resolve("x"), TargetFormat.MEGATRON).run());
             assertEquals(where + ": found " + source.token(first)
-                    + ", expected -2147483648 to 2147483647 to be stored as i32", refused.getMessage());
+                    + ", expected -2147483648 to 2147483647, the range of i32", refused.getMessage());
             assertEquals(List.of(), Converted.names(folder));
             new Conversion(source, folder.resolve("x"), TargetFormat.MEGATRON).tokenDType(DType.I64).run();
             try (TokenStore store = TokenStore.open(folder.resolve("x"))) {
@@ -182,7 +182,7 @@ class TokenConversionTest {
     @Test
     void whatCannotBeMadeOfTokensIsRefused() throws IOException {
         try (TokenStore source = new MemoryTokenStore(DType.U16, 5)) {
-            assertEquals("found a store of which webdataset cannot be made, but [megatron, npy, safetensors]",
+            assertEquals("cannot convert the store to webdataset; supported targets: [megatron, npy, safetensors]",
                     assertThrows(ConversionException.class, () -> new Conversion(source, folder.resolve("x.tar"),
                             TargetFormat.WEBDATASET).run()).getMessage());
             assertThrows(ConversionException.class, () -> new Conversion(source, folder.resolve("x"),

@@ -1,5 +1,6 @@
 package io.penstock.crash;
 
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -41,7 +42,7 @@ final class StoreContent {
             }
         }
         try {
-            Verification verification = Verification.run(path, options, 1, Progress.NONE);
+            Verification verification = Verification.run(Location.of(path), options, 1, Progress.NONE);
             if (!verification.isGood()) {
                 throw new IOException(path + " opens, but verify says: " + verification.faults());
             }

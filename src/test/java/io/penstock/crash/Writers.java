@@ -19,6 +19,7 @@ import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.format.webdataset.WebDatasetWriter;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.loader.LoaderInfo;
@@ -199,7 +200,7 @@ final class Writers {
                         (folder, generation) -> Files.write(folder.resolve("data.bin"), bytes(generation, 70_000)),
                         (folder, _, replace) -> command(forced(replace, "checksum", folder.resolve("data.bin"))),
                         folder -> {
-                            BlockChecksums found = BlockChecksums.read(folder.resolve("data.bin"));
+                            BlockChecksums found = BlockChecksums.read(Location.of(folder.resolve("data.bin")));
                             return found == null ? Map.of() : Map.of("checksums", "" + found.hashCode()
                                     + found.crc(0) + found.crc(1));
                         }),
@@ -239,7 +240,7 @@ final class Writers {
                 new Writer("index beside a shard", NOTHING, List.of("x.tar.gz"),
                         (folder, generation) -> Files.copy(input(generation, "big.tar.gz"), replaced(folder.resolve(
                                 "x.tar.gz"))),
-                        (folder, _, _) -> WebDatasetStore.open(folder.resolve("x.tar.gz")).close(),
+                        (folder, _, _) -> WebDatasetStore.open(Location.of(folder.resolve("x.tar.gz"))).close(),
                         store("x.tar.gz")));
     }
 

@@ -218,7 +218,7 @@ class DiagnoseTest {
         for (String line : summary.text().split("\n")) {
             assertEquals(78, line.length(), line);
         }
-        assertTrue(summary.text().contains("not known"), summary.text());
+        assertTrue(summary.text().contains("unknown: another library"), summary.text());
         assertTrue(HtmlReport.of(summary).contains("INPUT-BOUND"));
         assertFalse(HtmlReport.of(summary).contains("NaN"), "what is not known is not drawn");
     }

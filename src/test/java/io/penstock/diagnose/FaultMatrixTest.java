@@ -51,8 +51,8 @@ class FaultMatrixTest {
     @Test
     void theTableOfTheDocumentHasTheseSituationsVerdictsAndCauses() throws IOException {
         List<String> rows = Files.readAllLines(Path.of("docs", "diagnosis.md"));
-        int begin = rows.indexOf("| situation | put in | verdict found | cause of waiting | share put in "
-                + "| by stopwatch | found |") + 2;
+        int begin = rows.indexOf("| situation | injected fault | verdict | cause of waiting | injected share "
+                + "| by stopwatch | diagnosed |") + 2;
         List<String> table = rows.stream().skip(begin).takeWhile(row -> row.startsWith("|"))
                 .map(row -> row.split("\\|")).map(cells -> Arrays.asList(cells).stream().map(String::strip).toList())
                 .map(cells -> cells.get(1) + ": " + cells.get(3) + ", " + cells.get(4)).toList();

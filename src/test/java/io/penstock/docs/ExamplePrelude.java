@@ -88,6 +88,7 @@ class ExamplePrelude {
     RandomCrop crop;
 
     Arena arena;
+    MemorySegment memory;
     MemorySegment stored;
     long storedBytes;
     MemorySegment image;
@@ -116,6 +117,13 @@ class ExamplePrelude {
     }
 
     void addNoise(Tensor in, float number, Tensor out) {
+    }
+
+    void fillWave(float phase, Tensor out) {
+    }
+
+    boolean isDark(Tensor picture) {
+        return picture != null;
     }
 
     boolean isEnglish(Tensor text) {

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Test;
 /**
  * Compiles the examples of the documents and of the Javadoc. An example is the body of a method, in a class that
  * inherits the names that examples use from {@link ExamplePrelude} and imports all exported types of Penstock and all
- * of {@code java.base}. What it begins with may also be imports, and members that start with {@code static}.
+ * of {@code java.base}. What it begins with may also be imports, and members that start with {@code static}; one that
+ * begins with {@code package} is compiled as it is.
  */
 class ExamplesTest {
 
@@ -107,6 +108,9 @@ class ExamplesTest {
 
     /** The class around an example, whose lines keep their numbers: what is added stands on the same lines. */
     private static String source(String name, CodeBlock block) {
+        if (block.code().getFirst().startsWith("package ")) {
+            return String.join("\n", block.code());
+        }
         StringBuilder text = new StringBuilder("package io.penstock.docs; ").append(IMPORTS);
         boolean isClassOpen = false;
         boolean isBodyOpen = false;
@@ -147,8 +151,15 @@ class ExamplesTest {
         } catch (IOException | ClassNotFoundException e) {
             throw new IllegalStateException(e);
         }
+        // Of a type of a package and one in another type, the former.
+        types.values().stream().filter(named -> named.stream().anyMatch(ExamplesTest::isOfAPackage))
+                .forEach(named -> named.removeIf(type -> !isOfAPackage(type)));
         return "import module java.base; " + types.values().stream().filter(named -> named.size() == 1)
                 .map(named -> "import " + named.getFirst() + "; ").collect(Collectors.joining());
+    }
+
+    private static boolean isOfAPackage(String type) {
+        return type.matches("[a-z.0-9]+\\.[A-Z]\\w*");
     }
 
     private static boolean isPublic(Class<?> type) {
@@ -166,6 +177,11 @@ class ExamplesTest {
             super(URI.create("string:///io/penstock/docs/" + name + ".java"), Kind.SOURCE);
             this.name = name;
             this.text = text;
+        }
+
+        @Override
+        public boolean isNameCompatible(String simpleName, Kind kind) {
+            return kind == Kind.SOURCE;
         }
 
         @Override

@@ -17,7 +17,7 @@ class SourceFormTest {
 
     private static final int COLUMNS = 120;
     private static final String LICENSE = "SPDX-License-Identifier: Apache-2.0";
-    private static final Set<String> SOURCES = Set.of("java", "py", "sh", "c", "h", "cu");
+    private static final Set<String> SOURCES = Set.of("java", "py", "sh", "c", "cpp", "h", "cu");
     private static final List<Path> JAVA = List.of(Path.of("src/main/java"), Path.of("src/test/java"),
             Path.of("bench/java"));
 
@@ -46,7 +46,7 @@ class SourceFormTest {
     void sourcesNameTheirLicense() throws IOException {
         List<String> without = new ArrayList<>();
         int with = 0;
-        for (String folder : List.of("src/main", "src/test/java", "bench")) {
+        for (String folder : List.of("src", "bench", ".ci")) {
             try (Stream<Path> files = Files.walk(Path.of(folder))) {
                 for (Path file : files.filter(SourceFormTest::isSource).sorted().toList()) {
                     try (Stream<String> lines = Files.lines(file)) {

@@ -1,5 +1,6 @@
 package io.penstock.fuzz;
 
+import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
@@ -46,7 +47,7 @@ final class BlockChecksumsFuzz implements FuzzTarget {
         Files.write(BlockChecksums.pathFor(file), parts.getFirst());
         Files.write(folder.resolve("x.sha256"), parts.size() == 1 ? new byte[0] : parts.get(1));
         try {
-            Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).faults()
+            Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).faults()
                     .forEach(fault -> StoreOracle.requireOneLine(fault.message()));
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);

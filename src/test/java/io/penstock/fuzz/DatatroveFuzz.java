@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** datatrove's tokenized files: the index and the metadata, which are small, then the tokens and the loss mask. */
 final class DatatroveFuzz {
 

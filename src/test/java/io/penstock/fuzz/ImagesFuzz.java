@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** Image files as stores, JPEG and PNG; their decoders have targets of their own, which get further. */
 final class ImagesFuzz {
 

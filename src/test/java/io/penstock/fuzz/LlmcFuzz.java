@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** llm.c's data files. */
 final class LlmcFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** LMDB's environments. */
 final class LmdbFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** MosaicML's plain shards and their index. */
 final class MdsFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** MosaicML's compressed shards and their index. */
 final class MdsZstdFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** Megatron-LM's indexed datasets: the index, then the tokens. */
 final class MegatronFuzz {
 

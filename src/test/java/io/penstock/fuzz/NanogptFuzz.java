@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** Raw tokens. */
 final class NanogptFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** {@code .npy}: headers of all versions, and the bytes of an array. */
 final class NpyFuzz {
 

@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** One safetensors file. */
 final class SafetensorsFuzz {
 

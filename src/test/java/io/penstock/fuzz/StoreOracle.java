@@ -1,5 +1,6 @@
 package io.penstock.fuzz;
 
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
@@ -57,8 +58,8 @@ final class StoreOracle {
             require(!store.toString().isEmpty(), "it has a name");
             String fingerprint = store.fingerprint();
             require(!fingerprint.isEmpty() && fingerprint.equals(store.fingerprint()), "one fingerprint");
-            Inspection.of(path, store, false, Progress.NONE);
-            String inspection = Json.write(Inspection.of(path, store, true, Progress.NONE).toMap());
+            Inspection.of(Location.of(path), store, false, Progress.NONE);
+            String inspection = Json.write(Inspection.of(Location.of(path), store, true, Progress.NONE).toMap());
             require(Json.write(Json.parse(inspection)).equals(inspection), "its inspection is JSON");
         } catch (IOException e) {
             requireRefusal(e);

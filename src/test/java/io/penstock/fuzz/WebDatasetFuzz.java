@@ -1,6 +1,5 @@
 package io.penstock.fuzz;
 
-
 /** Tars in all their formats; compressed ones too, for a shard's first bytes say what it is. */
 final class WebDatasetFuzz {
 

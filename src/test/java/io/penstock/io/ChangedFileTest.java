@@ -229,8 +229,7 @@ class ChangedFileTest {
     @Test
     void aFileIsCheckedWithTheOneThatSaysWhatIsInIt() throws IOException {
         Path tokens = Files.write(folder.resolve("tokens"), new byte[SIZE]);
-        try (MappedFile index = MappedFile.open(path); MappedFile mapped = MappedFile.open(tokens)) {
-            mapped.checkTogetherWith(index);
+        try (MappedFile index = MappedFile.open(path); MappedFile mapped = Location.of(tokens).openWith(index)) {
             mapped.checkUnchanged();
             act(file -> write(file, 8, 1));
             refusal(mapped);

@@ -363,14 +363,14 @@ class DataLoaderTest {
 
     @Test
     void numbersOutOfBoundsAreRefusedWithTheReasonBeforeAnythingIsAllocated() {
-        assertRefused("workers: 100000, expected 0 to 1024: each is a thread", loader().workers(100_000));
+        assertRefused("workers: 100000, expected 0 to 1024 (each is a thread", loader().workers(100_000));
         assertRefused("prefetch: 2147483647, expected 1 to 65536", loader().prefetch(Integer.MAX_VALUE));
         assertRefused("device slots: 2000000, expected 2 to 1024",
                 loader().transfer(TransferMode.COPY).deviceSlots(2_000_000));
         Dataset wide = new ByteRows(2, 1 << 20);
-        String message = assertRefused(" bytes of memory that this machine has: a smaller batch",
+        String message = assertRefused(" bytes of memory of this machine: use smaller batches",
                 DataLoader.of(wide).batchSize(1_000_000).prefetch(60_000));
-        assertTrue(message.contains(" slots of 1048576000000 bytes, a batch each: found "), message);
+        assertTrue(message.contains(" slots of 1048576000000 bytes, one batch each: found "), message);
     }
 
     private static String assertRefused(String text, DataLoaderBuilder settings) {

@@ -109,7 +109,7 @@ class LoaderCloseTest {
             DataLoader loader = loader(map, transfer).patience(Duration.ZERO).open();
             map.awaitEntered();
             loader.close();
-            log.await(map.thread.getName() + ", which is at io.penstock.loader.HeldMap.");
+            log.await(map.thread.getName() + ", now at io.penstock.loader.HeldMap.");
             assertTrue(map.thread.isDaemon());
             assertTrue(map.target.scope().isAlive());
             assertThrows(IllegalStateException.class, loader::next);
@@ -118,7 +118,7 @@ class LoaderCloseTest {
             map.awaitFreed();
             awaitNoThreads();
             assertNull(map.afterwards, "the slot was still there");
-            log.await("has ended after all");
+            log.await("has ended now");
         }
     }
 
@@ -173,9 +173,8 @@ class LoaderCloseTest {
                 }
             }, null));
             map.awaitEntered();
-            String line = log.await(name + ": the trainer has waited 1 ms for a batch that is made by " + name
-                    + "-worker-");
-            assertTrue(line.contains("which is at io.penstock.loader.HeldMap."), line);
+            String line = log.await(name + ": the trainer has waited 1 ms for a batch of " + name + "-worker-");
+            assertTrue(line.contains("now at io.penstock.loader.HeldMap."), line);
             map.release();
             training.get();
         }
@@ -208,7 +207,7 @@ class LoaderCloseTest {
         DataLoader loader = loader(map, transfer).patience(Duration.ZERO).open();
         map.awaitEntered();
         String message = assertThrows(IllegalStateException.class, () -> loader.seek(1)).getMessage();
-        assertTrue(message.contains("the loader cannot be moved") && message.contains(map.thread.getName())
+        assertTrue(message.contains("cannot move the loader") && message.contains(map.thread.getName())
                 && message.contains("HeldMap."), message);
         assertThrows(IllegalStateException.class, loader::next);
         loader.close();

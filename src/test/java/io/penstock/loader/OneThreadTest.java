@@ -38,7 +38,7 @@ class OneThreadTest {
             for (Executable call : calls) {
                 String message = assertThrows(IllegalStateException.class, call).getMessage();
                 assertTrue(message.contains("two threads in one loader: " + Thread.currentThread().getName()
-                        + " called while first-trainer takes a batch"), message);
+                        + " called it while first-trainer was taking a batch"), message);
             }
             map.release();
             try (Batch batch = first.get()) {
@@ -65,7 +65,7 @@ class OneThreadTest {
                         try (Batch batch = loader.next()) {
                             twice.addAndGet(given.add(batch.number()) ? 0 : 1);
                         } catch (IllegalStateException e) {
-                            assertTrue(e.getMessage().startsWith("two threads in one loader: "), e.getMessage());
+                            assertTrue(e.getMessage().startsWith("found two threads in one loader: "), e.getMessage());
                         }
                     }
                     return null;

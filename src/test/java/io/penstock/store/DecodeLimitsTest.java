@@ -11,6 +11,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.webdataset.StreamOrder;
 import io.penstock.format.webdataset.WebDatasetStream;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import java.io.IOException;
@@ -128,7 +129,7 @@ class DecodeLimitsTest {
                 + " limit)", message);
         assertThrows(DecodeLimitException.class, () -> {
             Path small = Fixtures.path("webdataset/compressed.tar.gz");
-            try (WebDatasetStream stream = WebDatasetStream.open(List.of(small), StreamOrder.AS_WRITTEN, 0,
+            try (WebDatasetStream stream = WebDatasetStream.open(List.of(Location.of(small)), StreamOrder.AS_WRITTEN, 0,
                     DecodeLimit.DEFAULT.withMaxBytes(1000))) {
                 stream.next();
             }

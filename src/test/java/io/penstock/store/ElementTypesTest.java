@@ -16,6 +16,7 @@ import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.SampleMap;
 import io.penstock.dataset.TensorRows;
 import io.penstock.decode.NpyDecoder;
+import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Sha256;
 import io.penstock.json.Json;
@@ -156,7 +157,7 @@ class ElementTypesTest {
         try (TensorStore store = TensorStore.open(file)) {
             assertTrue(store.unread().isEmpty());
             assertEquals(truth.size() + 1, store.tensors().size());
-            Inspection inspection = Inspection.of(file, store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
             for (int i = 0; i < store.tensors().size(); i++) {
                 TensorSpec spec = store.tensors().get(i);
                 if (!truth.containsKey(spec.name())) {
@@ -175,7 +176,7 @@ class ElementTypesTest {
             String attributes = Json.write(inspection.details().get("attributes"));
             assertTrue(attributes.contains("[-5,0,8388607]"), attributes);
         }
-        assertTrue(Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        assertTrue(Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
     }
 
     @Test
@@ -191,7 +192,7 @@ class ElementTypesTest {
                         Sha256.hex(store.tensor(i).segment(), _ -> { }));
             }
             assertEquals(others.keySet(), store.unread().keySet());
-            Inspection inspection = Inspection.of(file, store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
             assertEquals(2, inspection.arrays().size());
             List<Object> listed = Json.array(Json.parse(Json.write(inspection.details().get("other_tensors"))));
             assertEquals(others.size(), listed.size());
@@ -203,13 +204,13 @@ class ElementTypesTest {
             }
             Path target = folder.resolve("copy.safetensors");
             var summary = new Conversion(store, target, TargetFormat.SAFETENSORS).run();
-            assertEquals(List.of("tensors that are not read: " + String.join(", ", store.unread().keySet())),
+            assertEquals(List.of("unreadable tensors: " + String.join(", ", store.unread().keySet())),
                     summary.lost());
             String message = assertThrows(ConversionException.class, () -> new Conversion(store,
                     folder.resolve("x.npy"), TargetFormat.NPY).fields(List.of("complex64")).run()).getMessage();
-            assertTrue(message.startsWith("tensor 'complex64' is not read: its elements are C64, complex numbers"),
+            assertTrue(message.startsWith("tensor 'complex64' cannot be read: its elements are C64, complex numbers"),
                     message);
         }
-        assertTrue(Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        assertTrue(Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -199,7 +200,7 @@ class RawFormatsTest {
             assertEquals(0, Documents.of(store).maxLength(0));
         }
         assertEquals(0, Inspection.of(path, true).arrays().getFirst().byteSize());
-        Verification verified = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE);
+        Verification verified = Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE);
         assertTrue(verified.isGood(), () -> verified.faults().toString());
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Advice;
+import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
@@ -115,7 +116,8 @@ class ShrinkingFileTest {
             assertTrue(assertThrows(UncheckedIOException.class, store::fingerprint).getMessage()
                     .contains("corpus.bin"));
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(prefix, store, true, Progress.NONE)).getMessage().contains("corpus"));
+                    () -> Inspection.of(Location.of(prefix), store, true,
+                    Progress.NONE)).getMessage().contains("corpus"));
         }
     }
 

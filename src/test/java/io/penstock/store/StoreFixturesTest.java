@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.megatron.MegatronStore;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
@@ -180,7 +181,7 @@ class StoreFixturesTest {
 
     @Test
     void sequencesOfAMultimodalStoreHaveTheirModes() throws IOException {
-        try (MegatronStore store = MegatronStore.open(Fixtures.path("megatron/multimodal_i32.idx"))) {
+        try (MegatronStore store = MegatronStore.open(Location.of(Fixtures.path("megatron/multimodal_i32.idx")))) {
             Map<String, Object> modes = Fixtures.entries("megatron").filter(e -> e.toString().contains("multimodal"))
                     .findAny().orElseThrow().arrays().stream().filter(a -> a.get("name").equals("sequence_modes"))
                     .findAny().orElseThrow();
@@ -200,7 +201,7 @@ class StoreFixturesTest {
                 assertEquals(store.documentStart(d), store.sequenceStart(store.firstSequence(d)));
             }
         }
-        try (MegatronStore store = MegatronStore.open(Fixtures.path("megatron/u16_docs.idx"))) {
+        try (MegatronStore store = MegatronStore.open(Location.of(Fixtures.path("megatron/u16_docs.idx")))) {
             assertFalse(store.isMultimodal());
             assertThrows(IllegalStateException.class, () -> store.mode(0));
         }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.Fixtures.Entry;
 import java.io.IOException;
@@ -92,7 +93,7 @@ class StoreFuzzTest {
             }
             assertEquals(store.tokenCount() * store.dtype().byteSize(), bytes);
             assertFalse(store.fingerprint().isEmpty());
-            Inspection.of(path, store, true, Progress.NONE);
+            Inspection.of(Location.of(path), store, true, Progress.NONE);
         }
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.testing.FormatJar;
 import java.io.IOException;
@@ -86,7 +87,7 @@ class StoreProviderTest {
     void aFormatOfAnotherJarIsOpenedByItsContentItsNameAndWhenTold() throws IOException {
         useJar(TokProvider.class);
         for (Path path : List.of(file("a.any", "TOK1\1\0\2\0"), file("b.tok", "\1\0\2\0"))) {
-            StoreProvider found = StoreFormats.recognize(path);
+            StoreProvider found = StoreFormats.recognize(Location.of(path));
             assertEquals("tok", found.name());
             assertNotSame(TokProvider.class, found.getClass(), "it is the jar's");
             for (OpenOptions options : List.of(OpenOptions.DEFAULT, OpenOptions.DEFAULT.withFormat("tok"))) {
@@ -112,21 +113,21 @@ class StoreProviderTest {
     @Test
     void aProviderIsAskedBeforePenstocksOwnUnlessItsOrderIsHigher() throws IOException {
         Path tokens = file("x.bin", "TOK1\1\0\2\0");
-        assertEquals("nanogpt", StoreFormats.recognize(tokens).name());
+        assertEquals("nanogpt", StoreFormats.recognize(Location.of(tokens)).name());
         useJar(TokProvider.class);
         assertEquals("tok", names().getFirst());
         assertEquals(OWN, names().subList(1, OWN.size() + 1));
-        assertEquals("tok", StoreFormats.recognize(tokens).name());
+        assertEquals("tok", StoreFormats.recognize(Location.of(tokens)).name());
         useJar(LastProvider.class);
         assertEquals("tok", names().getLast());
-        assertEquals("nanogpt", StoreFormats.recognize(tokens).name());
-        assertEquals("tok", StoreFormats.recognize(file("x.other", "TOK1\1\0\2\0")).name());
+        assertEquals("nanogpt", StoreFormats.recognize(Location.of(tokens)).name());
+        assertEquals("tok", StoreFormats.recognize(Location.of(file("x.other", "TOK1\1\0\2\0"))).name());
     }
 
     @Test
     void contentComesBeforeTheNameWhateverTheOrder() throws IOException {
         useJar(TokProvider.class);
-        assertEquals("npy", StoreFormats.recognize(file("x.tok", "\u0093NUMPY\1\0")).name());
+        assertEquals("npy", StoreFormats.recognize(Location.of(file("x.tok", "\u0093NUMPY\1\0"))).name());
     }
 
     @Test

@@ -196,7 +196,7 @@ class CorpusTest {
         Exception e = assertThrows(CorpusException.class, () -> CorpusListing.of(List.of(missing), false));
         assertEquals(missing + ": no such file or folder", e.getMessage());
         e = assertThrows(CorpusException.class, () -> CorpusListing.of(List.of(folder), false));
-        assertEquals(folder + ": no files in this folder", e.getMessage());
+        assertEquals(folder + ": found no files in this folder", e.getMessage());
     }
 
     @ParameterizedTest
@@ -260,7 +260,7 @@ class CorpusTest {
     void refusesAWordOrLineWithoutEnd() throws IOException {
         Path word = write("word.txt", "x".repeat(5000));
         Exception e = assertThrows(CorpusException.class, () -> read(reader(word, 64, 4096), "text"));
-        assertEquals(word + ": at byte 0: found no end of a word in 4096 bytes, expected text", e.getMessage());
+        assertEquals(word + ": at byte 0: found a word longer than 4096 bytes, expected text", e.getMessage());
         Path line = write("line.jsonl", "{}\n" + "x".repeat(5000));
         e = assertThrows(CorpusException.class, () -> read(reader(line, 64, 4096), "text"));
         assertTrue(e.getMessage().startsWith(line + ": at "), e.getMessage());

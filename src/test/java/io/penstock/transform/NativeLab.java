@@ -1,6 +1,5 @@
 package io.penstock.transform;
 
-
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;

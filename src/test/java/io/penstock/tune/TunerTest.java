@@ -98,7 +98,7 @@ class TunerTest {
         Tuning tuning = new Tuner(model, SPACE, STANDARD.withPrefetch(32)).memoryBytes(bound).run();
         assertTrue(model.measured.stream().allMatch(candidate -> model.memoryBytes(candidate) <= bound));
         assertTrue(tuning.overMemory() > 0);
-        assertEquals("memory: found a bound of 2000 bytes, expected at least the 3000 of the least setting",
+        assertEquals("memory: found a limit of 2000 bytes, expected at least 3000, the smallest setting",
                 assertThrows(IllegalArgumentException.class,
                         () -> new Tuner(model, SPACE, STANDARD).memoryBytes(2000).run()).getMessage());
     }

@@ -1,10 +1,10 @@
 package org.example.format;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
-import java.nio.file.Path;
 
 /** Fails when it is asked for the content of a file that begins with {@code BAD}. */
 public final class BrokenProvider implements StoreProvider {
@@ -23,7 +23,7 @@ public final class BrokenProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) {
+    public Store open(Location path, OpenOptions options) {
         throw new UnsupportedOperationException("opened");
     }
 }

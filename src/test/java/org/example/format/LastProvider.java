@@ -1,11 +1,11 @@
 package org.example.format;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** Takes every regular file that no other provider takes, calls itself {@code tok}, and does not open tokens. */
 public final class LastProvider implements StoreProvider {
@@ -26,7 +26,7 @@ public final class LastProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return new TokProvider().open(path, options);
     }
 }

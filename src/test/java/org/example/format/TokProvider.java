@@ -1,5 +1,6 @@
 package org.example.format;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
@@ -14,7 +15,6 @@ import io.penstock.store.StoreProvider;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -45,10 +45,10 @@ public final class TokProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         byte[] head = Candidate.headOf(path);
         int headerBytes = new Candidate(path, head, true, false).startsWith(MAGIC) ? MAGIC.length() : 0;
-        MappedFile file = MappedFile.open(path);
+        MappedFile file = path.open();
         if ((file.byteSize() - headerBytes) % Short.BYTES != 0) {
             file.close();
             throw new MalformedStoreException(path, file.byteSize() - 1, "half a token", "two bytes a token");
@@ -87,7 +87,7 @@ public final class TokProvider implements StoreProvider {
         @Override
         public StoreInfo info() {
             Tensor all = Tensor.of(file.segment().asSlice(headerBytes), DType.U16, tokenCount());
-            return new StoreInfo("tok", List.of(file.path()), Map.of(), List.of(new StoredArray("tokens", all)));
+            return new StoreInfo("tok", List.of(file.location()), Map.of(), List.of(new StoredArray("tokens", all)));
         }
 
         @Override

@@ -4,8 +4,8 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceProvider;
 import io.penstock.device.DeviceSupport;
-import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.DeviceUnavailableException;
+import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.os.Machine;
 import java.util.List;
 

@@ -82,7 +82,7 @@ public final class AlertMonitor implements AutoCloseable {
                 }
             }
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "the loader cannot be watched", e);
+            LOG.log(System.Logger.Level.ERROR, "cannot read the loader's figures", e);
         }
     }
 
@@ -92,7 +92,7 @@ public final class AlertMonitor implements AutoCloseable {
         try {
             callback.accept(alert);
         } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "the callback of an alert failed", e);
+            LOG.log(System.Logger.Level.ERROR, "an alert's callback failed", e);
         }
     }
 

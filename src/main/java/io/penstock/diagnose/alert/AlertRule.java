@@ -53,8 +53,8 @@ public record AlertRule(String name, Measure measure, double threshold, double c
                     + threshold + " and " + clearThreshold + ", expected at least 1 step and 0 to " + most);
         }
         if (measure.isHighBad() ? clearThreshold > threshold : clearThreshold < threshold) {
-            throw new IllegalArgumentException("alert '" + name + "': it would clear at " + clearThreshold
-                    + " where it fires at " + threshold);
+            throw new IllegalArgumentException("alert '" + name + "': found clear threshold " + clearThreshold
+                    + ", expected one that does not fire the alert at " + threshold);
         }
     }
 

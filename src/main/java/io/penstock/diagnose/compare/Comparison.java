@@ -70,7 +70,8 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
      */
     public static Comparison of(Summary before, Summary after, double threshold, boolean allowMismatch) {
         if (!(threshold > 0 && threshold < 1)) {
-            throw new IllegalArgumentException("a threshold of " + threshold + ", expected above 0 and below 1");
+            throw new IllegalArgumentException("threshold: found " + threshold
+                    + ", expected more than 0 and less than 1");
         }
         List<Difference> mismatches = RunField.differences(RunField.GROUND, before.fingerprint(),
                 after.fingerprint());
@@ -80,12 +81,12 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
         String reason;
         if (!mismatches.isEmpty() && !allowMismatch) {
             outcome = Outcome.INCONCLUSIVE;
-            reason = "the runs do not compare: " + String.join(", ", mismatches.stream().map(Difference::toString)
+            reason = "the runs are not comparable: " + String.join(", ", mismatches.stream().map(Difference::toString)
                     .toList());
         } else if (Double.isNaN(step.ratio())) {
             outcome = Outcome.INCONCLUSIVE;
-            reason = "too few steps to know the noise: " + before.input().series().size() + " and "
-                    + after.input().series().size() + " points, expected " + StepChange.MIN_POINTS + " at least";
+            reason = "too few steps to estimate the noise: " + before.input().series().size() + " and "
+                    + after.input().series().size() + " points, expected at least " + StepChange.MIN_POINTS;
         } else {
             outcome = judge(ofStep(step, threshold), ofMemory(memory));
             reason = reason(outcome, step, threshold, memory);
@@ -134,10 +135,10 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
         String change = "the step changed by " + NumberText.change(step.ratio()) + " (95 % interval "
                 + NumberText.change(step.low()) + " to " + NumberText.change(step.high()) + ")";
         return switch (outcome) {
-            case INCONCLUSIVE -> change + ", which noise hides: longer runs would tell";
+            case INCONCLUSIVE -> change + ", within the noise: use longer runs";
             case UNCHANGED -> change + ", less than " + NumberText.percent(threshold);
             case REGRESSION, IMPROVEMENT, MIXED -> Math.abs(memory.ratio()) >= MEMORY_THRESHOLD
-                    ? change + ", peak memory by " + NumberText.change(memory.ratio())
+                    ? change + ", peak memory changed by " + NumberText.change(memory.ratio())
                     : change;
         };
     }

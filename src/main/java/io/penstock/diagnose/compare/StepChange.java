@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 
 /**
  * By how much the mean step of a run changed, with a 95 % confidence interval by the moving block bootstrap (Künsch
- * 1989; Efron and Tibshirani, chapter 8): means of both runs are drawn again and again from blocks of neighbouring
- * points, so that slow phases of a machine, which make neighbours alike, widen the interval as they should. Blocks are
+ * 1989; Efron and Tibshirani, chapter 8): means of both runs are drawn again and again from blocks of neighboring
+ * points, so that slow phases of a machine, which make neighbors alike, widen the interval as they should. Blocks are
  * as long as the square root of the number of points. Drawn with a fixed seed: the same runs give the same interval.
  *
  * @param ratio the later mean over the earlier one, minus 1

@@ -46,7 +46,7 @@ final class Buckets {
         return shift == 0 ? "length " + least : "lengths " + least + " to " + (least + (1L << shift) - 1);
     }
 
-    /** The finaliser of SplitMix64: every bit of the result depends on every bit of the value. */
+    /** The finalizer of SplitMix64: every bit of the result depends on every bit of the value. */
     static long mix(long value) {
         long z = (value ^ (value >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

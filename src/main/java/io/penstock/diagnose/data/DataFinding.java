@@ -22,7 +22,7 @@ public record DataFinding(String field, int channel, Measure measure, double bef
     /** What may change. */
     public enum Measure {
         /** Values that are infinite or not a number, where none were. */
-        NON_FINITE("share of values that are no numbers"),
+        NON_FINITE("share of non-finite values"),
         /** How often ids, or lengths, are met. */
         DISTRIBUTION("distribution"),
         /** The mean of a field, or of a channel. */
@@ -32,7 +32,7 @@ public record DataFinding(String field, int channel, Measure measure, double bef
         /** The share of padding. */
         PADDING("share of padding"),
         /** The share of rows that are all one value. */
-        CONSTANT_ROWS("share of rows of one value"),
+        CONSTANT_ROWS("share of constant rows"),
         /** The share of samples that could not be read. */
         BAD_SAMPLES("share of bad samples");
 
@@ -73,7 +73,7 @@ public record DataFinding(String field, int channel, Measure measure, double bef
         }
         text.append(": ").append(measure);
         if (measure == Measure.DISTRIBUTION) {
-            text.append(String.format(Locale.ROOT, " %.3f bits apart, %.3f expected of noise", now, before));
+            text.append(String.format(Locale.ROOT, " %.3f bits apart, %.3f expected from noise", now, before));
         } else if (measure.isShare()) {
             text.append(" from ").append(number(100 * before)).append(" % to ").append(number(100 * now)).append(" %");
         } else {

@@ -1,8 +1,8 @@
 package io.penstock.diagnose.data;
 
+import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.AtomicFile;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -127,7 +127,7 @@ public final class DataProfile {
             String our = f < ours.size() ? ours.get(f) : "no field " + f;
             String their = f < theirs.size() ? theirs.get(f) : "no field " + f;
             if (!our.equals(their)) {
-                throw new DataShapeException("data of another shape: found " + their + ", expected " + our);
+                throw new DataShapeException("the data has other fields: found " + their + ", expected " + our);
             }
         }
     }

@@ -133,7 +133,7 @@ public final class DataStatistics implements BatchMap {
             if (layout == null) {
                 begin(batch.table().layout());
             } else if (layout != batch.table().layout() && !layout.equals(batch.table().layout())) {
-                throw new DataShapeException("a batch of another loader: found " + batch.table().layout().fields()
+                throw new DataShapeException("the batch is of another loader: found " + batch.table().layout().fields()
                         + ", expected " + layout.fields());
             }
             Epoch epoch = epoch(plan.epoch());
@@ -144,7 +144,7 @@ public final class DataStatistics implements BatchMap {
             costNanos += System.nanoTime() - begin;
         } catch (RuntimeException e) {
             failure = e;
-            LOG.log(System.Logger.Level.ERROR, "the watch on the data has stopped: " + e.getMessage(),
+            LOG.log(System.Logger.Level.ERROR, "data statistics stopped: " + e.getMessage(),
                     e instanceof DataShapeException ? null : e);
         } finally {
             lock.unlock();
@@ -230,11 +230,11 @@ public final class DataStatistics implements BatchMap {
 
     private void tell(List<DataFinding> fresh) {
         for (DataFinding finding : fresh) {
-            LOG.log(System.Logger.Level.WARNING, "the data has changed: {0}", finding);
+            LOG.log(System.Logger.Level.WARNING, "the data changed: {0}", finding);
             try {
                 onFinding.accept(finding);
             } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "the callback on changed data: " + e.getMessage(), e);
+                LOG.log(System.Logger.Level.ERROR, "the callback on changed data failed: " + e.getMessage(), e);
             }
         }
     }
@@ -295,7 +295,7 @@ public final class DataStatistics implements BatchMap {
 
     private void checkWatching() {
         if (failure != null) {
-            throw new IllegalStateException("the watch on the data has stopped: " + failure.getMessage(), failure);
+            throw new IllegalStateException("data statistics stopped: " + failure.getMessage(), failure);
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * values of one document, or one batch, are alike, so that a sample of n of them is worth fewer. By how much, and how
  * unevenly over the buckets, is read off the replicates: the trace of their covariance and of its square.
  *
- * <p>Neighbouring buckets are merged until five values of each sample are expected in all, so that the approximation
+ * <p>Neighboring buckets are merged until five values of each sample are expected in all, so that the approximation
  * holds. Merging never makes two distributions look further apart than they are.
  */
 final class Divergence {
@@ -66,7 +66,7 @@ final class Divergence {
         return new Divergence(nats / LN_2, trace / (8 * LN_2 * pairSize), sigmas);
     }
 
-    /** Joins neighbours until each group has enough of both samples together; gives how many groups there are. */
+    /** Joins neighbors until each group has enough of both samples together; gives how many groups there are. */
     private static int merge(long[] a, long[] b, double least, int[] group) {
         int groups = 0;
         long inGroup = 0;

@@ -25,7 +25,7 @@ public record DriftLimits(double sigmas, double divergenceBits, double meanDevia
     public DriftLimits {
         for (double each : new double[] {sigmas, divergenceBits, meanDeviations, deviationRatio, share, badShare}) {
             if (!(each >= 0)) {
-                throw new IllegalArgumentException("limit of drift: found " + each + ", expected 0 or more");
+                throw new IllegalArgumentException("drift limit: found " + each + ", expected 0 or more");
             }
         }
     }

@@ -1,19 +1,19 @@
 package io.penstock.diagnose.data;
 
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /** Reads single elements of a slab, by their offset in it and without an object for it. */
 final class Elements {
 
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
-    private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final double[] E4M3 = codes(DType.F8E4M3);
     private static final double[] E5M2 = codes(DType.F8E5M2);
 
@@ -41,7 +41,7 @@ final class Elements {
             case U8, BOOL -> slab.get(I8, at) & 0xFF;
             case I8 -> slab.get(I8, at);
             case I16 -> slab.get(I16, at);
-            default -> throw new IllegalArgumentException(dtype + " is no integer type");
+            default -> throw new IllegalArgumentException("dtype: found " + dtype + ", expected an integer type");
         };
     }
 

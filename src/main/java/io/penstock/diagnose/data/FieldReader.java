@@ -12,7 +12,7 @@ import java.util.List;
 /** Reads one field of batches into a profile of it: so many values, spread evenly over the rows that have weight. */
 final class FieldReader {
 
-    /** A dimension of more is not one of colours. */
+    /** A dimension of more is not one of colors. */
     static final int MAX_CHANNELS = 4;
     /** What is beyond counts as infinite: its square would be. */
     private static final double GREATEST = 1e150;

@@ -78,13 +78,14 @@ public final class HtmlReport {
         page.element("p", first.summary(), "class", "lead");
         page.open("div", "class", "figures");
         if (input.headroom() != null) {
-            figure(NumberText.percent(input.headroom().ratio()), "of what input for nothing would give: "
+            figure(NumberText.percent(input.headroom().ratio()), "of the throughput with free input: "
                     + NumberText.round(input.headroom().syntheticSamplesPerSecond(), "/s"));
         }
         figure(NumberText.round(input.samplesPerSecond(), "/s"),
                 "samples, " + NumberText.round(input.bytesPerSecond(), "B/s"));
-        figure(TimeText.of(input.stepMillis().mean()), "a step, over " + input.stepMillis().count() + " steps");
-        figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()), "of it waiting for input");
+        figure(TimeText.of(input.stepMillis().mean()), "per step, mean of " + input.stepMillis().count() + " steps");
+        figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()),
+                "of the step waits for input");
         page.close().close();
     }
 
@@ -122,8 +123,7 @@ public final class HtmlReport {
 
     /** The mean step: waiting by its causes, computing, and the rest. */
     private void stepParts() {
-        section("Where a step goes", "The mean step of the trainer, in its order: what it waited for, by the cause; "
-                + "computing; and what is left.");
+        section("Parts of a step", "The trainer's mean step in time order: waits by cause, computing, and the rest.");
         List<Bar> parts = new ArrayList<>();
         double waited = 0;
         for (CauseRow row : input.causes()) {
@@ -131,7 +131,7 @@ public final class HtmlReport {
             waited += millis;
             addPart(parts, "wait: " + row.cause().label(), millis, cssClass(row.cause()));
         }
-        addPart(parts, input.stages().isEmpty() ? "wait" : "wait: short ones",
+        addPart(parts, input.stages().isEmpty() ? "wait" : "wait: short waits",
                 Math.max(0, input.waitMillis().mean() - waited), "c-other");
         for (RankSteps rank : summary.ranks()) {
             if (rank.rank() == input.rank()) {
@@ -162,7 +162,7 @@ public final class HtmlReport {
         if (series.size() < 2) {
             return;
         }
-        section("Over time", "From the first step that is recorded; vertical lines are epochs.");
+        section("Over time", "From the first recorded step; vertical lines mark epochs.");
         double start = series.getFirst().atSeconds();
         double[] seconds = series.stream().mapToDouble(point -> point.atSeconds() - start).toArray();
         double[] rates = series.stream().mapToDouble(StepPoint::samplesPerSecond).toArray();
@@ -180,7 +180,7 @@ public final class HtmlReport {
         page.raw(new Lines("Throughput over time", seconds, value -> NumberText.round(value, "/s"))
                 .axes(max(rates)).marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
-        page.element("h3", "A step, and the wait in it");
+        page.element("h3", "Step and wait");
         page.open("p", "class", "legend").element("i", "", "class", "c-compute").text("step, mean ")
                 .element("i", "", "class", "c-wait").text("wait, mean ")
                 .element("i", "", "class", "c-tail").text("wait, longest").close();
@@ -204,8 +204,8 @@ public final class HtmlReport {
         if (input.stages().isEmpty()) {
             return;
         }
-        section("What each stage takes", "A batch in each stage: the mean, and a whisker to the 95th percentile. Work "
-                + "of several threads goes on side by side.");
+        section("Time per stage", "Mean time of a batch in each stage, with a whisker to the 95th percentile. Several "
+                + "threads work in parallel.");
         List<Bar> bars = new ArrayList<>();
         for (StageRow row : input.stages()) {
             bars.add(new Bar(row.stage().label(), row.millis().mean(), TimeText.of(row.millis().mean()) + " · "
@@ -214,7 +214,7 @@ public final class HtmlReport {
         }
         page.raw(Bars.rows("Stages", bars));
         page.open("div", "class", "scroll").open("table").open("tr");
-        for (String title : List.of("stage", "mean", "p50", "p95", "p99", "longest", "running", "standing still",
+        for (String title : List.of("stage", "mean", "p50", "p95", "p99", "longest", "running", "blocked",
                 "bytes")) {
             page.element("th", title);
         }
@@ -235,7 +235,7 @@ public final class HtmlReport {
             return;
         }
         page.element("h3", "Causes of waiting");
-        page.open("table").open("tr").element("th", "cause").element("th", "in all").element("th", "share")
+        page.open("table").open("tr").element("th", "cause").element("th", "total").element("th", "share")
                 .element("th", "largest part of").close();
         for (CauseRow row : input.causes()) {
             row(row.cause().label(), TimeText.of(row.millis()), NumberText.percent(row.share()),
@@ -248,10 +248,10 @@ public final class HtmlReport {
         if (input.timeline().isEmpty()) {
             return;
         }
-        section("A few batches on their way", "Numbers are steps. Above, what workers do; below, the trainer.");
+        section("Timeline of a few batches", "The numbers are steps. Upper lanes: workers; lower lane: the trainer.");
         page.open("p", "class", "legend").element("i", "", "class", "c-slot").text("waits for a slot ")
-                .element("i", "", "class", "c-collate").text("is made ").element("i", "", "class", "c-copy")
-                .text("copied ").element("i", "", "class", "c-wait").text("the trainer waits ")
+                .element("i", "", "class", "c-collate").text("is built ").element("i", "", "class", "c-copy")
+                .text("is copied ").element("i", "", "class", "c-wait").text("the trainer waits ")
                 .element("i", "", "class", "c-compute").text("the trainer holds it").close();
         page.raw(Timeline.of(input.timeline()));
         page.close();
@@ -263,13 +263,13 @@ public final class HtmlReport {
         }
         Prediction present = input.whatIf().getFirst();
         section("What if", present.trusted()
-                ? "Predicted from recorded service times. For the settings as they are, the prediction is off by "
+                ? "Predicted from recorded stage times. For the present settings the prediction is off by "
                         + NumberText.percent(present.errorShare()) + "."
-                : "Not trusted: for the settings as they are, the prediction is off by "
+                : "Not trusted: for the present settings the prediction is off by "
                         + NumberText.percent(present.errorShare()) + ", more than 10 %.");
         List<Bar> bars = new ArrayList<>();
         for (Prediction prediction : input.whatIf()) {
-            String label = prediction == present ? "as it is" : prediction.change();
+            String label = prediction == present ? "present settings" : prediction.change();
             bars.add(new Bar(label, prediction.samplesPerSecond(),
                     NumberText.round(prediction.samplesPerSecond(), "/s") + (prediction == present ? ""
                             : " (" + NumberText.change(prediction.gain()) + ")") + ", "
@@ -280,7 +280,7 @@ public final class HtmlReport {
     }
 
     private void spreads() {
-        section("How it spreads", "Steady state: without the first batches of epochs.");
+        section("Distributions", "Steady state, without the first batch of each epoch.");
         page.open("div", "class", "scroll").open("table").open("tr").element("th", "");
         for (String title : List.of("mean", "p50", "p95", "p99", "longest")) {
             page.element("th", title);
@@ -288,12 +288,12 @@ public final class HtmlReport {
         page.close();
         spreadRow("step", input.stepMillis());
         spreadRow("wait in next()", input.waitMillis());
-        spreadRow("stream standing still", input.exposedMillis());
-        spreadRow("first batches of epochs, wait", input.coldStart().waitMillis());
+        spreadRow("stream idle, waiting for a batch", input.exposedMillis());
+        spreadRow("wait for an epoch's first batch", input.coldStart().waitMillis());
         page.close().close();
         page.open("table");
         row("first batch after opening", TimeText.of(input.coldStart().openMillis()));
-        row("steps of more than twice the median", input.tail().steps() + ", "
+        row("steps longer than twice the median", input.tail().steps() + ", "
                 + NumberText.percent(input.tail().timeShare()) + " of the time" + (input.tail().every() == 0 ? ""
                 : ", every " + input.tail().every() + " steps"));
         row("JVM pauses", input.gc().pauses() + ", " + TimeText.of(input.gc().pauseMillis()) + ", "
@@ -301,15 +301,15 @@ public final class HtmlReport {
         if (input.slots() != null) {
             slots();
         }
-        row("bytes from storage over bytes in batches", NumberText.digits(input.readAmplification()));
+        row("storage bytes per batch byte", NumberText.digits(input.readAmplification()));
         page.close().close();
     }
 
     private void slots() {
-        row("batches ready when asked", NumberText.digits(input.readyBatches().mean()) + " of "
+        row("batches ready at a request", NumberText.digits(input.readyBatches().mean()) + " of "
                 + input.slots().capacity() + " slots");
-        row("workers waiting for slots, trainer waiting too", TimeText.of(input.slots().starvedMillis()));
-        row("workers waiting for slots, trainer busy: as it should be",
+        row("workers wait for slots while the trainer waits", TimeText.of(input.slots().starvedMillis()));
+        row("workers wait for slots while the trainer computes (normal)",
                 TimeText.of(input.slots().backpressureMillis()));
     }
 
@@ -317,7 +317,7 @@ public final class HtmlReport {
         if (summary.ranks().size() < 2) {
             return;
         }
-        section("Ranks", "Mean steps; the input pipeline above is rank " + input.rank() + "'s.");
+        section("Ranks", "Mean times per step; the input pipeline above is that of rank " + input.rank() + ".");
         page.open("div", "class", "scroll").open("table").open("tr");
         for (String title : List.of("rank", "host", "steps", "step", "input wait", "copy", "compute", "residual")) {
             page.element("th", title);
@@ -334,7 +334,7 @@ public final class HtmlReport {
 
     private void settings() {
         Summary.Fingerprint print = summary.fingerprint();
-        section("What it ran with", "");
+        section("Environment and settings", "");
         page.open("table");
         row("Penstock", print.penstock());
         row("JDK", print.jdk());
@@ -347,7 +347,7 @@ public final class HtmlReport {
         row("slots", print.hostSlots() + " on the host, " + print.deviceSlots() + " on the device");
         row("reading", print.readMode() + ", page cache " + print.cacheState());
         row("clock", summary.clock());
-        row("price of these clocks", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " a step, "
+        row("cost of measuring", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " per step, "
                 + NumberText.percent(summary.overhead().share()));
         page.close().close();
     }

@@ -66,7 +66,7 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
     private static void checkName(String name) {
         if (!name.matches(NAME)) {
             throw new IllegalArgumentException("metric '" + name
-                    + "', expected lower-case words joined by underscores");
+                    + "', expected lowercase words joined by underscores");
         }
     }
 

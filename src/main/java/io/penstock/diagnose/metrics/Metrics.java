@@ -46,11 +46,13 @@ public record Metrics(List<Metric> all) {
         Map<String, Metric> families = new HashMap<>();
         for (Metric metric : all) {
             if (!seen.add(Map.entry(metric.prometheusName(), metric.labels()))) {
-                throw new IllegalArgumentException("two metrics " + metric.prometheusName() + metric.labels());
+                throw new IllegalArgumentException("found two metrics " + metric.prometheusName() + metric.labels()
+                        + ", expected one");
             }
             Metric first = families.putIfAbsent(metric.prometheusName(), metric);
             if (first != null && (first.kind() != metric.kind() || !first.help().equals(metric.help()))) {
-                throw new IllegalArgumentException("metrics " + metric.prometheusName() + " of two meanings");
+                throw new IllegalArgumentException("found metrics " + metric.prometheusName()
+                        + " with different types, units or help texts, expected the same");
             }
         }
     }
@@ -65,27 +67,27 @@ public record Metrics(List<Metric> all) {
     public static Metrics of(String name, DataLoader loader) {
         List<Metric> list = new ArrayList<>();
         Of<LoaderReport> totals = new Of<>(list, loader::report);
-        totals.counter("batches", Unit.NONE, "Batches that the trainer was given.", LoaderReport::batches);
-        totals.counter("samples", Unit.NONE, "Samples in the batches that the trainer was given.",
+        totals.counter("batches", Unit.NONE, "Batches that the trainer received.", LoaderReport::batches);
+        totals.counter("samples", Unit.NONE, "Samples in the batches that the trainer received.",
                 LoaderReport::samples);
-        totals.counter("made", Unit.BYTES, "Bytes that workers wrote into slots, batches ahead included.",
+        totals.counter("made", Unit.BYTES, "Bytes that workers wrote into slots, prefetched batches included.",
                 LoaderReport::bytes);
         totals.counter("wait", Unit.SECONDS, "Time that the trainer waited for batches.",
                 report -> report.consumerWaitNanos() * NANOS);
-        totals.counter("help", Unit.SECONDS, "Of the wait, time in which the trainer's thread filled slots itself.",
+        totals.counter("help", Unit.SECONDS, "Part of the wait in which the trainer's thread filled slots itself.",
                 report -> report.helpNanos() * NANOS);
-        String stage = "Working time of threads, by stage, summed over the threads.";
+        String stage = "Working time by stage, summed over all threads.";
         totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "plan"), report -> report.planNanos() * NANOS);
         totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "collate"),
                 report -> report.collateNanos() * NANOS);
         totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "submit"),
                 report -> report.submitNanos() * NANOS);
         totals.counter("slot_wait", Unit.SECONDS,
-                "Time that workers waited for a free slot, because the trainer is slower: backpressure.",
+                "Time that workers waited for a free slot because the trainer is slower (backpressure).",
                 report -> report.slotWaitNanos() * NANOS);
-        totals.counter("bad_samples", Unit.NONE, "Samples that could not be read, and were replaced or skipped.",
+        totals.counter("bad_samples", Unit.NONE, "Bad samples that were replaced or skipped.",
                 LoaderReport::badSamples);
-        totals.counter("verified", Unit.BYTES, "Bytes that were checked against checksums.",
+        totals.counter("verified", Unit.BYTES, "Bytes verified against checksums.",
                 LoaderReport::verifiedBytes);
         Of<LoaderMemory> memory = new Of<>(list, loader::memory);
         memory.gauge("host_slots", Unit.NONE, "Slots of the host ring.", LoaderMemory::hostSlots);
@@ -99,9 +101,9 @@ public record Metrics(List<Metric> all) {
 
     private static void addRecent(List<Metric> list, Accounts accounts) {
         Of<RecentSteps> recent = new Of<>(list, new RecentSource(accounts));
-        recent.gauge("recent_steps", Unit.NONE, "Latest steps that the metrics named recent are of.",
+        recent.gauge("recent_steps", Unit.NONE, "Number of latest steps that the 'recent' metrics cover.",
                 RecentSteps::steps);
-        recent.gauge("recent_utilisation", Unit.RATIO, "Share of these steps that was not spent waiting.",
+        recent.gauge("recent_utilisation", Unit.RATIO, "Share of these steps not spent waiting.",
                 RecentSteps::utilisation);
         for (double quantile : new double[] {0.5, 0.95, 0.99}) {
             Map<String, String> label = Map.of("quantile", Double.toString(quantile));
@@ -109,9 +111,9 @@ public record Metrics(List<Metric> all) {
             recent.gauge("recent_wait", Unit.SECONDS, "The trainer's wait in a step.", label,
                     r -> r.waitSeconds(quantile));
         }
-        recent.gauge("recent_ready_batches", Unit.NONE, "Batches that stood made when the trainer asked; mean.",
+        recent.gauge("recent_ready_batches", Unit.NONE, "Mean number of batches ready when the trainer asked.",
                 RecentSteps::readyBatches);
-        recent.gauge("recent_free_slots", Unit.NONE, "Host slots with nothing in them when the trainer asked; mean.",
+        recent.gauge("recent_free_slots", Unit.NONE, "Mean number of empty host slots when the trainer asked.",
                 RecentSteps::freeSlots);
     }
 
@@ -148,10 +150,10 @@ public record Metrics(List<Metric> all) {
     public static Metrics of(String name, DataStatistics statistics) {
         List<Metric> list = new ArrayList<>();
         Of<DataStatistics> watch = new Of<>(list, () -> statistics);
-        watch.counter("data_batches", Unit.NONE, "Batches whose data was looked at.", s -> s.cost().batches());
-        watch.counter("data_watch", Unit.SECONDS, "Time of workers spent on looking at data.",
+        watch.counter("data_batches", Unit.NONE, "Batches whose data was sampled.", s -> s.cost().batches());
+        watch.counter("data_watch", Unit.SECONDS, "Worker time spent on data statistics.",
                 s -> s.cost().nanos() * NANOS);
-        watch.counter("data_changes", Unit.NONE, "Changes of the data that were found.", s -> s.changes());
+        watch.counter("data_changes", Unit.NONE, "Changes of the data found.", s -> s.changes());
         return new Metrics(list).labelled("loader", name);
     }
 

@@ -88,7 +88,8 @@ public final class MetricsBean implements AutoCloseable {
         Bean(Metrics metrics) {
             for (Metric metric : metrics.all()) {
                 if (attributes.put(attribute(metric), metric) != null) {
-                    throw new IllegalArgumentException("two metrics are the attribute " + attribute(metric));
+                    throw new IllegalArgumentException("found two metrics for the attribute " + attribute(metric)
+                            + ", expected one");
                 }
             }
         }
@@ -118,7 +119,7 @@ public final class MetricsBean implements AutoCloseable {
 
         @Override
         public void setAttribute(Attribute attribute) throws AttributeNotFoundException {
-            throw new AttributeNotFoundException(attribute.getName() + " can only be read");
+            throw new AttributeNotFoundException("attribute " + attribute.getName() + " is read-only");
         }
 
         @Override
@@ -128,7 +129,7 @@ public final class MetricsBean implements AutoCloseable {
 
         @Override
         public Object invoke(String action, Object[] arguments, String[] signature) {
-            throw new UnsupportedOperationException("no operation " + action);
+            throw new UnsupportedOperationException("unknown operation " + action);
         }
 
         @Override

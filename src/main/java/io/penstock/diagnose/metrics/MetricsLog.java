@@ -53,7 +53,7 @@ public final class MetricsLog implements AutoCloseable {
      */
     public static MetricsLog every(Duration interval, Metrics metrics) {
         if (interval.toMillis() < 1) {
-            throw new IllegalArgumentException("interval " + interval + ", expected at least 1 ms");
+            throw new IllegalArgumentException("interval: found " + interval + ", expected at least 1 ms");
         }
         MetricsLog log = new MetricsLog(metrics);
         log.thread = Thread.ofPlatform().daemon().name("penstock-metrics-log").start(
@@ -78,7 +78,7 @@ public final class MetricsLog implements AutoCloseable {
         try {
             write();
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "metrics cannot be read", e);
+            LOG.log(System.Logger.Level.ERROR, "cannot read the metrics", e);
         }
     }
 

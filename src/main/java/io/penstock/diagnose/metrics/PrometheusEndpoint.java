@@ -86,7 +86,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
                 }
             }
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "metrics cannot be read", e);
+            LOG.log(System.Logger.Level.ERROR, "cannot read the metrics", e);
             throw e;
         }
     }

@@ -21,8 +21,8 @@ public record TraceWindow(long waitSteps, long warmupSteps, long activeSteps) {
      */
     public TraceWindow {
         if (waitSteps < 0 || warmupSteps < 0 || activeSteps < 1) {
-            throw new IllegalArgumentException("a window of " + waitSteps + " steps to wait, " + warmupSteps
-                    + " to warm up and " + activeSteps + " active, expected 0, 0 and 1 at least");
+            throw new IllegalArgumentException("trace window: found " + waitSteps + " steps to wait, " + warmupSteps
+                    + " to warm up and " + activeSteps + " active, expected at least 0, 0 and 1");
         }
     }
 
@@ -36,13 +36,15 @@ public record TraceWindow(long waitSteps, long warmupSteps, long activeSteps) {
     public static TraceWindow of(String text) {
         String[] parts = text.split(",", -1);
         if (parts.length != 3) {
-            throw new IllegalArgumentException("found '" + text + "', expected WAIT,WARMUP,ACTIVE, such as 100,10,20");
+            throw new IllegalArgumentException("found '" + text
+                    + "', expected WAIT,WARMUP,ACTIVE, for example 100,10,20");
         }
         try {
             return new TraceWindow(Long.parseLong(parts[0].strip()), Long.parseLong(parts[1].strip()),
                     Long.parseLong(parts[2].strip()));
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("found '" + text + "', expected three numbers, such as 100,10,20", e);
+            throw new IllegalArgumentException("found '" + text + "', expected three numbers, for example 100,10,20",
+                    e);
         }
     }
 

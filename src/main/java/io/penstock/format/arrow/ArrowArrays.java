@@ -129,7 +129,8 @@ final class ArrowArrays {
             throws MalformedStoreException {
         Stored stored = batch.buffer(slot, tree.name());
         if (stored.size() < needed && !(isOptional && stored.size() == 0)) {
-            throw new MalformedStoreException(file.path(), stored.offset(), "column '" + tree.name() + "': a buffer of "
+            throw new MalformedStoreException(file.location(), stored.offset(), "column '" + tree.name()
+                    + "': a buffer of "
                     + stored.size() + " bytes", "at least " + needed);
         }
         return stored;

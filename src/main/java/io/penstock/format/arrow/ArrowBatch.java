@@ -1,8 +1,8 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 
 /**
  * One record batch as its metadata describe it: nodes (lengths and counts of nulls) and buffers, in the order in which
@@ -125,13 +125,13 @@ final class ArrowBatch {
             return new Stored(start, bytes, -1);
         }
         if (bytes < SIZE_PREFIX_BYTES) {
-            throw new MalformedStoreException(file.path(), start, "column '" + column + "': a compressed buffer of "
+            throw new MalformedStoreException(file.location(), start, "column '" + column + "': a compressed buffer of "
                     + bytes + " bytes", "at least " + SIZE_PREFIX_BYTES);
         }
-        long decoded = file.segment().get(LittleEndian.I64, start);
+        long decoded = file.range(start, SIZE_PREFIX_BYTES).get(LittleEndian.I64, 0);
         long packed = bytes - SIZE_PREFIX_BYTES;
         if (decoded < -1 || decoded > packed * compression.maxRatio()) {
-            throw new MalformedStoreException(file.path(), start, "column '" + column + "': " + packed
+            throw new MalformedStoreException(file.location(), start, "column '" + column + "': " + packed
                     + " bytes that decode to " + decoded,
                     "-1, or at most " + compression.maxRatio() + " times as many");
         }

@@ -1,8 +1,8 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -41,7 +41,7 @@ final class ArrowFile {
 
     /** Whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
-        return startsWithMagic(file.segment());
+        return startsWithMagic(file.range(0, Math.min(file.byteSize(), HEAD_BYTES)));
     }
 
     private static boolean startsWithMagic(MemorySegment bytes) {
@@ -56,7 +56,7 @@ final class ArrowFile {
     /** Reads all messages of a file. */
     static void read(MappedFile file, Sink sink) throws MalformedStoreException {
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.path(), "an empty file", "an Arrow file or stream");
+            throw new MalformedStoreException(file.location(), "an empty file", "an Arrow file or stream");
         }
         if (hasFooter(file)) {
             readFile(file, sink);
@@ -69,7 +69,8 @@ final class ArrowFile {
         long end = file.byteSize();
         ArrowMessage message = ArrowMessage.read(file, 0, end);
         if (message == null || message.type() != ArrowMessage.SCHEMA) {
-            throw new MalformedStoreException(file.path(), 0, "no schema", "the magic ARROW1 or a schema's message");
+            throw new MalformedStoreException(file.location(), 0, "no schema",
+                    "the magic ARROW1 or a schema's message");
         }
         sink.schema(ArrowField.readAll(message.header()));
         for (message = ArrowMessage.read(file, message.end(), end); message != null;
@@ -96,19 +97,19 @@ final class ArrowFile {
     }
 
     private static void readFile(MappedFile file, Sink sink) throws MalformedStoreException {
-        MemorySegment all = file.segment();
-        long size = all.byteSize();
-        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(all, size - MAGIC.length)) {
-            throw new MalformedStoreException(file.path(), Math.max(0, size - MAGIC.length),
+        long size = file.byteSize();
+        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(file.range(size - MAGIC.length, MAGIC.length), 0)) {
+            throw new MalformedStoreException(file.location(), Math.max(0, size - MAGIC.length),
                     "no ARROW1 at the file's end", "the footer and its magic (is the file cut?)");
         }
-        int footerBytes = all.get(LittleEndian.I32, size - TAIL_BYTES);
+        int footerBytes = file.range(size - TAIL_BYTES, Integer.BYTES).get(LittleEndian.I32, 0);
         if (footerBytes <= 0 || footerBytes > size - TAIL_BYTES - HEAD_BYTES) {
-            throw new MalformedStoreException(file.path(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
+                    + " bytes",
                     "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
         }
         long footerStart = size - TAIL_BYTES - footerBytes;
-        FlatTable footer = FlatTable.root(file.path(), all, footerStart, footerBytes);
+        FlatTable footer = FlatTable.root(file.location(), file.range(footerStart, footerBytes), footerStart);
         FlatTable schema = footer.table(1);
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");
@@ -131,7 +132,8 @@ final class ArrowFile {
             ArrowMessage message = ArrowMessage.read(file, offset, end);
             if (message == null || message.type() != type || message.bodyBytes() != blocks.i64(i, 16)
                     || message.bodyStart() - offset != blocks.i32(i, 8)) {
-                throw new MalformedStoreException(file.path(), offset, "another message than the footer has in block "
+                throw new MalformedStoreException(file.location(), offset,
+                        "another message than the footer has in block "
                         + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before " + blocks.i64(i, 16)
                         + " of its body");
             }

@@ -1,12 +1,9 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.JsonFile;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.InnerPath;
-import io.penstock.io.publish.JsonFile;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +19,7 @@ import java.util.regex.Pattern;
  * @param paths the files, in the order of their rows
  * @param isFolder whether a folder was given
  */
-record ArrowFiles(List<Path> paths, boolean isFolder) {
+record ArrowFiles(List<Location> paths, boolean isFolder) {
 
     private static final String STATE = "state.json";
     private static final String SPLITS = "dataset_dict.json";
@@ -32,8 +29,8 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
     private static final long MAX_JSON_BYTES = 64 << 20;
 
     /** Whether a folder has what only a saved dataset has. */
-    static boolean isDataset(Path folder) {
-        return Files.isRegularFile(folder.resolve(SPLITS)) || Files.isRegularFile(folder.resolve(STATE));
+    static boolean isDataset(Location folder) throws IOException {
+        return folder.resolve(SPLITS).isFile() || folder.resolve(STATE).isFile();
     }
 
     /**
@@ -42,18 +39,18 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
      * @param path a file or a folder
      * @param member the split that is wanted of several; null if there is one
      */
-    static ArrowFiles of(Path path, String member) throws IOException {
-        if (!Files.isDirectory(path)) {
+    static ArrowFiles of(Location path, String member) throws IOException {
+        if (!path.isFolder()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": one file has no splits, '" + member + "' was told");
             }
             return new ArrowFiles(List.of(path), false);
         }
-        if (Files.isRegularFile(path.resolve(SPLITS))) {
-            Path split = path.resolve(choose(path, splits(path.resolve(SPLITS)), member));
+        if (path.resolve(SPLITS).isFile()) {
+            Location split = path.resolve(choose(path, splits(path.resolve(SPLITS)), member));
             return new ArrowFiles(saved(split), true);
         }
-        if (Files.isRegularFile(path.resolve(STATE))) {
+        if (path.resolve(STATE).isFile()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": a dataset without splits, '" + member + "' was told");
             }
@@ -62,7 +59,7 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return new ArrowFiles(named(path, member), true);
     }
 
-    private static String choose(Path path, List<String> splits, String member) throws IOException {
+    private static String choose(Location path, List<String> splits, String member) throws IOException {
         if (member == null ? splits.size() != 1 : !splits.contains(member)) {
             throw new MalformedStoreException(path, member == null ? "the splits " + splits : "no split '" + member
                     + "'", member == null ? "the one that is wanted to be told" : "one of " + splits);
@@ -70,28 +67,28 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
         return member == null ? splits.getFirst() : member;
     }
 
-    private static <T> T read(Path file, JsonFile.Reader<T> reader) throws IOException {
-        if (!Files.isRegularFile(file)) {
+    private static <T> T read(Location file, JsonFile.Reader<T> reader) throws IOException {
+        if (!file.isFile()) {
             throw new MalformedStoreException(file, "no such file", "what save_to_disk writes");
         }
         return JsonFile.read(file, "what save_to_disk writes", MAX_JSON_BYTES, reader);
     }
 
     /** Names, each of which is a file or folder right here: no path leads anywhere else. */
-    private static List<String> names(Path file, List<String> names) {
+    private static List<String> names(Location file, List<String> names) {
         if (names.isEmpty() || new HashSet<>(names).size() < names.size()) {
             throw new IllegalArgumentException("the names " + names + ", expected one or more, each once");
         }
-        names.forEach(name -> InnerPath.in(file.toAbsolutePath().getParent(), name));
+        names.forEach(name -> file.parent().in(name));
         return names;
     }
 
-    private static List<String> splits(Path file) throws IOException {
+    private static List<String> splits(Location file) throws IOException {
         return read(file, fields -> names(file, fields.texts("splits")));
     }
 
-    private static List<Path> saved(Path folder) throws IOException {
-        Path state = folder.resolve(STATE);
+    private static List<Location> saved(Location folder) throws IOException {
+        Location state = folder.resolve(STATE);
         return read(state, fields -> {
             for (String indices : List.of("_indices_files", "_indices_data_files")) {
                 if (fields.takeIfThere(indices) instanceof List<?> list && !list.isEmpty()) {
@@ -105,25 +102,23 @@ record ArrowFiles(List<Path> paths, boolean isFolder) {
     }
 
     /** The files of a folder without a list: those of one name, in the order of their shards. */
-    private static List<Path> named(Path folder, String member) throws IOException {
-        Map<String, TreeMap<String, Path>> groups = new TreeMap<>();
+    private static List<Location> named(Location folder, String member) throws IOException {
+        Map<String, TreeMap<String, Location>> groups = new TreeMap<>();
         Map<String, Integer> shards = new TreeMap<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder, "*" + ENDING)) {
-            for (Path file : stream) {
-                String name = file.getFileName().toString();
-                Matcher shard = SHARD.matcher(name);
-                String stem = shard.matches() ? shard.group(1) : name.substring(0, name.length() - ENDING.length());
-                if (shard.matches()) {
-                    shards.put(stem, Integer.parseInt(shard.group(3)));
-                }
-                groups.computeIfAbsent(stem, _ -> new TreeMap<>()).put(name, file);
+        for (Location file : folder.files(name -> name.endsWith(ENDING))) {
+            String name = file.name();
+            Matcher shard = SHARD.matcher(name);
+            String stem = shard.matches() ? shard.group(1) : name.substring(0, name.length() - ENDING.length());
+            if (shard.matches()) {
+                shards.put(stem, Integer.parseInt(shard.group(3)));
             }
+            groups.computeIfAbsent(stem, _ -> new TreeMap<>()).put(name, file);
         }
         if (groups.isEmpty()) {
             throw new MalformedStoreException(folder, "a folder without " + ENDING + " files", "at least one");
         }
         String chosen = choose(folder, List.copyOf(groups.keySet()), member);
-        List<Path> files = List.copyOf(groups.get(chosen).values());
+        List<Location> files = List.copyOf(groups.get(chosen).values());
         if (shards.containsKey(chosen) && shards.get(chosen) != files.size()) {
             throw new MalformedStoreException(folder, files.size() + " files of '" + chosen + "'",
                     shards.get(chosen) + ", as their names say");

@@ -110,7 +110,7 @@ final class ArrowJson implements ArrowColumn {
         int batch = batchBlocks.runOf(block);
         long first = (block - batchBlocks.start(batch)) << BLOCK_BITS;
         long end = Math.min(first + BLOCK_ROWS, index.start(batch + 1) - index.start(batch));
-        try (JsonRows rows = new JsonRows(fileOf(batch).path(), tree.name(), decoded.textBudget())) {
+        try (JsonRows rows = new JsonRows(fileOf(batch).location(), tree.name(), decoded.textBudget())) {
             ArrowJsonWriter writer = writer(batch);
             for (long row = first; row < end; row++) {
                 JsonText text = rows.begin();
@@ -177,7 +177,7 @@ final class ArrowJson implements ArrowColumn {
         ColumnBlock block = block(batch, inBatch);
         byte state = block.state(inBatch & BLOCK_ROWS - 1);
         if (state != ColumnBlock.PRESENT) {
-            throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).path(), "row " + row
+            throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).location(), "row " + row
                     + " of column '" + tree.name() + "', row " + inBatch + " of its batch: "
                     + (state == ColumnBlock.NULL ? "no value: it is null" : reason(batch, inBatch)), "a value"));
         }

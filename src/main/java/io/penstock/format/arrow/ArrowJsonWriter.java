@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.penstock.format.JsonText;
 import io.penstock.format.UnwritableException;
 import io.penstock.format.arrow.ArrowTree.Node;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;

@@ -1,8 +1,8 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -47,7 +47,6 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
      * @return the message; null at the end of the stream
      */
     static ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
-        MemorySegment all = file.segment();
         if (start == end) {
             return null;
         }
@@ -62,10 +61,10 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
             return null;
         }
         if (length < 0 || length > end - at) {
-            throw new MalformedStoreException(file.path(), at - Integer.BYTES, "a message with " + length
+            throw new MalformedStoreException(file.location(), at - Integer.BYTES, "a message with " + length
                     + " bytes of metadata", "at most the " + (end - at) + " that follow");
         }
-        FlatTable message = FlatTable.root(file.path(), all, at, length);
+        FlatTable message = FlatTable.root(file.location(), file.range(at, length), at);
         int version = message.i16(0, 0);
         if (version < V4 || version > V5) {
             throw message.malformed("metadata of version V" + (version + 1), "V4 or V5");
@@ -79,7 +78,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
         }
         long bodyStart = at + length;
         if (bodyBytes < 0 || bodyBytes > end - bodyStart) {
-            throw new MalformedStoreException(file.path(), end, "the file ends inside a message, "
+            throw new MalformedStoreException(file.location(), end, "the file ends inside a message, "
                     + (end - bodyStart) + " bytes into its body", bodyBytes + " bytes");
         }
         return new ArrowMessage(type, version, header, bodyStart, bodyBytes);
@@ -87,9 +86,9 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
 
     private static int prefix(MappedFile file, long at, long end) throws MalformedStoreException {
         if (end - at < Integer.BYTES) {
-            throw new MalformedStoreException(file.path(), end, "the file ends inside a message", "its length");
+            throw new MalformedStoreException(file.location(), end, "the file ends inside a message", "its length");
         }
-        return file.segment().get(LittleEndian.I32, at);
+        return file.range(at, Integer.BYTES).get(LittleEndian.I32, 0);
     }
 
     /** Whether the first bytes of a file are those of a stream: the message of a schema. */
@@ -104,7 +103,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
             return false;
         }
         try {
-            FlatTable message = FlatTable.root(null, bytes, at, Math.min(length, head.length - at));
+            FlatTable message = FlatTable.root(null, bytes.asSlice(at, Math.min(length, head.length - at)), at);
             return message.u8(1, 0) == SCHEMA && message.i16(0, 0) >= 0 && message.i16(0, 0) <= V5
                     && message.i64(3, 0) == 0 && message.hasField(2);
         } catch (MalformedStoreException _) {

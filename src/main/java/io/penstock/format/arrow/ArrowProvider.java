@@ -1,11 +1,11 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
 public final class ArrowProvider implements StoreProvider {
@@ -21,7 +21,7 @@ public final class ArrowProvider implements StoreProvider {
     }
 
     @Override
-    public boolean matchesContent(Candidate candidate) {
+    public boolean matchesContent(Candidate candidate) throws IOException {
         return ArrowFile.isArrow(candidate.head())
                 || candidate.isFolder() && ArrowFiles.isDataset(candidate.path());
     }
@@ -33,7 +33,7 @@ public final class ArrowProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return ArrowStore.open(path, options.member(), options.decodeLimit());
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.format.arrow;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.arrow.ArrowLayout.Unsupported;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -13,7 +14,6 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +34,7 @@ import java.util.stream.LongStream;
  */
 final class ArrowStore implements RecordStore {
 
-    private final Path path;
+    private final Location path;
     private final boolean isFolder;
     private final List<MappedFile> files;
     private final DecodedBuffers decoded;
@@ -44,7 +44,7 @@ final class ArrowStore implements RecordStore {
     private final long size;
     private volatile String fingerprint;
 
-    private ArrowStore(Path path, boolean isFolder, List<MappedFile> files, DecodedBuffers decoded)
+    private ArrowStore(Location path, boolean isFolder, List<MappedFile> files, DecodedBuffers decoded)
             throws IOException {
         this.path = path;
         this.isFolder = isFolder;
@@ -69,13 +69,13 @@ final class ArrowStore implements RecordStore {
      * @param member the split that is wanted of a folder that has several; null if it has one
      * @param limit what each file may decode to
      */
-    static ArrowStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    static ArrowStore open(Location path, String member, DecodeLimit limit) throws IOException {
         ArrowFiles found = ArrowFiles.of(path, member);
         List<MappedFile> files = new ArrayList<>();
         DecodedBuffers decoded = new DecodedBuffers();
         try {
-            for (Path file : found.paths()) {
-                files.add(MappedFile.open(file));
+            for (Location file : found.paths()) {
+                files.add(file.open());
             }
             ArrowStore store = new ArrowStore(path, found.isFolder(), List.copyOf(files), decoded);
             decoded.freeze(path, limit, files.stream().mapToLong(MappedFile::byteSize).sum());
@@ -138,7 +138,7 @@ final class ArrowStore implements RecordStore {
             List<Object> shards = new ArrayList<>();
             for (int f = 0; f < files.size(); f++) {
                 Map<String, Object> shard = new LinkedHashMap<>();
-                shard.put("path", files.get(f).path().toString());
+                shard.put("path", files.get(f).location().toString());
                 shard.put("rows", table.fileRows()[f]);
                 shards.add(shard);
             }
@@ -159,7 +159,7 @@ final class ArrowStore implements RecordStore {
             }).toList());
         }
         details.put("table", content);
-        return new Inspection(path, "arrow", files.stream().map(MappedFile::path).toList(), details);
+        return new Inspection(path, "arrow", files.stream().map(MappedFile::location).toList(), details);
     }
 
     @Override

@@ -64,7 +64,8 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<Unsupport
                 columns = layout.columns().stream().map(shape -> shape.open(decoded)).toList();
                 dictionaries = columns.stream().flatMap(column -> column.dictionaries().stream()).toList();
             } else if (!lines(found).equals(lines(fields))) {
-                throw new MalformedStoreException(file.path(), "the schema " + lines(found), "that of the first file, "
+                throw new MalformedStoreException(file.location(), "the schema " + lines(found),
+                        "that of the first file, "
                         + lines(fields));
             }
             List<ArrowField.Dictionary> indexes = layout.columns().stream()

@@ -191,7 +191,7 @@ final class ArrowValues implements ArrowColumn {
         long fit = bits ? stored.size() > Long.MAX_VALUE / 8 ? Long.MAX_VALUE : stored.size() * 8 / leaf.itemBits()
                 : leaf.itemBytes() == 0 ? Long.MAX_VALUE : stored.size() / leaf.itemBytes();
         if (fit < count) {
-            throw new MalformedStoreException(batch.file().path(), stored.offset(), "column '" + leaf.name()
+            throw new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
                     + "': a buffer of " + stored.size() + " bytes", count + " values of "
                     + (bits ? leaf.itemBits() + " bits" : leaf.itemBytes() + " bytes"));
         }
@@ -204,7 +204,7 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private MalformedStoreException tooShort(ArrowBatch batch, Stored stored, long expected) {
-        return new MalformedStoreException(batch.file().path(), stored.offset(), "column '" + leaf.name()
+        return new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
                 + "': a buffer of " + stored.size() + " bytes", "at least " + expected);
     }
 
@@ -378,7 +378,8 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].path(), "row " + row + " of column '"
+        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row
+                + " of column '"
                 + leaf.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found, expected));
     }
 }

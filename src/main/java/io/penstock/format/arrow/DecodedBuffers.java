@@ -2,17 +2,17 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -56,7 +56,7 @@ final class DecodedBuffers implements AutoCloseable {
 
     /** A buffer; it is decoded if it was not. */
     MemorySegment segment(MappedFile file, long place, long bytes) {
-        return place >= 0 ? file.segment().asSlice(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
+        return place >= 0 ? file.range(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
     }
 
     /** Points at a part of a buffer; decodes it if it was not. */
@@ -73,10 +73,11 @@ final class DecodedBuffers implements AutoCloseable {
         if (place < 0) {
             return blocks.number((int) (FIRST_DECODED - place), offset, bytes);
         }
+        file.require(place + offset, bytes);
         return switch (bytes) {
-            case Byte.BYTES -> file.segment().get(ValueLayout.JAVA_BYTE, place + offset);
-            case Integer.BYTES -> file.segment().get(LittleEndian.I32, place + offset);
-            default -> file.segment().get(LittleEndian.I64, place + offset);
+            case Byte.BYTES -> file.mapping().get(ValueLayout.JAVA_BYTE, place + offset);
+            case Integer.BYTES -> file.mapping().get(LittleEndian.I32, place + offset);
+            default -> file.mapping().get(LittleEndian.I64, place + offset);
         };
     }
 
@@ -110,13 +111,13 @@ final class DecodedBuffers implements AutoCloseable {
      *
      * @param storedBytes of all files
      */
-    void freeze(Path store, DecodeLimit limit, long storedBytes) throws IOException {
+    void freeze(Location store, DecodeLimit limit, long storedBytes) throws IOException {
         long[] decodedBytes = new long[files.size()];
         for (int i = 0; i < sizes.count(); i++) {
             decodedBytes[(int) fileOf.get(i)] += compressions.get(i) == Compression.NONE ? 0 : plainBytes.get(i);
         }
         for (int i = 0; i < decodedBytes.length; i++) {
-            limit.check(files.get(i).path(), files.get(i).byteSize(), decodedBytes[i]);
+            limit.check(files.get(i).location(), files.get(i).byteSize(), decodedBytes[i]);
         }
         textBudget = limit.budget(store, storedBytes);
         texts = new DecodedSpill(store);
@@ -129,7 +130,7 @@ final class DecodedBuffers implements AutoCloseable {
         MappedFile file = files.get((int) fileOf.get(buffer));
         long offset = offsets.get(buffer);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment stored = file.segment().asSlice(offset, storedBytes.get(buffer));
+            MemorySegment stored = file.range(offset, storedBytes.get(buffer));
             Compression compression = compressions.get(buffer);
             boolean bits = isBits.get(buffer);
             MemorySegment plain = bits && compression != Compression.NONE
@@ -146,13 +147,13 @@ final class DecodedBuffers implements AutoCloseable {
             }
             file.checkUnchanged();
         } catch (CodecException e) {
-            throw new MalformedStoreException(file.path(), offset, e.getMessage(),
+            throw new MalformedStoreException(file.location(), offset, e.getMessage(),
                     "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         } catch (OutOfMemoryError e) {
-            throw new IOException(file.path() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes", e);
+            throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes",
+                    e);
         }
     }
 

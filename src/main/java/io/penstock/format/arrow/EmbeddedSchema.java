@@ -1,9 +1,9 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -45,7 +45,7 @@ public final class EmbeddedSchema {
      * @return the fields of the table
      * @throws MalformedStoreException if it is none
      */
-    public static List<Field> read(Path file, byte[] message) throws MalformedStoreException {
+    public static List<Field> read(Location file, byte[] message) throws MalformedStoreException {
         MemorySegment bytes = MemorySegment.ofArray(message);
         int at = 0;
         int length = CONTINUATION;
@@ -57,7 +57,7 @@ public final class EmbeddedSchema {
             throw new MalformedStoreException(file, "a schema of Arrow of " + length + " bytes", "at most "
                     + (message.length - at));
         }
-        FlatTable root = FlatTable.root(file, bytes, at, length);
+        FlatTable root = FlatTable.root(file, bytes.asSlice(at, length), at);
         FlatTable header = root.table(HEADER_FIELD);
         if (root.u8(TYPE_FIELD, 0) != ArrowMessage.SCHEMA || header == null) {
             throw root.malformed("a message of type " + root.u8(TYPE_FIELD, 0), "a schema");

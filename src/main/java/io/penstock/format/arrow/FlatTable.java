@@ -1,11 +1,11 @@
 package io.penstock.format.arrow;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 /**
  * A table in a FlatBuffer, read where it lies; every access is checked against the buffer's end.
@@ -28,7 +28,7 @@ final class FlatTable {
     /** What a name or a text in metadata may take: what is in memory for it is bounded whatever the file says. */
     private static final int MAX_STRING_BYTES = 1 << 12;
 
-    private final Path file;
+    private final Location file;
     /** Where the buffer starts in the file, for messages. */
     private final long base;
     private final MemorySegment buffer;
@@ -37,7 +37,7 @@ final class FlatTable {
     private final int vtableBytes;
     private final int tableBytes;
 
-    private FlatTable(Path file, long base, MemorySegment buffer, long at) throws MalformedStoreException {
+    private FlatTable(Location file, long base, MemorySegment buffer, long at) throws MalformedStoreException {
         this.file = file;
         this.base = base;
         this.buffer = buffer;
@@ -52,10 +52,9 @@ final class FlatTable {
     }
 
     /** The root of the buffer that starts at a byte of a file. */
-    static FlatTable root(Path file, MemorySegment all, long start, long bytes) throws MalformedStoreException {
-        MemorySegment buffer = all.asSlice(start, bytes);
-        if (bytes < Integer.BYTES) {
-            throw new MalformedStoreException(file, start, bytes + " bytes of metadata", "a FlatBuffer");
+    static FlatTable root(Location file, MemorySegment buffer, long start) throws MalformedStoreException {
+        if (buffer.byteSize() < Integer.BYTES) {
+            throw new MalformedStoreException(file, start, buffer.byteSize() + " bytes of metadata", "a FlatBuffer");
         }
         return new FlatTable(file, start, buffer, Integer.toUnsignedLong(buffer.get(LittleEndian.I32, 0)));
     }

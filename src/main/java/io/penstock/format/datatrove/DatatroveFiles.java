@@ -4,18 +4,17 @@ import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.format.TokenRunStore;
 import io.penstock.io.Advice;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,31 +52,33 @@ final class DatatroveFiles {
      * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
      * @throws IOException if there is no such file, or it cannot be read
      */
-    static TokenStore open(Path path, DType told) throws IOException {
-        Path dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
-        return Mapping.open(dsPath, tokenFile -> {
-            if (!Files.exists(indexOf(dsPath))) {
-                throw new MalformedStoreException(indexOf(dsPath), "no such file",
-                        "the document ends of " + dsPath);
-            }
-            return Mapping.open(indexOf(dsPath), indexFile -> open(tokenFile, indexFile, told));
-        });
+    static TokenStore open(Location path, DType told) throws IOException {
+        Location dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
+        Location index = indexOf(dsPath);
+        if (!index.exists()) {
+            dsPath.openChannel().close();   // that there are no tokens either is said first
+            throw new MalformedStoreException(index, "no such file", "the document ends of " + dsPath);
+        }
+        return Mapping.open(index, indexFile ->
+                Mapping.open(dsPath, indexFile, tokenFile -> open(tokenFile, indexFile, told)));
     }
 
     private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
         long tokenCount = checkedEnd(indexFile);
-        DType dtype = dtypeOf(tokenFile, tokenCount, told);
+        Location beside = companion(tokenFile.location(), METADATA);
+        Location metadata = beside.exists() ? beside : null;
+        DType dtype = dtypeOf(tokenFile, tokenCount, metadata, told);
         long expectedBytes = tokenCount * dtype.byteSize();
         if (tokenFile.byteSize() != expectedBytes) {
-            throw new MalformedStoreException(tokenFile.path(), Math.min(tokenFile.byteSize(), expectedBytes),
+            throw new MalformedStoreException(tokenFile.location(), Math.min(tokenFile.byteSize(), expectedBytes),
                     "a file of " + tokenFile.byteSize() + " bytes", expectedBytes + ": the " + tokenCount
-                    + " tokens of " + dtype + " at which " + indexFile.path() + " ends");
+                    + " tokens of " + dtype + " at which " + indexFile.location() + " ends");
         }
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
-        tokenFile.checkTogetherWith(indexFile);
-        Path lossPath = companion(tokenFile.path(), LOSS);
-        if (!Files.exists(lossPath)) {
-            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null));
+        Location lossPath = companion(tokenFile.location(), LOSS);
+        if (!lossPath.exists()) {
+            return new TokenRunStore(FORMAT, tokens, indexFile, List.of(),
+                    () -> info(tokens, indexFile, null, metadata));
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {
@@ -85,7 +86,7 @@ final class DatatroveFiles {
                         "a file of " + lossFile.byteSize() + " bytes", tokenCount + ", one a token");
             }
             return new TokenRunStore(FORMAT, tokens, indexFile, List.of(lossFile),
-                    () -> info(tokens, indexFile, lossFile));
+                    () -> info(tokens, indexFile, lossFile, metadata));
         });
     }
 
@@ -93,18 +94,18 @@ final class DatatroveFiles {
     private static long checkedEnd(MappedFile index) throws MalformedStoreException {
         long bytes = index.byteSize();
         if (bytes % Long.BYTES != 0) {
-            throw new MalformedStoreException(index.path(), bytes / Long.BYTES * Long.BYTES,
+            throw new MalformedStoreException(index.location(), bytes / Long.BYTES * Long.BYTES,
                     "the file's " + bytes + " bytes end inside a number", "a whole number of u64 (is it cut?)");
         }
         long previous = 0;
         for (long from = 0; from < bytes / Long.BYTES; from += CHUNK_ENTRIES) {
             int count = (int) Math.min(CHUNK_ENTRIES, bytes / Long.BYTES - from);
             index.advise(Advice.POPULATE_READ, from * Long.BYTES, (long) count * Long.BYTES);
-            MemorySegment ends = index.segment().asSlice(from * Long.BYTES, (long) count * Long.BYTES);
+            MemorySegment ends = index.range(from * Long.BYTES, (long) count * Long.BYTES);
             for (int i = 0; i < count; i++) {
                 long end = ends.get(LittleEndian.I64, (long) i * Long.BYTES);
                 if (end < previous || end > 1L << 60) {
-                    throw new MalformedStoreException(index.path(), (from + i) * Long.BYTES,
+                    throw new MalformedStoreException(index.location(), (from + i) * Long.BYTES,
                             "document " + (from + i) + " ends at token " + Long.toUnsignedString(end),
                             previous + " or more, where the document before it ends, and below 2^60");
                 }
@@ -114,9 +115,9 @@ final class DatatroveFiles {
         return previous;
     }
 
-    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, DType told) throws IOException {
-        Path metadata = companion(tokenFile.path(), METADATA);
-        DType stored = Files.exists(metadata) ? DatatroveMetadata.dtype(metadata) : null;
+    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, Location metadata, DType told)
+            throws IOException {
+        DType stored = metadata != null ? DatatroveMetadata.dtype(metadata) : null;
         if (stored == null) {
             boolean wide = tokenCount > 0 && tokenFile.byteSize() == tokenCount * Integer.BYTES;
             return told != null ? told : wide ? DType.U32 : DType.U16;
@@ -128,41 +129,40 @@ final class DatatroveFiles {
     }
 
     /** Where the index of a {@code .ds} is. */
-    static Path indexOf(Path path) {
+    static Location indexOf(Location path) {
         return companion(path, INDEX);
     }
 
     /** Whether a path is that of a file beside a {@code .ds} that exists. */
-    static boolean isCompanion(Path path) {
-        String name = path.getFileName() == null ? "" : path.getFileName().toString();
+    static boolean isCompanion(Location path) throws IOException {
+        String name = path.name();
         return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
-                && Files.isRegularFile(withoutLastEnding(path));
+                && withoutLastEnding(path).isFile();
     }
 
-    private static Path companion(Path path, String ending) {
-        return path.resolveSibling(path.getFileName() + ending);
+    private static Location companion(Location path, String ending) {
+        return path.resolveSibling(path.name() + ending);
     }
 
-    private static Path withoutLastEnding(Path path) {
-        String name = path.getFileName().toString();
+    private static Location withoutLastEnding(Location path) {
+        String name = path.name();
         return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
     }
 
-    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile) {
+    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile, Location metadata) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("dtype", tokens.dtype().toString());
         long documents = indexFile.byteSize() / Long.BYTES;
         details.put("documents", documents);
-        List<Path> files = new ArrayList<>(List.of(tokens.file().path(), indexFile.path()));
-        Path metadata = companion(tokens.file().path(), METADATA);
-        if (Files.exists(metadata)) {
+        List<Location> files = new ArrayList<>(List.of(tokens.file().location(), indexFile.location()));
+        if (metadata != null) {
             files.add(metadata);
         }
         List<StoredArray> arrays = new ArrayList<>();
         arrays.add(new StoredArray("tokens", tokens.tensor()));
         arrays.add(new StoredArray("document_ends", Tensor.of(indexFile.segment(), DType.U64, documents)));
         if (lossFile != null) {
-            files.add(lossFile.path());
+            files.add(lossFile.location());
             arrays.add(new StoredArray("loss_mask", Tensor.of(lossFile.segment(), DType.BOOL, tokens.tokenCount())));
         }
         return new StoreInfo(FORMAT, files, details, arrays);

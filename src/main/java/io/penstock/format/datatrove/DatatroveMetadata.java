@@ -1,12 +1,11 @@
 package io.penstock.format.datatrove;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 /**
  * The {@code .metadata} beside a {@code .ds}. Its first line is the tokenizer's name, {@code |}, and the bytes of a
@@ -20,7 +19,7 @@ final class DatatroveMetadata {
     }
 
     /** The dtype that the file names, or null if it names none, as early versions did not. */
-    static DType dtype(Path file) throws IOException {
+    static DType dtype(Location file) throws IOException {
         String line = firstLine(file);
         int bar = line.lastIndexOf('|');
         if (bar < 0) {
@@ -34,9 +33,9 @@ final class DatatroveMetadata {
         };
     }
 
-    private static String firstLine(Path file) throws IOException {
+    private static String firstLine(Location file) throws IOException {
         byte[] head;
-        try (InputStream in = RegularFile.newInputStream(file)) {
+        try (InputStream in = file.newInputStream()) {
             head = in.readNBytes(MAX_LINE_BYTES);
         }
         int end = 0;

@@ -1,12 +1,11 @@
 package io.penstock.format.datatrove;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /** datatrove's tokenized files: raw tokens in {@code .ds}, document ends in {@code .ds.index}. */
 public final class DatatroveProvider implements StoreProvider {
@@ -27,13 +26,13 @@ public final class DatatroveProvider implements StoreProvider {
     }
 
     @Override
-    public boolean matchesName(Candidate candidate) {
-        return candidate.isFile() && (Files.exists(DatatroveFiles.indexOf(candidate.path()))
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return candidate.isFile() && (DatatroveFiles.indexOf(candidate.path()).exists()
                 || candidate.nameEndsWith(".ds") || DatatroveFiles.isCompanion(candidate.path()));
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return DatatroveFiles.open(path, options.dtype());
     }
 }

@@ -1,9 +1,9 @@
 package io.penstock.format.files;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.io.spill.NativeBytes;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -20,7 +20,6 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -66,7 +65,7 @@ final class FileList {
         this.endings = Map.copyOf(walk.endings);
         this.skippedLinks = walk.skippedLinks;
         this.totalBytes = walk.totalBytes;
-        this.digest = HexFormat.of().formatHex(walk.sha256.digest()).substring(0, HEX_DIGITS);
+        this.digest = Sha256.hex(walk.sha256).substring(0, HEX_DIGITS);
     }
 
     /** Lists a folder; what is listed is put into memory of the arena. */

@@ -1,5 +1,6 @@
 package io.penstock.format.files;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -7,6 +8,7 @@ import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** A folder of files, each of which is a record; of image trees the folders in it are classes. */
@@ -28,16 +30,17 @@ public final class FilesProvider implements StoreProvider {
 
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
-        if (!candidate.isFolder()) {
+        Optional<Path> folder = candidate.path().local();
+        if (!candidate.isFolder() || folder.isEmpty()) {
             return false;
         }
-        try (Stream<Path> entries = Files.list(candidate.path())) {
+        try (Stream<Path> entries = Files.list(folder.get())) {
             return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
         }
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return FilesStore.open(path);
     }
 }

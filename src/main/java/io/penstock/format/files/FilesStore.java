@@ -1,11 +1,12 @@
 package io.penstock.format.files;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.RegularFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
@@ -22,7 +23,6 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -101,12 +101,14 @@ public final class FilesStore implements RecordStore {
     /**
      * Opens a folder.
      *
-     * @param folder the folder
+     * @param location the folder, a local one
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if there is no file in it
+     * @throws UnsupportedOperationException if it is not local
      * @throws IOException if there is no such folder, or it cannot be read
      */
-    public static FilesStore open(Path folder) throws IOException {
+    public static FilesStore open(Location location) throws IOException {
+        Path folder = location.requireLocal("files");
         if (!Files.exists(folder)) {
             throw new NoSuchFileException(folder.toString(), null, "no such folder");
         }
@@ -188,7 +190,7 @@ public final class FilesStore implements RecordStore {
         if (digest) {
             details.put("record_digest", recordDigest(progress));
         }
-        return new Inspection(path, "files", List.of(path), details);
+        return new Inspection(Location.of(path), "files", List.of(Location.of(path)), details);
     }
 
     /** Of each file its path and content, each behind its length as an {@code u32}. */
@@ -216,7 +218,7 @@ public final class FilesStore implements RecordStore {
                 }
             }
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 
     private static byte[] u32(long value) {

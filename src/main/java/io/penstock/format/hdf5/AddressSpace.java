@@ -48,7 +48,7 @@ final class AddressSpace {
     /** Where in the file some bytes are, all of which are there. */
     long position(long address, long bytes, String what) throws MalformedStoreException {
         if (address < 0 || bytes < 0 || address > end - base || bytes > end - base - address) {
-            throw new MalformedStoreException(file.path(), what + " of " + Long.toUnsignedString(bytes)
+            throw new MalformedStoreException(file.location(), what + " of " + Long.toUnsignedString(bytes)
                     + " bytes at address " + (address == UNDEFINED ? "undefined" : Long.toUnsignedString(address)),
                     "one within the " + (end - base) + " bytes that the file has");
         }
@@ -58,7 +58,7 @@ final class AddressSpace {
     /** Counts metadata that is read. */
     void spend(long bytes, String what) throws MalformedStoreException {
         if (work.addAndGet(bytes + 1) > WORK_BYTES + WORK_PER_BYTE * file.byteSize()) {
-            throw new MalformedStoreException(file.path(), what + " is read again and again",
+            throw new MalformedStoreException(file.location(), what + " is read again and again",
                     "structures that do not lead back to themselves");
         }
     }
@@ -67,8 +67,9 @@ final class AddressSpace {
         return file;
     }
 
-    MemorySegment segment() {
-        return file.segment();
+    /** The file's bytes, of which what is read must be required. */
+    MemorySegment mapping() {
+        return file.mapping();
     }
 
     /** The position behind the last byte that may be addressed. */
@@ -85,6 +86,6 @@ final class AddressSpace {
     }
 
     MalformedStoreException malformed(long position, String found, String expected) {
-        return new MalformedStoreException(file.path(), position, found, expected);
+        return new MalformedStoreException(file.location(), position, found, expected);
     }
 }

@@ -1,6 +1,6 @@
 package io.penstock.format.hdf5;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /** Turns numbers round in place, from one byte order to the other. */

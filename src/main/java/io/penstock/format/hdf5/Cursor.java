@@ -2,8 +2,8 @@ package io.penstock.format.hdf5;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -23,7 +23,7 @@ final class Cursor {
 
     Cursor(AddressSpace space, long start, long end, String what) {
         this.space = space;
-        this.segment = space.segment();
+        this.segment = space.mapping();
         this.start = start;
         this.end = end;
         this.what = what;
@@ -138,6 +138,7 @@ final class Cursor {
     /** A text up to the byte 0, which is skipped. */
     String terminated() throws MalformedStoreException {
         long zero = at;
+        space.file().require(at, Math.min(end - at, MAX_NAME_BYTES + 1));
         while (zero < end && zero - at < MAX_NAME_BYTES && segment.get(JAVA_BYTE, zero) != 0) {
             zero++;
         }
@@ -176,6 +177,7 @@ final class Cursor {
 
     /** Checks the four bytes ahead, which sum up the structure from its start to here. */
     Cursor checksum() throws MalformedStoreException {
+        space.file().require(start, at - start);
         int found = Lookup3.hash(segment, start, at - start);
         long from = at;
         compare(from, i32(), found);
@@ -186,6 +188,7 @@ final class Cursor {
     void checksumOfAll() throws MalformedStoreException {
         long from = at;
         int stated = i32();
+        space.file().require(start, end - start);
         MemorySegment zeroed = MemorySegment.ofArray(segment.asSlice(start, end - start).toArray(JAVA_BYTE));
         zeroed.set(LittleEndian.I32, from - start, 0);
         compare(from, stated, Lookup3.hash(zeroed, 0, zeroed.byteSize()));
@@ -209,6 +212,7 @@ final class Cursor {
         }
         long from = at;
         at += bytes;
+        space.file().require(from, bytes);
         return from;
     }
 }

@@ -2,9 +2,9 @@ package io.penstock.format.hdf5;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

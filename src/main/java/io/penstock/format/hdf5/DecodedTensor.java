@@ -118,13 +118,12 @@ final class DecodedTensor {
             }
             space.file().checkUnchanged();
         } catch (InternalError fault) {
-            space.file().checkUnchanged();
-            throw fault;
+            throw space.file().explain(fault);
         }
     }
 
     private void copy(long position, MemorySegment target) {
-        MemorySegment.copy(space.segment(), position, target, 0, target.byteSize());
+        target.copyFrom(space.file().range(position, target.byteSize()));
     }
 
     private void fill(MemorySegment target) {
@@ -157,7 +156,7 @@ final class DecodedTensor {
     private synchronized ChunkIndex index(Layout.Chunked layout, ChunkGrid grid) throws MalformedStoreException {
         if (chunks == null) {
             if (grid.chunkBytes() > Integer.MAX_VALUE - 64) {
-                throw new MalformedStoreException(space.file().path(), dataset.name() + " with chunks of "
+                throw new MalformedStoreException(space.file().location(), dataset.name() + " with chunks of "
                         + grid.chunkBytes() + " bytes", "less than 2 GiB");
             }
             chunks = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
@@ -172,10 +171,11 @@ final class DecodedTensor {
             if (chunk.byteSize() > Integer.MAX_VALUE - 64) {
                 throw new CodecException(chunk.byteSize() + " bytes in the file, expected less than 2 GiB");
             }
-            byte[] stored = space.segment().asSlice(chunk.position(), chunk.byteSize()).toArray(JAVA_BYTE);
+            byte[] stored = space.file().range(chunk.position(), chunk.byteSize()).toArray(JAVA_BYTE);
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
-            throw new MalformedStoreException(space.file().path(), chunk.position(), "chunk " + chunk.number() + " of "
+            throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
+                    + " of "
                     + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
                     + dataset.filters().stream().map(Filter::name).toList());
         }

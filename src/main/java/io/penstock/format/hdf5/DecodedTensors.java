@@ -37,7 +37,7 @@ final class DecodedTensors implements AutoCloseable {
         this.tensors = new DecodedTensor[inPlace.length];
         this.firstBlock = new int[inPlace.length];
         Arrays.fill(firstBlock, NONE);
-        this.budget = limit.budget(space.file().path(), space.file().byteSize());
+        this.budget = limit.budget(space.file().location(), space.file().byteSize());
         List<Long> sizes = new ArrayList<>();
         for (int i = 0; i < inPlace.length; i++) {
             StoredDataset dataset = datasets.get(i);
@@ -77,10 +77,10 @@ final class DecodedTensors implements AutoCloseable {
 
     private synchronized DecodedBlocks create() throws IOException {
         if (closed) {
-            throw new IllegalStateException(space.file().path() + " is closed");
+            throw new IllegalStateException(space.file().location() + " is closed");
         }
         if (blocks == null) {
-            blocks = DecodedBlocks.create(space.file().path(), blockBytes, this::decode);
+            blocks = DecodedBlocks.create(space.file().location(), blockBytes, this::decode);
         }
         return blocks;
     }

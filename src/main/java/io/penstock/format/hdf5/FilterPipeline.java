@@ -3,7 +3,7 @@ package io.penstock.format.hdf5;
 import io.penstock.codec.CodecException;
 import io.penstock.codec.Lzf;
 import io.penstock.codec.Zstd;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

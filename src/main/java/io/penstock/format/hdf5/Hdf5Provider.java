@@ -1,11 +1,11 @@
 package io.penstock.format.hdf5;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** HDF5, with or without a user block before it. */
 public final class Hdf5Provider implements StoreProvider {
@@ -31,7 +31,7 @@ public final class Hdf5Provider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return Hdf5Store.open(path, options.member(), options.decodeLimit());
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.format.hdf5;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Rows;
@@ -16,10 +17,8 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +54,8 @@ final class Hdf5Store implements TensorStore {
         this.tree = ObjectTree.read(superblock, member);
         if (member != null && tree.datasets().size() == 1 && tree.datasets().getFirst().refusal() != null) {
             StoredDataset only = tree.datasets().getFirst();
-            throw new MalformedStoreException(file.path(), only.name() + ": " + only.refusal(), "a dataset of numbers");
+            throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(),
+                    "a dataset of numbers");
         }
         this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
         this.specs = datasets.stream().map(StoredDataset::spec).toList();
@@ -73,7 +73,7 @@ final class Hdf5Store implements TensorStore {
      *     all datasets
      * @param limit what the file may decode to; a dataset beyond it is refused when it is read
      */
-    static Hdf5Store open(Path path, String member, DecodeLimit limit) throws IOException {
+    static Hdf5Store open(Location path, String member, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
     }
 
@@ -96,7 +96,7 @@ final class Hdf5Store implements TensorStore {
         TensorSpec spec = specs.get(index);
         long rowCount = rows(spec);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": " + spec.name() + ": rows from " + firstRow + ", "
+            throw new IndexOutOfBoundsException(file.location() + ": " + spec.name() + ": rows from " + firstRow + ", "
                     + rows + " of them, are not within the tensor's 0 to " + rowCount);
         }
         if (inPlace[index] >= 0) {
@@ -147,7 +147,7 @@ final class Hdf5Store implements TensorStore {
                     dataset.details()));
             before += spec.byteSize();
         }
-        return new Inspection(file.path(), "hdf5", List.of(file.path()), details, arrays);
+        return new Inspection(file.location(), "hdf5", List.of(file.location()), details, arrays);
     }
 
     private Stream<StoredDataset> others() {
@@ -186,11 +186,11 @@ final class Hdf5Store implements TensorStore {
                 done += bytes.byteSize();
                 progress.update(done, total);
             } catch (OutOfMemoryError e) {
-                throw new IOException(file.path() + ": " + specs.get(index).name() + ": no memory for "
+                throw new IOException(file.location() + ": " + specs.get(index).name() + ": no memory for "
                         + tensor.bandBytes(band) + " bytes of it", e);
             }
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 
     @Override
@@ -210,6 +210,6 @@ final class Hdf5Store implements TensorStore {
 
     @Override
     public String toString() {
-        return file.path() + (member == null ? "" : " " + member) + " (HDF5, " + specs.size() + " tensors)";
+        return file.location() + (member == null ? "" : " " + member) + " (HDF5, " + specs.size() + " tensors)";
     }
 }

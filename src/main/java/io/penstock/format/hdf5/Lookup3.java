@@ -2,7 +2,7 @@ package io.penstock.format.hdf5;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /** Bob Jenkins' hash {@code lookup3} ({@code hashlittle}, initial value 0), the checksum of HDF5's metadata. */

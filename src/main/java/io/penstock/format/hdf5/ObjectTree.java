@@ -109,7 +109,7 @@ final class ObjectTree {
             }
             Link link = link(at, name);
             if (link == null || link.kind() == Link.Kind.ELSEWHERE || softLinks > MAX_SOFT_LINKS) {
-                throw new MalformedStoreException(space.file().path(), (link == null ? "no '" + name + "'"
+                throw new MalformedStoreException(space.file().location(), (link == null ? "no '" + name + "'"
                         : softLinks > MAX_SOFT_LINKS ? "too many soft links" : "'" + name + "' is in another file")
                         + " on the way to " + path, "a path of groups and a dataset in this file");
             }

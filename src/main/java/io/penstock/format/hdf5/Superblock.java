@@ -87,15 +87,15 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
 
     private static long find(MappedFile file) throws MalformedStoreException {
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.path(), 0, "an empty file", "a HDF5 file");
+            throw new MalformedStoreException(file.location(), 0, "an empty file", "a HDF5 file");
         }
         for (long offset = 0; offset <= file.byteSize() - SIGNATURE.length;
                 offset = offset == 0 ? FIRST_USER_BLOCK_BYTES : 2 * offset) {
-            if (isAt(file.segment().asSlice(offset, SIGNATURE.length).toArray(ValueLayout.JAVA_BYTE), 0)) {
+            if (isAt(file.range(offset, SIGNATURE.length).toArray(ValueLayout.JAVA_BYTE), 0)) {
                 return offset;
             }
         }
-        throw new MalformedStoreException(file.path(), 0, "no HDF5 signature",
+        throw new MalformedStoreException(file.location(), 0, "no HDF5 signature",
                 "\\x89HDF\\r\\n\\x1a\\n at byte 0, 512, 1024, 2048, …");
     }
 }

@@ -2,13 +2,13 @@ package io.penstock.format.image;
 
 import io.penstock.image.ImageFormat;
 import io.penstock.image.ImageReader;
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Locale;
 
 /** One image, JPEG or PNG. */
@@ -36,7 +36,7 @@ public final class ImageProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return ImageStore.open(path, ImageReader.DEFAULT_MAX_PIXELS);
     }
 }

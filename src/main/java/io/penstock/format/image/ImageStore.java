@@ -6,6 +6,7 @@ import io.penstock.image.ImageException;
 import io.penstock.image.ImageHeader;
 import io.penstock.image.ImageReader;
 import io.penstock.image.JpegLibrary;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
@@ -21,7 +22,6 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -60,23 +60,23 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
             this.tensor = Tensor.of(pixels.asReadOnly(), spec.dtype(), spec.shape());
         } catch (ImageException e) {
             arena.close();
-            throw malformed(file.path(), e);
+            throw malformed(file.location(), e);
         } catch (OutOfMemoryError e) {
             arena.close();
-            throw new IOException(file.path() + ": no memory for the image and its pixels", e);
+            throw new IOException(file.location() + ": no memory for the image and its pixels", e);
         } catch (Throwable t) {
             arena.close();
             throw t;
         }
     }
 
-    private static MalformedStoreException malformed(Path path, ImageException e) {
+    private static MalformedStoreException malformed(Location path, ImageException e) {
         return e.byteOffset() < 0 ? new MalformedStoreException(path, e.found(), e.expected())
                 : new MalformedStoreException(path, e.byteOffset(), e.found(), e.expected());
     }
 
     /** Opens and decodes an image of at most so many pixels, width by height. */
-    static ImageStore open(Path path, long maxPixels) throws IOException {
+    static ImageStore open(Location path, long maxPixels) throws IOException {
         return Mapping.open(path, file -> new ImageStore(file, maxPixels));
     }
 
@@ -95,7 +95,7 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
     public void locate(int index, long firstRow, long rows, Span into) {
         Objects.checkIndex(index, 1);
         if (firstRow < 0 || rows < 0 || rows > spec.dim(0) - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the image's 0 to " + spec.dim(0));
         }
         into.set(tensor.segment(), firstRow * spec.rowBytes(), rows * spec.rowBytes());
@@ -118,7 +118,7 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public StoreInfo info() {
-        return new StoreInfo("images", List.of(file.path()), details(picture.toMap()),
+        return new StoreInfo("images", List.of(file.location()), details(picture.toMap()),
                 List.of(new StoredArray("", tensor)));
     }
 
@@ -144,14 +144,14 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
                 ImageHeader header = reader.read(copy, file.byteSize());
                 picture.digest(image, tensor.segment(), reader, header, scratch);
             } catch (ImageException e) {
-                throw malformed(file.path(), e);
+                throw malformed(file.location(), e);
             } catch (OutOfMemoryError e) {
-                throw new IOException(file.path() + ": no memory for the image's digests", e);
+                throw new IOException(file.location() + ": no memory for the image's digests", e);
             }
             progress.update(tensor.byteSize(), tensor.byteSize());
         }
         StoredArray array = info().arrays().getFirst();
-        return new Inspection(file.path(), "images", List.of(file.path()), details(image), List.of(
+        return new Inspection(file.location(), "images", List.of(file.location()), details(image), List.of(
                 new Inspection.Array("", spec.dtype(), array.storedDtype(),
                         List.of(spec.dim(0), spec.dim(1), spec.dim(2)), null, tensor.byteSize(),
                         digest ? Sha256.hex(tensor.segment(), _ -> { }) : null, null)));
@@ -167,6 +167,6 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + picture.format() + " " + picture.width() + "x" + picture.height() + ")";
+        return file.location() + " (" + picture.format() + " " + picture.width() + "x" + picture.height() + ")";
     }
 }

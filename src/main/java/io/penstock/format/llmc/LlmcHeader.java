@@ -1,12 +1,12 @@
 package io.penstock.format.llmc;
 
 import io.penstock.format.TokenRun;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -47,8 +47,9 @@ final class LlmcHeader {
 
     /** Reads and checks a file; gives its tokens. */
     static TokenRun read(MappedFile file) throws MalformedStoreException {
-        MemorySegment bytes = file.segment();
-        Path path = file.path();
+        MemorySegment bytes = file.mapping();
+        file.require(0, HEADER_BYTES);
+        Location path = file.location();
         int magic = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(LittleEndian.I32, 0);
         if (magic == EVALUATION_MAGIC) {
             throw new MalformedStoreException(path, 0, "magic " + magic + ", an llm.c evaluation file",
@@ -90,7 +91,7 @@ final class LlmcHeader {
 
     /** What there is to say of a file that was read. */
     static Map<String, Object> details(TokenRun tokens) {
-        MemorySegment bytes = tokens.file().segment();
+        MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
                 .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());

@@ -3,12 +3,12 @@ package io.penstock.format.llmc;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.format.TokenRunStore;
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** llm.c's data files: a header of 256 {@code i32}, then tokens, {@code u16} or {@code u32} by its version. */
 public final class LlmcProvider implements StoreProvider {
@@ -36,7 +36,7 @@ public final class LlmcProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return Mapping.open(path, file -> {
             TokenRun tokens = LlmcHeader.read(file);
             return TokenRunStore.of(NAME, tokens, () -> LlmcHeader.details(tokens));

@@ -1,13 +1,13 @@
 package io.penstock.format.lmdb;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 
 /** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
 public final class LmdbProvider implements StoreProvider {
@@ -34,12 +34,12 @@ public final class LmdbProvider implements StoreProvider {
     }
 
     @Override
-    public boolean matchesName(Candidate candidate) {
+    public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.holds(LmdbStore.DATA_FILE) || candidate.isFile() && candidate.nameEndsWith(".mdb", ".lmdb");
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return LmdbStore.open(path, options.member());
     }
 }

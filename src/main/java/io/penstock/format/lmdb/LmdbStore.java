@@ -3,6 +3,7 @@ package io.penstock.format.lmdb;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.RecordDigest;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -15,8 +16,6 @@ import io.penstock.store.integrity.Verifiable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,7 +65,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         this.main = TreeWalk.index(pages, meta.main(), described(null), true, seen);
         Map<String, Tree> names = main.names();
         if (member != null && !names.containsKey(member)) {
-            throw new MalformedStoreException(file.path(), "no database '" + member + "'", namesText(names));
+            throw new MalformedStoreException(file.location(), "no database '" + member + "'", namesText(names));
         }
         this.name = member != null ? member
                 : main.size() == 0 && names.size() == 1 ? names.keySet().iterator().next() : null;
@@ -103,8 +102,8 @@ public final class LmdbStore implements RecordStore, Verifiable {
      * @throws MalformedStoreException if there is no such database, or the file is no environment or not a whole one
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static LmdbStore open(Path path, String database) throws IOException {
-        Path data = Files.isDirectory(path) ? path.resolve(DATA_FILE) : path;
+    public static LmdbStore open(Location path, String database) throws IOException {
+        Location data = path.isFolder() ? path.resolve(DATA_FILE) : path;
         return Mapping.open(data, file -> new LmdbStore(file, database));
     }
 
@@ -129,7 +128,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     private LmdbIndex index() {
         if (index == null) {
-            throw new UncheckedIOException(new MalformedStoreException(file.path(), main.names().size()
+            throw new UncheckedIOException(new MalformedStoreException(file.location(), main.names().size()
                     + " databases and none told", namesText(main.names())));
         }
         return index;
@@ -158,14 +157,13 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
     private void checkRecord(long record) {
         if (record < 0 || record >= size()) {
-            throw new IndexOutOfBoundsException(file.path() + ": record " + record + " of " + size());
+            throw new IndexOutOfBoundsException(file.location() + ": record " + record + " of " + size());
         }
     }
 
@@ -185,8 +183,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
@@ -204,8 +201,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
@@ -252,7 +248,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
             databases.add(describe(each.getKey(), each.getValue(), digest, progress));
         }
         details.put("databases", databases);
-        return new Inspection(file.path(), "lmdb", List.of(file.path()), details);
+        return new Inspection(file.location(), "lmdb", List.of(file.location()), details);
     }
 
     /** All databases that the store is of, by their names; the main one has null. */
@@ -286,7 +282,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
                     records.checkValue(record);
                 }
             } catch (MalformedStoreException e) {
-                faults.accept(new Fault(file.path(), checksum(), e.getMessage()));
+                faults.accept(new Fault(file.location(), checksum(), e.getMessage()));
             }
         }
     }
@@ -333,7 +329,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     @Override
     public String toString() {
-        return file.path() + " (" + (index == null ? main.names().size() + " databases"
+        return file.location() + " (" + (index == null ? main.names().size() + " databases"
                 : index.size() + " records of " + described(name)) + ")";
     }
 }

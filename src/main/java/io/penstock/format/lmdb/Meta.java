@@ -1,8 +1,8 @@
 package io.penstock.format.lmdb;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -41,7 +41,8 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
         Meta first = at(file, 0);
         Meta second = at(file, first.pageBytes);
         if (first.pageBytes != second.pageBytes) {
-            throw new MalformedStoreException(file.path(), first.pageBytes + Pages.HEADER_BYTES + FREE, "a second meta"
+            throw new MalformedStoreException(file.location(), first.pageBytes + Pages.HEADER_BYTES + FREE,
+                    "a second meta"
                     + " page that says pages have " + second.pageBytes + " bytes", first.pageBytes
                     + ", as the first one says");
         }
@@ -52,7 +53,7 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
     }
 
     private static MalformedStoreException ends(MappedFile file, long expectedBytes) {
-        return new MalformedStoreException(file.path(), file.byteSize(), "the file ends inside its two meta pages",
+        return new MalformedStoreException(file.location(), file.byteSize(), "the file ends inside its two meta pages",
                 expectedBytes + " bytes at least (is it cut?)");
     }
 
@@ -64,19 +65,19 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
             throw ends(file, meta + BYTES);
         }
         if (bytes.get(LittleEndian.I32, meta) != MAGIC) {
-            throw new MalformedStoreException(file.path(), meta, "no meta page of LMDB",
+            throw new MalformedStoreException(file.location(), meta, "no meta page of LMDB",
                     "0xBEEFC0DE in each of the first two pages (64-bit, little-endian)");
         }
         int version = bytes.get(LittleEndian.I32, meta + 4);
         if (version != VERSION) {
-            throw new MalformedStoreException(file.path(), meta + 4, "version " + Integer.toUnsignedString(version)
+            throw new MalformedStoreException(file.location(), meta + 4, "version " + Integer.toUnsignedString(version)
                     + " of LMDB's data format", String.valueOf(VERSION));
         }
         int pageBytes = bytes.get(LittleEndian.I32, meta + FREE);
         int flags = bytes.get(LittleEndian.I16, page + Pages.FLAGS) & 0xFFFF;
         if ((flags & Pages.META) == 0 || Integer.bitCount(pageBytes) != 1 || pageBytes < MIN_PAGE_BYTES
                 || pageBytes > MAX_PAGE_BYTES) {
-            throw new MalformedStoreException(file.path(), meta, "a meta page with flags 0x"
+            throw new MalformedStoreException(file.location(), meta, "a meta page with flags 0x"
                     + Integer.toHexString(flags) + " and pages of " + Integer.toUnsignedString(pageBytes) + " bytes",
                     "the flag 0x8, and a power of two from " + MIN_PAGE_BYTES + " to " + MAX_PAGE_BYTES);
         }

@@ -1,9 +1,9 @@
 package io.penstock.format.lmdb;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -57,7 +57,7 @@ final class Pages {
         this.lastPage = meta.lastPage();
         this.filePages = file.byteSize() / pageBytes;
         if (lastPage < 1 || lastPage > Long.MAX_VALUE / pageBytes - 1) {
-            throw new MalformedStoreException(file.path(), "page " + Long.toUnsignedString(lastPage)
+            throw new MalformedStoreException(file.location(), "page " + Long.toUnsignedString(lastPage)
                     + " as the last one in use", "at least 1, and within 2^63 bytes");
         }
     }
@@ -109,7 +109,7 @@ final class Pages {
 
     private void checkRange(long number, long pages) throws MalformedStoreException {
         if (number < META_PAGES || number > lastPage || pages > lastPage + 1 - number) {
-            throw new MalformedStoreException(file.path(), pages + " pages from page "
+            throw new MalformedStoreException(file.location(), pages + " pages from page "
                     + Long.toUnsignedString(number), "pages 2 to " + lastPage);
         }
         if (pages > filePages - number) {
@@ -261,6 +261,6 @@ final class Pages {
     }
 
     MalformedStoreException malformed(long offset, String found, String expected) {
-        return new MalformedStoreException(file.path(), offset, found, expected);
+        return new MalformedStoreException(file.location(), offset, found, expected);
     }
 }

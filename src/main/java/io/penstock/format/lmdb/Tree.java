@@ -1,6 +1,6 @@
 package io.penstock.format.lmdb;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

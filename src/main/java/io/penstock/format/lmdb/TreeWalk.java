@@ -48,7 +48,7 @@ final class TreeWalk {
         walk.walk(tree, what, -1, mayHaveNames && !tree.isDupSort());
         long entries = walk.records() + walk.names.size();
         if (entries != tree.entries()) {
-            throw new MalformedStoreException(pages.file().path(), entries + " entries in " + what,
+            throw new MalformedStoreException(pages.file().location(), entries + " entries in " + what,
                     Long.toUnsignedString(tree.entries()) + ", as its record says");
         }
         return new LmdbIndex(pages, tree, walk.names, walk.runs, walk.pageOf, walk.firstOf, walk.ownerOf,
@@ -61,7 +61,7 @@ final class TreeWalk {
 
     private void walk(Tree walked, String what, long owner, boolean mayHaveNames) throws MalformedStoreException {
         if (walked.isEmpty() ? walked.depth() != 0 : walked.depth() == 0 || walked.depth() > Tree.MAX_DEPTH) {
-            throw new MalformedStoreException(pages.file().path(), what + " with root page "
+            throw new MalformedStoreException(pages.file().location(), what + " with root page "
                     + Long.toUnsignedString(walked.root()) + " and depth " + walked.depth(),
                     "a root and a depth of 1 to " + Tree.MAX_DEPTH + ", or none and 0");
         }

@@ -4,7 +4,6 @@ import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.Zstd;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -32,7 +31,7 @@ final class MdsDecompression {
     }
 
     private static InputStream open(MdsShard shard, String algorithm) throws IOException {
-        InputStream packed = RegularFile.newInputStream(shard.zip().path());
+        InputStream packed = shard.zip().path().newInputStream();
         try {
             return algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed);
         } catch (Throwable t) {

@@ -1,13 +1,12 @@
 package io.penstock.format.mds;
 
+import io.penstock.io.JsonFile;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.InnerPath;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.store.Column;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -23,7 +22,7 @@ import java.util.Map;
  * @param names of the columns, in the order in which samples have them
  * @param encodings of the columns
  */
-record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
+record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
     private static final long VERSION = 2;
     private static final long MAX_INDEX_BYTES = 1L << 28;
@@ -31,7 +30,7 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
     private static final long MAX_SHARD_BYTES = (1L << 32) - 1;
     private static final int MAX_COLUMNS = 1 << 16;
 
-    static MdsIndex read(Path file) throws IOException {
+    static MdsIndex read(Location file) throws IOException {
         return JsonFile.read(file, "an MDS index", MAX_INDEX_BYTES, fields -> new Reader(file).read(fields));
     }
 
@@ -42,12 +41,12 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
     /** Reads one index. */
     private static final class Reader {
 
-        private final Path file;
-        private final Path folder;
+        private final Location file;
+        private final Location folder;
 
-        Reader(Path file) {
+        Reader(Location file) {
             this.file = file;
-            this.folder = file.toAbsolutePath().getParent();
+            this.folder = file.parent();
         }
 
         MdsIndex read(JsonFields root) throws IOException {
@@ -141,7 +140,7 @@ record MdsIndex(Path file, List<MdsShard> shards, List<String> names, List<MdsEn
             }
             String name = part.text("basename");
             JsonFields hashes = part.objectIfThere("hashes");
-            return new MdsShard.Part(name, InnerPath.below(folder, name), part.whole("bytes", 0, MAX_SHARD_BYTES),
+            return new MdsShard.Part(name, folder.below(name), part.whole("bytes", 0, MAX_SHARD_BYTES),
                     hashes == null ? Map.of() : Collections.unmodifiableMap(hashes.texts()));
         }
 

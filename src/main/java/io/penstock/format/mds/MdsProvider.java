@@ -1,12 +1,12 @@
 package io.penstock.format.mds;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 /** MosaicML's streaming shards: a folder with {@code index.json}, or that file. */
 public final class MdsProvider implements StoreProvider {
@@ -40,7 +40,7 @@ public final class MdsProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return MdsStore.open(path, null, options.decodeLimit());
     }
 }

@@ -1,6 +1,6 @@
 package io.penstock.format.mds;
 
-import java.nio.file.Path;
+import io.penstock.io.Location;
 import java.util.List;
 import java.util.Map;
 
@@ -23,6 +23,6 @@ record MdsShard(long samples, Part raw, Part zip, String compression, List<Strin
      * @param bytes its size
      * @param hashes hexadecimal digests by algorithm, as Python's hashlib and xxhash name them
      */
-    record Part(String name, Path path, long bytes, Map<String, String> hashes) {
+    record Part(String name, Location path, long bytes, Map<String, String> hashes) {
     }
 }

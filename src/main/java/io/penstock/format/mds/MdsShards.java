@@ -2,15 +2,14 @@ package io.penstock.format.mds;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Mapping;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,13 +49,14 @@ final class MdsShards implements AutoCloseable {
         List<MdsShard> packed = new ArrayList<>();
         for (int i = 0; i < files.length; i++) {
             MdsShard shard = shards.get(i);
-            if (Files.exists(shard.raw().path())) {
+            if (shard.raw().path().exists()) {
                 checkSize(shard.raw());
                 files[i] = Mapping.open(shard.raw().path(), file -> {
-                    checkTable(shard, file.path(), file.segment());
+                    file.require(0, tableBytes(shard.samples()));
+                    checkTable(shard, file.location(), file.mapping());
                     return file;
                 });
-            } else if (shard.zip() != null && Files.exists(shard.zip().path())) {
+            } else if (shard.zip() != null && shard.zip().path().exists()) {
                 checkSize(shard.zip());
                 limit.check(shard.zip().path(), shard.zip().bytes(), shard.raw().bytes());
                 blockOf[i] = packed.size();
@@ -72,7 +72,7 @@ final class MdsShards implements AutoCloseable {
     }
 
     private static void checkSize(MdsShard.Part part) throws IOException {
-        long bytes = Files.isRegularFile(part.path()) ? Files.size(part.path()) : -1;
+        long bytes = part.path().isFile() ? part.path().byteSize() : -1;
         if (bytes != part.bytes()) {
             throw new MalformedStoreException(part.path(), bytes < 0 ? "no regular file" : bytes + " bytes",
                     part.bytes() + " bytes, as the index has it");
@@ -80,7 +80,8 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** Checks the ends of a shard's table; what is between them is checked as it is used. */
-    private static void checkTable(MdsShard shard, Path file, MemorySegment bytes) throws MalformedStoreException {
+    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes)
+            throws MalformedStoreException {
         long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
         if (samples != shard.samples()) {
             throw new MalformedStoreException(file, 0, samples + " samples", shard.samples()
@@ -129,7 +130,7 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** The file that a shard is read from. */
-    Path path(int shard) {
+    Location path(int shard) {
         return part(shard).path();
     }
 

@@ -6,6 +6,7 @@ import io.penstock.codec.MissingLibraryException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.NdarrayValue;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
@@ -19,8 +20,6 @@ import io.penstock.store.integrity.Verifiable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -91,12 +90,12 @@ public final class MdsStore implements RecordStore, Verifiable {
      * @throws MissingLibraryException if shards are compressed by zstd and zstd-jni is not there
      * @throws IOException if there is no index, or a file cannot be read
      */
-    public static MdsStore open(Path path, List<String> columns) throws IOException {
+    public static MdsStore open(Location path, List<String> columns) throws IOException {
         return open(path, columns, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens and checks a dataset, as {@link #open(Path, List)} does.
+     * Opens and checks a dataset, as {@link #open(Location, List)} does.
      *
      * @param path its folder, or the {@code index.json} in it
      * @param columns the names of the columns that are wanted; null for all
@@ -105,8 +104,8 @@ public final class MdsStore implements RecordStore, Verifiable {
      * @throws DecodeLimitException if a shard decodes to more, as the index says
      * @throws IOException if there is no index, a file is malformed or missing, or cannot be read
      */
-    public static MdsStore open(Path path, List<String> columns, DecodeLimit limit) throws IOException {
-        Path file = Files.isDirectory(path) ? path.resolve(INDEX_NAME) : path;
+    public static MdsStore open(Location path, List<String> columns, DecodeLimit limit) throws IOException {
+        Location file = path.isFolder() ? path.resolve(INDEX_NAME) : path;
         return Mapping.open(file, indexFile -> {
             MdsIndex index = MdsIndex.read(file);
             int[] positions = positions(index, columns);
@@ -164,16 +163,15 @@ public final class MdsStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            if (shards.file(shard) != null) {
-                shards.file(shard).checkUnchanged();
-            }
-            throw fault;
+            throw shards.file(shard) == null ? fault : shards.file(shard).explain(fault);
         }
     }
 
     private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
         shards.locate(shard, into);
-        MemorySegment bytes = into.segment();
+        MappedFile file = shards.file(shard);
+        MemorySegment bytes = file == null ? into.segment() : file.mapping();
+        require(file, 4 + 4 * sample, 2 * Integer.BYTES);
         long base = into.byteOffset();
         long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
         long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
@@ -183,6 +181,7 @@ public final class MdsStore implements RecordStore, Verifiable {
                     "behind the table, within the shard's " + into.byteSize() + " bytes, at least "
                     + 4L * variables + " bytes long");
         }
+        require(file, begin, end - begin);
         long size = base + begin;
         long at = heads;
         long start = 0;
@@ -204,6 +203,12 @@ public final class MdsStore implements RecordStore, Verifiable {
                     + ", which the sample has");
         }
         into.setPart(into, start, length);
+    }
+
+    private static void require(MappedFile plain, long offset, long bytes) {
+        if (plain != null) {
+            plain.require(offset, bytes);
+        }
     }
 
     private MalformedStoreException malformed(int shard, long offset, String found, String expected) {
@@ -277,7 +282,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         if (shards.file(shard) != null) {
             sample.add(shards.file(shard));
         } else {
-            try (MappedFile packed = MappedFile.open(shards.path(shard))) {
+            try (MappedFile packed = shards.path(shard).open()) {
                 sample.add(packed);
             }
         }
@@ -285,7 +290,7 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        List<Path> paths = new ArrayList<>(List.of(index.file()));
+        List<Location> paths = new ArrayList<>(List.of(index.file()));
         for (int shard = 0; shard < shards.count(); shard++) {
             paths.add(shards.path(shard));
         }

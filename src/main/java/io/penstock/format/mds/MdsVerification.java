@@ -1,11 +1,10 @@
 package io.penstock.format.mds;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -37,7 +36,7 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
     @FunctionalInterface
     interface Refusal {
 
-        void accept(Path file, MalformedStoreException found) throws IOException;
+        void accept(Location file, MalformedStoreException found) throws IOException;
     }
 
     /** Whether any of the files has a digest that can be checked. */
@@ -76,7 +75,7 @@ public record MdsVerification(long files, long hashes, Set<String> unknown) {
             Refusal refusal) throws IOException {
         byte[] chunk = new byte[BUFFER_BYTES];
         long done = before;
-        try (InputStream in = RegularFile.newInputStream(part.path())) {
+        try (InputStream in = part.path().newInputStream()) {
             for (int read = in.readNBytes(chunk, 0, chunk.length); read > 0;
                     read = in.readNBytes(chunk, 0, chunk.length)) {
                 for (Hash hash : hashes) {

@@ -1,6 +1,6 @@
 package io.penstock.format.mds;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**

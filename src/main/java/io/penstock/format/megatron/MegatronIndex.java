@@ -3,10 +3,10 @@ package io.penstock.format.megatron;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.io.Advice;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -200,7 +200,7 @@ final class MegatronIndex {
     }
 
     private MalformedStoreException malformed(long offset, String found, String expected) {
-        return new MalformedStoreException(file.path(), offset, found, expected);
+        return new MalformedStoreException(file.location(), offset, found, expected);
     }
 
     DType dtype() {

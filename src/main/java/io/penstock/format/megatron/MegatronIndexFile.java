@@ -1,9 +1,9 @@
 package io.penstock.format.megatron;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

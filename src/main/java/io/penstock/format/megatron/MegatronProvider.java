@@ -1,12 +1,11 @@
 package io.penstock.format.megatron;
 
-import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** Megatron-LM's indexed dataset: tokens in {@code .bin}, sequences and documents in {@code .idx}. */
 public final class MegatronProvider implements StoreProvider {
@@ -32,19 +31,19 @@ public final class MegatronProvider implements StoreProvider {
 
     @Override
     public boolean matchesContent(Candidate candidate) throws IOException {
-        CommittedFolder.Place index = () -> MegatronStore.located(candidate.path(), ".idx");
-        return MegatronIndex.isMagic(candidate.head()) || candidate.isFile() && CommittedFolder.isFile(index)
-                && MegatronIndex.isMagic(CommittedFolder.open(index, Candidate::headOf));
+        Location index = MegatronStore.indexOf(candidate.path());
+        return MegatronIndex.isMagic(candidate.head()) || candidate.isFile() && index.isFile()
+                && MegatronIndex.isMagic(Candidate.headOf(index));
     }
 
     @Override
-    public boolean matchesName(Candidate candidate) {
-        return CommittedFolder.isFile(() -> MegatronStore.located(candidate.path(), ".idx")) && !candidate.isFolder()
+    public boolean matchesName(Candidate candidate) throws IOException {
+        return MegatronStore.indexOf(candidate.path()).isFile() && !candidate.isFolder()
                 && !candidate.nameEndsWith(".ds");
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return MegatronStore.open(path);
     }
 }

@@ -3,12 +3,12 @@ package io.penstock.format.megatron;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
@@ -19,15 +19,12 @@ import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.LongSupplier;
 
 /**
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
@@ -58,10 +55,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile)
             throws MalformedStoreException {
         if (tokenFile.byteSize() < index.binBytes()) {
-            throw new MalformedStoreException(tokenFile.path(), tokenFile.byteSize(), "the file ends",
-                    index.binBytes() + " bytes, as " + indexFile.path() + " says");
+            throw new MalformedStoreException(tokenFile.location(), tokenFile.byteSize(), "the file ends",
+                    index.binBytes() + " bytes, as " + indexFile.location() + " says");
         }
-        tokenFile.checkTogetherWith(indexFile);
         this.indexFile = indexFile;
         this.index = index;
         this.tokenFile = tokenFile;
@@ -78,25 +74,20 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      * @throws MalformedStoreException if the files are not a whole Megatron store
      * @throws IOException if there is no index, or a file cannot be read
      */
-    public static MegatronStore open(Path path) throws IOException {
-        CommittedFolder.Place index = () -> located(path, ".idx");
+    public static MegatronStore open(Location path) throws IOException {
+        Location index = indexOf(path);
         return Generation.open(path, () -> Generation.of(List.of(index)), () -> Mapping.open(index, indexFile ->
                 open(path, indexFile, new MegatronIndex(indexFile))));
     }
 
-    private static MegatronStore open(Path path, MappedFile indexFile, MegatronIndex index) throws IOException {
-        CommittedFolder.Place tokens = () -> located(path, ".bin");
+    private static MegatronStore open(Location path, MappedFile indexFile, MegatronIndex index) throws IOException {
+        Location tokens = sibling(path, ".bin");
         try {
-            return Mapping.open(tokens, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
+            return Mapping.open(tokens, indexFile, tokenFile -> new MegatronStore(indexFile, index, tokenFile));
         } catch (NoSuchFileException e) {
-            throw new MalformedStoreException(sibling(path, ".bin"), "no such file",
-                    index.binBytes() + " bytes of tokens, as " + indexFile.path() + " says");
+            throw new MalformedStoreException(tokens, "no such file",
+                    index.binBytes() + " bytes of tokens, as " + indexFile.location() + " says");
         }
-    }
-
-    /** Where a file of the store is now: in its place, or still in the store's {@link CommittedFolder}. */
-    static Path located(Path path, String ending) {
-        return CommittedFolder.locate(sibling(path, ""), sibling(path, ending));
     }
 
     /**
@@ -105,14 +96,23 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
      * @return the path of the {@code .idx}
      */
-    public static Path indexOf(Path path) {
+    public static Location indexOf(Location path) {
         return sibling(path, ".idx");
     }
 
-    static Path sibling(Path path, String ending) {
-        String name = path.getFileName() == null ? "" : path.getFileName().toString();
+    private static Location sibling(Location path, String ending) {
+        return path.resolveSibling(prefix(path.name()) + ending);
+    }
+
+    /**
+     * The name that the files of a store have in common.
+     *
+     * @param name the name of its {@code .idx} or {@code .bin}, or both without the ending
+     * @return the name without the ending
+     */
+    public static String prefix(String name) {
         boolean isFile = name.endsWith(".idx") || name.endsWith(".bin");
-        return path.resolveSibling((isFile ? name.substring(0, name.length() - 4) : name) + ending);
+        return isFile ? name.substring(0, name.length() - ".idx".length()) : name;
     }
 
     @Override
@@ -149,7 +149,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public long firstSequence(long document) {
         Objects.checkIndex(document, index.documents() + 1);
-        return read(() -> index.firstSequence(document));
+        return indexFile.reading(() -> index.firstSequence(document));
     }
 
     /**
@@ -162,7 +162,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public long sequenceStart(long sequence) {
         Objects.checkIndex(sequence, index.sequences() + 1);
-        return read(() -> position(sequence));
+        return indexFile.reading(() -> position(sequence));
     }
 
     private long position(long sequence) {
@@ -193,10 +193,10 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
      */
     public int mode(long sequence) {
         if (!isMultimodal()) {
-            throw new IllegalStateException(indexFile.path() + " has no sequence modes");
+            throw new IllegalStateException(indexFile.location() + " has no sequence modes");
         }
         Objects.checkIndex(sequence, index.sequences());
-        return (int) read(() -> index.mode(sequence));
+        return indexFile.reading(() -> index.mode(sequence));
     }
 
     @Override
@@ -205,21 +205,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         try {
             return position(index.firstSequence(document));
         } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
+            throw indexFile.explain(fault);
         }
     }
 
     /** Looks something up in the index, whose file may shrink. */
-    private long read(LongSupplier lookUp) {
-        try {
-            return lookUp.getAsLong();
-        } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
-        }
-    }
-
     @Override
     public boolean isOneRun() {
         return positions == null;
@@ -235,7 +225,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (positions == null) {
             run.locate(firstToken, tokenCount, into);
         } else if (parts(firstToken, tokenCount) != 1) {
-            throw new UnsupportedOperationException(tokenFile.path() + ": tokens from " + firstToken + ", "
+            throw new UnsupportedOperationException(tokenFile.location() + ": tokens from " + firstToken + ", "
                     + tokenCount + " of them, lie in " + parts(firstToken, tokenCount) + " pieces");
         } else {
             locatePart(firstToken, tokenCount, 0, into);
@@ -251,8 +241,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         try {
             return positions.parts(firstToken, tokenCount);
         } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
+            throw indexFile.explain(fault);
         }
     }
 
@@ -265,18 +254,17 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
         try {
             if (!positions.locatePart(firstToken, tokenCount, part, into)) {
-                throw new IndexOutOfBoundsException(indexFile.path() + ": piece " + part + " of "
+                throw new IndexOutOfBoundsException(indexFile.location() + ": piece " + part + " of "
                         + parts(firstToken, tokenCount));
             }
         } catch (InternalError fault) {
-            indexFile.checkUnchanged();
-            throw fault;
+            throw indexFile.explain(fault);
         }
     }
 
     private void checkTokens(long firstToken, long tokenCount) {
         if (firstToken < 0 || tokenCount < 0 || tokenCount > index.tokens() - firstToken) {
-            throw new IndexOutOfBoundsException(tokenFile.path() + ": tokens from " + firstToken + ", " + tokenCount
+            throw new IndexOutOfBoundsException(tokenFile.location() + ": tokens from " + firstToken + ", " + tokenCount
                     + " of them, are not within the store's 0 to " + index.tokens());
         }
     }
@@ -312,7 +300,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (index.isMultimodal()) {
             arrays.add(new StoredArray("sequence_modes", index.modes()));
         }
-        return new StoreInfo("megatron", List.of(indexFile.path(), tokenFile.path()),
+        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()),
                 details, arrays);
     }
 
@@ -353,7 +341,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
         String storedDtype = StoredArray.storedDtypeOf(dtype());
         return new Inspection.Array(TOKENS, dtype(), storedDtype, List.of(index.tokens()), null, bytes,
-                digest ? HexFormat.of().formatHex(sha256.digest()) : null, digest && isInteger ? max : null);
+                digest ? Sha256.hex(sha256) : null, digest && isInteger ? max : null);
     }
 
     @Override
@@ -364,6 +352,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return indexFile.path() + " (" + tokenCount() + " tokens of " + dtype() + ")";
+        return indexFile.location() + " (" + tokenCount() + " tokens of " + dtype() + ")";
     }
 }

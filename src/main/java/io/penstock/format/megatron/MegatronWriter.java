@@ -80,8 +80,8 @@ public final class MegatronWriter implements AutoCloseable {
             throw new IllegalArgumentException("Megatron's format has no tokens of " + dtype
                     + ", expected u8, i8, u16, i16, i32 or i64");
         }
-        MegatronWriter writer = new MegatronWriter(MegatronStore.sibling(path, ""), dtype, overwrite,
-                maxSequenceTokens);
+        Path prefix = path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
+        MegatronWriter writer = new MegatronWriter(prefix, dtype, overwrite, maxSequenceTokens);
         try {
             writer.requireAbsent();
             return writer;

@@ -3,6 +3,7 @@ package io.penstock.format.nanogpt;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.format.TokenRunStore;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
@@ -12,7 +13,6 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -48,7 +48,7 @@ public final class NanogptProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         DType dtype = options.dtype() == null ? DType.U16 : options.dtype();
         return Mapping.open(path, file -> {
             TokenRun tokens = read(file, dtype);
@@ -59,10 +59,11 @@ public final class NanogptProvider implements StoreProvider {
     private static TokenRun read(MappedFile file, DType dtype) throws MalformedStoreException {
         long tokenBytes = dtype.byteSize();
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.path(), 0, "the file is empty", "a " + dtype + " token at least");
+            throw new MalformedStoreException(file.location(), 0, "the file is empty",
+                    "a " + dtype + " token at least");
         }
         if (file.byteSize() % tokenBytes != 0) {
-            throw new MalformedStoreException(file.path(), file.byteSize() / tokenBytes * tokenBytes,
+            throw new MalformedStoreException(file.location(), file.byteSize() / tokenBytes * tokenBytes,
                     "the file's " + file.byteSize() + " bytes end inside a token",
                     "a whole number of " + dtype + " tokens, a multiple of " + tokenBytes + " bytes (is it cut?)");
         }

@@ -3,10 +3,9 @@ package io.penstock.format.npy;
 import io.penstock.format.Mapping;
 import io.penstock.format.OneTensorStore;
 import io.penstock.format.numpy.NpyArray;
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.CommittedFolder;
 import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -16,7 +15,6 @@ import io.penstock.store.StoredArray;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,37 +55,37 @@ public final class NpyProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
-        return Mapping.open(() -> CommittedFolder.locate(path), file -> read(file, options.dtype()));
+    public Store open(Location path, OpenOptions options) throws IOException {
+        return Mapping.open(path, file -> read(file, options.dtype()));
     }
 
     private static Store read(MappedFile file, DType told) throws IOException {
-        NpyArray array = NpyArray.read(file.path(), "", file.segment(), file.byteSize(), told);
-        MemorySegment stored = file.segment().asSlice(array.dataOffset(), array.dataBytes());
+        MemorySegment head = file.range(0, Math.min(file.byteSize(), NpyArray.MAX_HEADER_BYTES));
+        NpyArray array = NpyArray.read(file.location(), "", head, file.byteSize(), told);
         if (array.isInPlace()) {
-            return store(file, array, null, array.tensor(stored));
+            return store(file, array, null);
         }
-        Arena copyArena = Arena.ofShared();
+        Arena arena = Arena.ofShared();
         try {
-            MemorySegment copy = copyArena.allocate(array.dataBytes(), COPY_ALIGNMENT_BYTES);
-            array.convert(stored, copy);
-            return store(file, array, copyArena, array.tensor(copy.asReadOnly()));
+            MemorySegment copy = arena.allocate(array.dataBytes(), COPY_ALIGNMENT_BYTES);
+            array.convert(file.range(array.dataOffset(), array.dataBytes()), copy);
+            return store(file, array, new OneTensorStore.Copy(arena, array.tensor(copy.asReadOnly())));
         } catch (OutOfMemoryError e) {
-            copyArena.close();
-            throw new IOException(file.path() + ": no memory for the " + array.dataBytes()
+            arena.close();
+            throw new IOException(file.location() + ": no memory for the " + array.dataBytes()
                     + " bytes that it takes row-major and little-endian", e);
         } catch (Throwable t) {
-            copyArena.close();
+            arena.close();
             throw t;
         }
     }
 
-    private static Store store(MappedFile file, NpyArray array, Arena copyArena, Tensor tensor) {
+    private static Store store(MappedFile file, NpyArray array, OneTensorStore.Copy copy) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("npy_version", array.version());
-        details.put("converted", copyArena != null);
-        StoreInfo info = new StoreInfo(NAME, List.of(file.path()), details,
-                List.of(new StoredArray("", array.storedDtype(), array.storedOrder(), tensor)));
-        return new OneTensorStore(file, array.dataOffset(), copyArena, info, "");
+        details.put("converted", copy != null);
+        return new OneTensorStore(NAME, file, array.dataOffset(), array.spec(""), copy, tensor ->
+                new StoreInfo(NAME, List.of(file.location()), details, List.of(
+                        new StoredArray("", array.storedDtype(), array.storedOrder(), tensor))), "");
     }
 }

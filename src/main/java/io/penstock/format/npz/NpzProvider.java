@@ -1,11 +1,11 @@
 package io.penstock.format.npz;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** numpy's archive of arrays. */
 public final class NpzProvider implements StoreProvider {
@@ -31,7 +31,7 @@ public final class NpzProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return NpzStore.open(path, options.dtype(), options.decodeLimit());
     }
 }

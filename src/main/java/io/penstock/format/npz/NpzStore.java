@@ -4,11 +4,12 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.numpy.NpyArray;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.spill.DecodedBlocks.Output;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.DecodedBlocks.Output;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -21,7 +22,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -65,8 +65,8 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
         this.parts = parts(told);
         this.specs = parts.stream().map(Part::spec).toList();
         List<Part> copied = parts.stream().filter(part -> part.block >= 0).toList();
-        limit.check(file.path(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
-        this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.path(),
+        limit.check(file.location(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
+        this.copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.location(),
                 copied.stream().mapToLong(part -> part.array.dataBytes()).toArray(),
                 (block, output) -> decode(copied.get(block), output));
     }
@@ -78,7 +78,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
      * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}, in all
      *     members that have such; null if there are none
      */
-    static NpzStore open(Path path, DType told, DecodeLimit limit) throws IOException {
+    static NpzStore open(Location path, DType told, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new NpzStore(file, told, limit));
     }
 
@@ -96,15 +96,15 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
             String name = isNamed ? member.name().substring(0, member.name().length() - ENDING.length())
                     : member.name();
             if (!names.add(name)) {
-                throw new MalformedStoreException(file.path(), "two members for the array '" + name + "'", "one");
+                throw new MalformedStoreException(file.location(), "two members for the array '" + name + "'", "one");
             }
-            NpyArray array = NpyArray.read(file.path(), member.inWords(), MemorySegment.ofArray(head),
+            NpyArray array = NpyArray.read(file.location(), member.inWords(), MemorySegment.ofArray(head),
                     member.byteSize(), told);
             if (member.method() == ZipMember.STORED) {
                 member.check(file);
             }
             if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
-                throw new MalformedStoreException(file.path(), member.inWords() + " has " + array.dataBytes()
+                throw new MalformedStoreException(file.location(), member.inWords() + " has " + array.dataBytes()
                         + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
                         + " of such, which are converted in memory");
             }
@@ -112,7 +112,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
             found.add(new Part(member, array, array.spec(name), isView ? -1 : blocks++));
         }
         if (found.isEmpty() && !members.isEmpty()) {
-            throw new MalformedStoreException(file.path(), "a zip archive of " + members.size()
+            throw new MalformedStoreException(file.location(), "a zip archive of " + members.size()
                     + " files, none of them an array", "members in the format of .npy");
         }
         return found;
@@ -127,8 +127,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
             }
             file.checkUnchanged();
         } catch (InternalError fault) {
-            file.checkUnchanged();
-            throw fault;
+            throw file.explain(fault);
         }
     }
 
@@ -168,7 +167,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
         Part part = parts.get(index);
         long rowCount = part.spec.rank() == 0 ? 1 : part.spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the 0 to " + rowCount + " of array '" + part.spec.name() + "'");
         }
         long rowBytes = part.spec.rowBytes();
@@ -198,7 +197,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
         if (digest) {
             return TensorStore.super.inspect(true, progress);
         }
-        return new Inspection(file.path(), "npz", List.of(file.path()), details(), parts.stream()
+        return new Inspection(file.location(), "npz", List.of(file.location()), details(), parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),
                         LongStream.of(part.spec.shape()).boxed().toList(), part.array.storedOrder(),
                         part.array.dataBytes(), null, null))
@@ -213,7 +212,7 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
             arrays.add(new StoredArray(part.spec.name(), part.array.storedDtype(), part.array.storedOrder(),
                     tensor(i)));
         }
-        return new StoreInfo("npz", List.of(file.path()), details(), arrays);
+        return new StoreInfo("npz", List.of(file.location()), details(), arrays);
     }
 
     private Map<String, Object> details() {
@@ -242,6 +241,6 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return file.path() + " (" + parts.size() + " arrays)";
+        return file.location() + " (" + parts.size() + " arrays)";
     }
 }

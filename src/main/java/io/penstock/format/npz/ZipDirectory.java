@@ -2,9 +2,9 @@ package io.penstock.format.npz;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -269,6 +269,6 @@ final class ZipDirectory {
     }
 
     private MalformedStoreException malformed(long offset, String found, String expected) {
-        return new MalformedStoreException(file.path(), offset, found, expected);
+        return new MalformedStoreException(file.location(), offset, found, expected);
     }
 }

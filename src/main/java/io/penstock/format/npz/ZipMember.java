@@ -88,7 +88,7 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
     }
 
     private MalformedStoreException malformed(MappedFile file, String found, String expected) {
-        return new MalformedStoreException(file.path(), dataOffset, inWords() + " has " + found, expected);
+        return new MalformedStoreException(file.location(), dataOffset, inWords() + " has " + found, expected);
     }
 
     /** The content, chunk by chunk. Bytes are copied out of the mapping before the inflater has them. */

@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -45,7 +44,7 @@ public final class NpyArray {
      * @throws MalformedStoreException if the bytes are no whole {@code .npy}, or its elements are of no type that is
      *     read
      */
-    public static NpyArray read(Path file, String part, MemorySegment head, long byteSize, DType told)
+    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, DType told)
             throws MalformedStoreException {
         NpyHeader header = NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, told);
         return new NpyArray(header, header.type().dtype() == null ? told : header.type().dtype());

@@ -2,16 +2,15 @@ package io.penstock.format.numpy;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.text.ParseException;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -56,7 +55,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
      * @param file the file that it is in
      * @param part which part of the file it is, for example {@code member 'x.npy'}; empty if it is the file
      */
-    record Place(Path file, String part) {
+    record Place(Object file, String part) {
 
         MalformedStoreException malformed(long offset, String found, String expected) {
             return part.isEmpty() ? new MalformedStoreException(file, offset, found, expected)

@@ -4,7 +4,6 @@ import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 
 /**
  * Reads {@code .npy} values that are parts of other files, one after the other; for one thread. As long as they have
@@ -13,7 +12,7 @@ import java.nio.file.Path;
 public final class NpyValue {
 
     /** What messages name in place of a file. */
-    private static final Path NAME = Path.of(".npy");
+    private static final String NAME = ".npy";
 
     private final DType told;
     private NpyHeader header;

@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.ColumnBlock;
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

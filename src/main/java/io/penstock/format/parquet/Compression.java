@@ -5,7 +5,7 @@ import io.penstock.codec.Gzip;
 import io.penstock.codec.Lz4;
 import io.penstock.codec.Snappy;
 import io.penstock.codec.Zstd;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

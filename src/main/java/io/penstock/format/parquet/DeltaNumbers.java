@@ -3,7 +3,7 @@ package io.penstock.format.parquet;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.codec.CodecException;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 
 /**
  * Reads integers that are stored as differences. The head is, as varints, the values a block, the miniblocks a block,

@@ -1,7 +1,7 @@
 package io.penstock.format.parquet;
 
 import io.penstock.codec.CodecException;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,8 +1,8 @@
 package io.penstock.format.parquet;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -44,31 +44,34 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
     }
 
     static FileMetadata read(MappedFile file) throws MalformedStoreException {
-        MemorySegment bytes = file.segment();
+        MemorySegment bytes = file.mapping();
         long size = bytes.byteSize();
         if (size < MAGIC_BYTES + TAIL_BYTES) {
-            throw new MalformedStoreException(file.path(), "a file of " + size + " bytes", "at least "
+            throw new MalformedStoreException(file.location(), "a file of " + size + " bytes", "at least "
                     + (MAGIC_BYTES + TAIL_BYTES) + ", as Parquet's magics and footer size take");
         }
         checkMagic(file, 0);
         checkMagic(file, size - MAGIC_BYTES);
+        file.require(size - TAIL_BYTES, TAIL_BYTES);
         long footerBytes = bytes.get(LittleEndian.I32, size - TAIL_BYTES) & 0xFFFFFFFFL;
         long footerStart = size - TAIL_BYTES - footerBytes;
         if (footerStart < MAGIC_BYTES) {
-            throw new MalformedStoreException(file.path(), size - TAIL_BYTES, "a footer of " + footerBytes + " bytes",
+            throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
+                    + " bytes",
                     "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
         }
-        return read(new ThriftReader(file.path(), bytes, footerStart, size - TAIL_BYTES), footerStart);
+        file.require(footerStart, footerBytes);
+        return read(new ThriftReader(file.location(), bytes, footerStart, size - TAIL_BYTES), footerStart);
     }
 
     private static void checkMagic(MappedFile file, long at) throws MalformedStoreException {
-        String magic = new String(file.segment().asSlice(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
+        String magic = new String(file.range(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.ISO_8859_1);
         if (magic.equals("PARE")) {
-            throw new MalformedStoreException(file.path(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");
+            throw new MalformedStoreException(file.location(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");
         }
         if (!magic.equals("PAR1")) {
-            throw new MalformedStoreException(file.path(), at, "no magic of Parquet"
+            throw new MalformedStoreException(file.location(), at, "no magic of Parquet"
                     + (at == 0 ? "" : " at the file's end (is it cut?)"), "PAR1");
         }
     }

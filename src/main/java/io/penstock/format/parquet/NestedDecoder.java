@@ -7,10 +7,10 @@ import io.penstock.format.JsonText;
 import io.penstock.format.UnwritableException;
 import io.penstock.format.parquet.Nested.Kind;
 import io.penstock.format.parquet.Nested.Node;
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedSpill;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /**
  * Puts the rows of a nested column together from the levels of its leaves, and writes them as JSON. One thread's, for
@@ -22,14 +22,14 @@ import java.nio.file.Path;
  */
 final class NestedDecoder implements AutoCloseable {
 
-    private final Path file;
+    private final Location file;
     private final Nested column;
     private final long rows;
     private final LeafCursor[] cursors;
     private final DecodeLimit.Budget budget;
 
     NestedDecoder(MappedFile file, Nested column, RowGroup group, DecodeLimit.Budget budget) {
-        this.file = file.path();
+        this.file = file.location();
         this.budget = budget;
         this.column = column;
         this.rows = group.rows();

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.format.JsonText;
 import io.penstock.format.UnwritableException;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -3,7 +3,7 @@ package io.penstock.format.parquet;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.codec.CodecException;
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -33,16 +33,17 @@ final class Pages implements AutoCloseable {
         this.budget = budget;
         this.at = chunk.start();
         this.end = chunk.start() + chunk.byteSize();
+        file.require(at, chunk.byteSize());
     }
 
     /** Goes to the next page; its header. */
     PageHeader next() throws IOException {
         headerAt = at;
         if (at >= end) {
-            throw new MalformedStoreException(file.path(), at, "the end of a column chunk's pages",
+            throw new MalformedStoreException(file.location(), at, "the end of a column chunk's pages",
                     "more values of " + String.join(".", chunk.path()));
         }
-        ThriftReader in = new ThriftReader(file.path(), file.segment(), at, end);
+        ThriftReader in = new ThriftReader(file.location(), file.mapping(), at, end);
         header = PageHeader.read(in);
         at = in.position();
         if (header.compressedBytes() > end - at) {
@@ -84,7 +85,7 @@ final class Pages implements AutoCloseable {
         int bytes = header.compressedBytes();
         stored.truncate(0);
         stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
-        MemorySegment.copy(file.segment(), at - bytes, stored.segment(), 0, bytes);
+        MemorySegment.copy(file.mapping(), at - bytes, stored.segment(), 0, bytes);
         MemorySegment page = stored.segment().asSlice(0, bytes);
         if (header.crc() != null) {
             CRC32 crc = new CRC32();
@@ -127,7 +128,7 @@ final class Pages implements AutoCloseable {
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file.path(), headerAt, String.join(".", chunk.path()) + ": " + found,
+        return new MalformedStoreException(file.location(), headerAt, String.join(".", chunk.path()) + ": " + found,
                 expected);
     }
 

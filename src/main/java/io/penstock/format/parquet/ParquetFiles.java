@@ -1,10 +1,8 @@
 package io.penstock.format.parquet;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -29,26 +27,21 @@ final class ParquetFiles {
      * @return at least one, sorted by name
      * @throws MalformedStoreException if there is none, there are several sets, or the set lacks a file
      */
-    static List<Path> of(Path path, String member) throws IOException {
-        if (!Files.isDirectory(path)) {
+    static List<Location> of(Location path, String member) throws IOException {
+        if (!path.isFolder()) {
             return List.of(path);
         }
-        List<Path> files = new ArrayList<>();
-        try (DirectoryStream<Path> stream = Files.newDirectoryStream(path,
-                file -> file.getFileName().toString().endsWith(ENDING) && Files.isRegularFile(file))) {
-            stream.forEach(files::add);
-        }
-        files.sort(null);
-        TreeMap<String, List<Path>> sets = new TreeMap<>();
-        for (Path file : files) {
-            Matcher matcher = OF_A_SET.matcher(file.getFileName().toString());
+        List<Location> files = path.files(name -> name.endsWith(ENDING));
+        TreeMap<String, List<Location>> sets = new TreeMap<>();
+        for (Location file : files) {
+            Matcher matcher = OF_A_SET.matcher(file.name());
             sets.computeIfAbsent(matcher.matches() ? matcher.group(1) : "", _ -> new ArrayList<>()).add(file);
         }
         if (member == null && sets.size() > 1) {
             throw new MalformedStoreException(path, "files of several tables: " + sets.keySet(),
                     "one table, or to be told which");
         }
-        List<Path> found = member == null ? files : sets.getOrDefault(member, List.of());
+        List<Location> found = member == null ? files : sets.getOrDefault(member, List.of());
         if (found.isEmpty()) {
             throw new MalformedStoreException(path, "a folder without files " + (member == null ? "*" : member + "-*")
                     + ENDING, "at least one");
@@ -57,8 +50,8 @@ final class ParquetFiles {
         return found;
     }
 
-    private static void checkComplete(Path path, List<Path> files) throws MalformedStoreException {
-        Matcher matcher = OF_A_SET.matcher(files.getFirst().getFileName().toString());
+    private static void checkComplete(Location path, List<Location> files) throws MalformedStoreException {
+        Matcher matcher = OF_A_SET.matcher(files.getFirst().name());
         if (matcher.matches() && !matcher.group(3).equals(String.format("%05d", files.size()))) {
             throw new MalformedStoreException(path, files.size() + " files of '" + matcher.group(1) + "'",
                     matcher.group(3) + ", as their names say");

@@ -3,10 +3,10 @@ package io.penstock.format.parquet;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Mapping;
 import io.penstock.format.arrow.EmbeddedSchema;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
@@ -24,7 +24,7 @@ final class ParquetPart implements AutoCloseable {
 
     private ParquetPart(MappedFile file, DecodeLimit limit) throws MalformedStoreException {
         this.file = file;
-        this.budget = limit.budget(file.path(), file.byteSize());
+        this.budget = limit.budget(file.location(), file.byteSize());
         this.metadata = FileMetadata.read(file);
         this.schema = new Schema(metadata.root(), arrowFields());
         for (ParquetColumn column : List.copyOf(schema.columns())) {
@@ -32,7 +32,7 @@ final class ParquetPart implements AutoCloseable {
                     compression -> schema.pass(column, "compressed with " + compression));
         }
         if (schema.columns().isEmpty()) {
-            throw new MalformedStoreException(file.path(), "no column that can be read: " + schema.unread().stream()
+            throw new MalformedStoreException(file.location(), "no column that can be read: " + schema.unread().stream()
                     .map(column -> column.name() + ": " + column.type() + " (" + column.reason() + ")").toList(),
                     "at least one");
         }
@@ -50,7 +50,7 @@ final class ParquetPart implements AutoCloseable {
                 .map(leaf -> group.chunks().get(leaf.index()).compression()));
     }
 
-    static ParquetPart open(Path path, DecodeLimit limit) throws IOException {
+    static ParquetPart open(Location path, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new ParquetPart(file, limit));
     }
 
@@ -61,9 +61,9 @@ final class ParquetPart implements AutoCloseable {
             return List.of();
         }
         try {
-            return EmbeddedSchema.read(file.path(), Base64.getDecoder().decode(encoded));
+            return EmbeddedSchema.read(file.location(), Base64.getDecoder().decode(encoded));
         } catch (IllegalArgumentException | MalformedStoreException e) {
-            LOG.log(System.Logger.Level.DEBUG, () -> file.path() + ": the schema of Arrow is passed over: " + e);
+            LOG.log(System.Logger.Level.DEBUG, () -> file.location() + ": the schema of Arrow is passed over: " + e);
             return List.of();
         }
     }
@@ -72,7 +72,7 @@ final class ParquetPart implements AutoCloseable {
             throws MalformedStoreException {
         boolean isList = leaf.maxRepetition() > 0;
         if (isList ? chunk.values() < group.rows() : chunk.values() != group.rows()) {
-            throw new MalformedStoreException(file.path(), "column '" + name + "' with " + chunk.values()
+            throw new MalformedStoreException(file.location(), "column '" + name + "' with " + chunk.values()
                     + " values in a row group", group.rows() + ", as the row group has rows"
                     + (isList ? ", or more" : ""));
         }

@@ -1,11 +1,11 @@
 package io.penstock.format.parquet;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** Parquet: tables whose columns are encoded and compressed in row groups; one file, or a folder of them. */
 public final class ParquetProvider implements StoreProvider {
@@ -32,7 +32,7 @@ public final class ParquetProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return ParquetStore.open(path, options.member(), options.decodeLimit());
     }
 }

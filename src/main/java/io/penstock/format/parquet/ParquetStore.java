@@ -5,6 +5,7 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
@@ -15,7 +16,6 @@ import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +33,7 @@ final class ParquetStore implements RecordStore {
     private record Group(ParquetPart part, RowGroup rows) {
     }
 
-    private final Path path;
+    private final Location path;
     private final List<ParquetPart> parts;
     private final List<Column> columns;
     /** The row groups that have rows. */
@@ -43,7 +43,7 @@ final class ParquetStore implements RecordStore {
     private final DecodedSpill copy;
     private volatile String fingerprint;
 
-    private ParquetStore(Path path, List<ParquetPart> parts) throws MalformedStoreException {
+    private ParquetStore(Location path, List<ParquetPart> parts) throws MalformedStoreException {
         this.path = path;
         this.parts = parts;
         this.columns = parts.getFirst().columns().stream().map(ParquetColumn::column).toList();
@@ -71,10 +71,10 @@ final class ParquetStore implements RecordStore {
      *     and those that follow; null if there is but one
      * @param limit what each file may decode to; a column beyond it is refused when it is read
      */
-    static ParquetStore open(Path path, String member, DecodeLimit limit) throws IOException {
+    static ParquetStore open(Location path, String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Path file : ParquetFiles.of(path, member)) {
+            for (Location file : ParquetFiles.of(path, member)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
@@ -87,8 +87,8 @@ final class ParquetStore implements RecordStore {
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
         if (!found.equals(columns)) {
-            throw new MalformedStoreException(part.file().path(), "the columns " + found, columns + ", as "
-                    + parts.getFirst().file().path().getFileName() + " has");
+            throw new MalformedStoreException(part.file().location(), "the columns " + found, columns + ", as "
+                    + parts.getFirst().file().location().name() + " has");
         }
     }
 
@@ -126,7 +126,7 @@ final class ParquetStore implements RecordStore {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
-            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().path(), "row "
+            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().location(), "row "
                     + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
         }
         block.locate(row, into);
@@ -164,7 +164,7 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public Inspection inspect(boolean digest, Progress progress) {
-        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().path()).toList(),
+        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(),
                 ParquetDetails.of(this, parts, digest, progress));
     }
 

@@ -2,13 +2,13 @@ package io.penstock.format.parquet;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 /**
  * Reads structs in Thrift's compact protocol, as Parquet's footer and page headers are written, one value after another
@@ -48,7 +48,7 @@ final class ThriftReader {
     private static final int MAX_STRING_BYTES = 100_000_000;
     private static final int VARINT_BITS = 64;
 
-    private final Path file;
+    private final Location file;
     private final MemorySegment bytes;
     private final long end;
     private long at;
@@ -64,7 +64,7 @@ final class ThriftReader {
      * @param at where the struct starts
      * @param end where it ends at the latest
      */
-    ThriftReader(Path file, MemorySegment bytes, long at, long end) {
+    ThriftReader(Location file, MemorySegment bytes, long at, long end) {
         this.file = file;
         this.bytes = bytes;
         this.at = at;

@@ -2,10 +2,10 @@ package io.penstock.format.raw;
 
 import io.penstock.format.Mapping;
 import io.penstock.format.OneTensorStore;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -14,7 +14,6 @@ import io.penstock.store.StoreProvider;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +36,7 @@ public final class RawProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return open(path, options.dtype(), options.shape(), 0);
     }
 
@@ -55,7 +54,7 @@ public final class RawProvider implements StoreProvider {
      * @throws IllegalArgumentException if the dtype is null, there is no such shape, or the header is of fewer than no
      *     bytes
      */
-    public static TensorStore open(Path path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
+    public static TensorStore open(Location path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
         if (dtype == null) {
             throw new IllegalArgumentException("raw data need a dtype: nothing in the file says it");
         }
@@ -73,27 +72,26 @@ public final class RawProvider implements StoreProvider {
     }
 
     private static TensorStore store(MappedFile file, TensorSpec spec, long headerBytes) {
-        Tensor tensor = Tensor.of(file.segment().asSlice(headerBytes, spec.byteSize()), spec.dtype(), spec.shape());
-        StoreInfo info = new StoreInfo("raw", List.of(file.path()), Map.of(), List.of(new StoredArray("", tensor)));
-        return new OneTensorStore(file, headerBytes, null, info, ":header=" + headerBytes);
+        return new OneTensorStore("raw", file, headerBytes, spec, null, tensor -> new StoreInfo("raw",
+                List.of(file.location()), Map.of(), List.of(new StoredArray("", tensor))), ":header=" + headerBytes);
     }
 
     private static TensorSpec sized(MappedFile file, TensorSpec told, long headerBytes)
             throws MalformedStoreException {
         long bytes = file.byteSize() - headerBytes;
         if (bytes < 0) {
-            throw new MalformedStoreException(file.path(), file.byteSize(), "the file ends", "a header of "
+            throw new MalformedStoreException(file.location(), file.byteSize(), "the file ends", "a header of "
                     + headerBytes + " bytes");
         }
         if (told.isVariable()) {
             if (bytes % told.rowBytes() != 0) {
-                throw new MalformedStoreException(file.path(), file.byteSize(), bytes + " bytes",
+                throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
                         "a whole number of rows of " + told.rowBytes());
             }
             return told.withLength(bytes / told.rowBytes());
         }
         if (bytes != told.byteSize()) {
-            throw new MalformedStoreException(file.path(), file.byteSize(), bytes + " bytes",
+            throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
                     told.byteSize() + ", as " + told.dtype() + Arrays.toString(told.shape()).replace(" ", "") + " has");
         }
         return told;

@@ -2,12 +2,12 @@ package io.penstock.format.safetensors;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.json.JsonFields;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -72,23 +72,23 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
     static SafetensorsHeader read(MappedFile file) throws IOException {
         long fileBytes = file.byteSize();
         if (fileBytes < LENGTH_BYTES) {
-            throw new MalformedStoreException(file.path(), fileBytes, "the file ends",
+            throw new MalformedStoreException(file.location(), fileBytes, "the file ends",
                     "8 bytes that say how long its header is");
         }
-        long headerBytes = file.segment().get(LittleEndian.I64, 0);
+        long headerBytes = file.range(0, LENGTH_BYTES).get(LittleEndian.I64, 0);
         if (headerBytes < 0 || headerBytes > MAX_HEADER_BYTES) {
-            throw new MalformedStoreException(file.path(), 0, "a header of " + Long.toUnsignedString(headerBytes)
+            throw new MalformedStoreException(file.location(), 0, "a header of " + Long.toUnsignedString(headerBytes)
                     + " bytes", "at most " + MAX_HEADER_BYTES);
         }
         if (headerBytes > fileBytes - LENGTH_BYTES) {
-            throw new MalformedStoreException(file.path(), fileBytes, "the file ends inside its header",
+            throw new MalformedStoreException(file.location(), fileBytes, "the file ends inside its header",
                     headerBytes + " bytes of it");
         }
         try {
-            byte[] text = file.segment().asSlice(LENGTH_BYTES, headerBytes).toArray(JAVA_BYTE);
+            byte[] text = file.range(LENGTH_BYTES, headerBytes).toArray(JAVA_BYTE);
             return new Parser(file, fileBytes - LENGTH_BYTES - headerBytes, text).header();
         } catch (OutOfMemoryError e) {
-            throw new IOException(file.path() + ": no memory for what its header of " + headerBytes
+            throw new IOException(file.location() + ": no memory for what its header of " + headerBytes
                     + " bytes says", e);
         }
     }
@@ -98,14 +98,14 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
 
         SafetensorsHeader header() throws MalformedStoreException {
             if (text.length == 0 || text[0] != '{') {
-                throw new MalformedStoreException(file.path(), LENGTH_BYTES, text.length == 0 ? "an empty header"
+                throw new MalformedStoreException(file.location(), LENGTH_BYTES, text.length == 0 ? "an empty header"
                         : String.format("byte 0x%02X", text[0]), "'{', the start of a JSON object");
             }
             try {
                 return header(JsonFields.parse(text, "a safetensors header"));
             } catch (JsonException e) {
                 throw e.offset() < 0 ? malformed(e.where() + "found " + e.found(), e.expected())
-                        : new MalformedStoreException(file.path(), LENGTH_BYTES + e.offset(),
+                        : new MalformedStoreException(file.location(), LENGTH_BYTES + e.offset(),
                                 e.found() + " in the header", e.expected());
             }
         }
@@ -172,13 +172,13 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
                 end = entry.end();
             }
             if (end != dataBytes) {
-                throw new MalformedStoreException(file.path(), file.byteSize(), "the file has " + dataBytes
+                throw new MalformedStoreException(file.location(), file.byteSize(), "the file has " + dataBytes
                         + " bytes behind its header", end + ", where the last tensor ends");
             }
         }
 
         private MalformedStoreException malformed(String found, String expected) {
-            return new MalformedStoreException(file.path(), LENGTH_BYTES, found, expected);
+            return new MalformedStoreException(file.location(), LENGTH_BYTES, found, expected);
         }
 
         private static String tensor(String name) {

@@ -1,9 +1,8 @@
 package io.penstock.format.safetensors;
 
-import io.penstock.io.publish.InnerPath;
-import io.penstock.io.publish.JsonFile;
+import io.penstock.io.JsonFile;
+import io.penstock.io.Location;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -15,14 +14,14 @@ import java.util.Map;
  * @param path the index
  * @param weightMap the file of each tensor, in the order of the index
  */
-record SafetensorsIndex(Path path, Map<String, String> weightMap) {
+record SafetensorsIndex(Location path, Map<String, String> weightMap) {
 
     static final String ENDING = ".safetensors.index.json";
 
-    static SafetensorsIndex read(Path path) throws IOException {
+    static SafetensorsIndex read(Location path) throws IOException {
         return JsonFile.read(path, "an index of safetensors", SafetensorsHeader.MAX_HEADER_BYTES, fields -> {
             SafetensorsIndex index = new SafetensorsIndex(path, fields.object("weight_map").texts());
-            index.shards().forEach(shard -> InnerPath.below(path.toAbsolutePath().getParent(), shard));
+            index.shards().forEach(shard -> path.parent().below(shard));
             return index;
         });
     }
@@ -33,7 +32,7 @@ record SafetensorsIndex(Path path, Map<String, String> weightMap) {
     }
 
     /** Where a file is: in the index's folder or below it. */
-    Path resolve(String shard) {
+    Location resolve(String shard) {
         return path.resolveSibling(shard);
     }
 }

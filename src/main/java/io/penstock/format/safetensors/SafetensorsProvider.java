@@ -1,11 +1,11 @@
 package io.penstock.format.safetensors;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** Hugging Face's tensor files, and the index of several of them. */
 public final class SafetensorsProvider implements StoreProvider {
@@ -37,7 +37,7 @@ public final class SafetensorsProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return SafetensorsStore.open(path);
     }
 }

@@ -3,10 +3,10 @@ package io.penstock.format.safetensors;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.safetensors.SafetensorsHeader.Entry;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.StoreInfo;
@@ -14,8 +14,6 @@ import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -48,7 +46,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         }
 
         Tensor tensor() {
-            return Tensor.of(file.segment().asSlice(byteOffset, entry.end() - entry.begin()), entry.spec().dtype(),
+            return Tensor.of(file.range(byteOffset, entry.end() - entry.begin()), entry.spec().dtype(),
                     entry.spec().shape());
         }
     }
@@ -80,15 +78,15 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
      *     it has
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static SafetensorsStore open(Path path) throws IOException {
-        Path file = Files.isDirectory(path) ? fileIn(path) : path;
+    public static SafetensorsStore open(Location path) throws IOException {
+        Location file = path.isFolder() ? fileIn(path) : path;
         return file.toString().endsWith(SafetensorsIndex.ENDING) ? openIndex(file) : openFile(file);
     }
 
     /** The index in a folder, or else the only file. */
-    private static Path fileIn(Path folder) throws IOException {
+    private static Location fileIn(Location folder) throws IOException {
         for (String ending : List.of(SafetensorsIndex.ENDING, ENDING)) {
-            List<Path> found = CommittedFolder.files(folder, name -> name.endsWith(ending));
+            List<Location> found = folder.files(name -> name.endsWith(ending));
             if (found.size() > 1) {
                 throw new MalformedStoreException(folder, found.size() + " files *" + ending, "one, or the path of one"
                         + " (several files of tensors are one store by their *" + SafetensorsIndex.ENDING + ")");
@@ -100,23 +98,23 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         throw new MalformedStoreException(folder, "a folder without *" + ENDING, "one such file, or an index of them");
     }
 
-    private static SafetensorsStore openFile(Path path) throws IOException {
+    private static SafetensorsStore openFile(Location path) throws IOException {
         Shard shard = openShard(path);
         return new SafetensorsStore(null, List.of(shard),
                 shard.header.entries().stream().map(entry -> new Located(shard, entry)).toList());
     }
 
-    private static Shard openShard(Path path) throws IOException {
-        return Mapping.open(() -> CommittedFolder.locate(path), file -> new Shard(file, SafetensorsHeader.read(file)));
+    private static Shard openShard(Location path) throws IOException {
+        return Mapping.open(path, file -> new Shard(file, SafetensorsHeader.read(file)));
     }
 
-    private static SafetensorsStore openIndex(Path path) throws IOException {
+    private static SafetensorsStore openIndex(Location path) throws IOException {
         SafetensorsIndex index = SafetensorsIndex.read(path);
         Map<String, Shard> shards = new LinkedHashMap<>();
         try {
             for (String name : index.shards()) {
-                Path file = index.resolve(name);
-                if (!CommittedFolder.isFile(() -> CommittedFolder.locate(file))) {
+                Location file = index.resolve(name);
+                if (!file.isFile()) {
                     throw new MalformedStoreException(path, "no file '" + name + "'", "one, as weight_map says");
                 }
                 shards.put(name, openShard(file));
@@ -138,7 +136,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
             Shard shard = shards.get(each.getValue());
             Entry entry = entries.get(each.getValue()).get(each.getKey());
             if (entry == null) {
-                throw new MalformedStoreException(shard.file.path(), "no tensor '" + each.getKey() + "'",
+                throw new MalformedStoreException(shard.file.location(), "no tensor '" + each.getKey() + "'",
                         "one, as " + index.path() + " says");
             }
             tensors.add(new Located(shard, entry));
@@ -183,7 +181,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         TensorSpec spec = located.entry.spec();
         long rowCount = spec.rank() == 0 ? 1 : spec.dim(0);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(located.file.path() + ": rows from " + firstRow + ", " + rows
+            throw new IndexOutOfBoundsException(located.file.location() + ": rows from " + firstRow + ", " + rows
                     + " of them, are not within the 0 to " + rowCount + " of tensor '" + spec.name() + "'");
         }
         long rowBytes = spec.rowBytes();
@@ -209,7 +207,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
     @Override
     public StoreInfo info() {
         Map<String, Object> details = new LinkedHashMap<>();
-        List<Path> files = new ArrayList<>();
+        List<Location> files = new ArrayList<>();
         if (index == null) {
             describe(shards.getFirst().header, details);
         } else {
@@ -220,7 +218,7 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
         if (!others.isEmpty()) {
             details.put("other_tensors", others.stream().map(SafetensorsStore::describe).toList());
         }
-        shards.forEach(shard -> files.add(shard.file.path()));
+        shards.forEach(shard -> files.add(shard.file.location()));
         return new StoreInfo("safetensors", files, details, tensors.stream()
                 .map(each -> new StoredArray(each.entry.name(), each.entry.type().toString(), "C", each.tensor()))
                 .toList());
@@ -243,6 +241,6 @@ public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
 
     @Override
     public String toString() {
-        return (index == null ? shards.getFirst().file.path() : index.path()) + " (" + tensors.size() + " tensors)";
+        return (index == null ? shards.getFirst().file.location() : index.path()) + " (" + tensors.size() + " tensors)";
     }
 }

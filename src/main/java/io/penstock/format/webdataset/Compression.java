@@ -4,13 +4,12 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.Zstd;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
+import java.nio.channels.SeekableByteChannel;
 
 /** How a shard is compressed, which its first bytes say. */
 enum Compression {
@@ -20,9 +19,9 @@ enum Compression {
 
     private static final int MAGIC_BYTES = 6;
 
-    static Compression of(Path shard) throws IOException {
+    static Compression of(Location shard) throws IOException {
         byte[] head;
-        try (InputStream in = RegularFile.newInputStream(shard)) {
+        try (InputStream in = shard.newInputStream()) {
             head = in.readNBytes(MAGIC_BYTES);
         }
         if (startsWith(head, 0x1f, 0x8b)) {
@@ -54,13 +53,13 @@ enum Compression {
     }
 
     /** The tar's bytes. */
-    TarSource open(Path shard, DecodeLimit limit) throws IOException {
+    TarSource open(Location shard, DecodeLimit limit) throws IOException {
         return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard, limit));
     }
 
     /** The tar's bytes, decoded, within a limit; what is malformed is said with the shard's name. */
-    InputStream decode(Path shard, DecodeLimit limit) throws IOException {
-        FileChannel channel = RegularFile.open(shard);
+    InputStream decode(Location shard, DecodeLimit limit) throws IOException {
+        SeekableByteChannel channel = shard.openChannel();
         try {
             InputStream packed = Channels.newInputStream(channel);
             InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed);
@@ -71,7 +70,7 @@ enum Compression {
         }
     }
 
-    private static IOException named(Path shard, IOException e) {
+    private static IOException named(Location shard, IOException e) {
         return e instanceof MissingLibraryException ? e
                 : new MalformedStoreException(shard, "compressed data that is cut or malformed (" + e.getMessage()
                         + ")", "whole compressed data");
@@ -80,10 +79,10 @@ enum Compression {
     /** Names the shard in errors. */
     private static final class Decoded extends InputStream {
 
-        private final Path shard;
+        private final Location shard;
         private final InputStream in;
 
-        Decoded(Path shard, InputStream in) {
+        Decoded(Location shard, InputStream in) {
             this.shard = shard;
             this.in = in;
         }

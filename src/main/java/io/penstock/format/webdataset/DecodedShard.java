@@ -1,6 +1,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedBlocks;
@@ -20,7 +21,7 @@ final class DecodedShard implements AutoCloseable {
 
     private static final int COPY_BYTES = 1 << 20;
 
-    private final Path shard;
+    private final Location shard;
     private final Compression compression;
     private final DecodeLimit limit;
     private final long byteSize;
@@ -33,7 +34,7 @@ final class DecodedShard implements AutoCloseable {
      * @param limit what it may decode to
      * @param byteSize what it decodes to
      */
-    DecodedShard(Path shard, Compression compression, DecodeLimit limit, long byteSize) {
+    DecodedShard(Location shard, Compression compression, DecodeLimit limit, long byteSize) {
         this.shard = shard;
         this.compression = compression;
         this.limit = limit;

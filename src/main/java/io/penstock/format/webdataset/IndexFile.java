@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.LittleEndian;
-import io.penstock.io.RegularFile;
-import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.Location;
+import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -36,8 +37,8 @@ final class IndexFile {
     private IndexFile() {
     }
 
-    static Path of(Path shard) {
-        return shard.resolveSibling(shard.getFileName() + ENDING);
+    static Location of(Location shard) {
+        return shard.resolveSibling(shard.name() + ENDING);
     }
 
     /**
@@ -45,19 +46,19 @@ final class IndexFile {
      *
      * @return the index, in memory of the arena; null if there is none that holds
      */
-    static ShardIndex read(Path shard, ShardState state, long maxTarBytes, Arena arena) {
-        String name = of(shard).getFileName().toString();
+    static ShardIndex read(Location shard, ShardState state, long maxTarBytes, Arena arena) {
+        Location file = of(shard);
         try {
-            return CommittedFolder.openIfThere(() -> CommittedFolder.companion(shard, name),
-                    file -> readFile(file, state, maxTarBytes, arena));
+            return file.isFile() ? readFile(file, state, maxTarBytes, arena) : null;
         } catch (IOException e) {
-            LOG.log(Level.INFO, () -> of(shard) + " cannot be read, the index is made again: " + e);
+            LOG.log(Level.INFO, () -> file + " cannot be read, the index is made again: " + e);
             return null;
         }
     }
 
-    private static ShardIndex readFile(Path file, ShardState state, long maxTarBytes, Arena arena) throws IOException {
-        try (FileChannel channel = RegularFile.open(file)) {
+    private static ShardIndex readFile(Location file, ShardState state, long maxTarBytes, Arena arena)
+            throws IOException {
+        try (SeekableByteChannel channel = file.openChannel()) {
             long size = channel.size();
             ByteBuffer header = ByteBuffer.allocateDirect((int) ShardIndex.HEADER_BYTES);
             if (size < ShardIndex.HEADER_BYTES || !readFully(channel, header, 0)
@@ -87,7 +88,8 @@ final class IndexFile {
         return Arrays.equals(magic, ShardIndex.MAGIC.getBytes(StandardCharsets.US_ASCII))
                 && header.get(LittleEndian.I32, ShardIndex.VERSION_AT) == ShardIndex.VERSION
                 && header.get(LittleEndian.I64, ShardIndex.FILE_BYTES_AT) == state.byteSize()
-                && header.get(LittleEndian.I64, ShardIndex.MTIME_AT) == state.mtimeNanos()
+                && (header.get(LittleEndian.I64, ShardIndex.MTIME_AT) == state.mtimeNanos()
+                        || state.mtimeNanos() == ShardState.UNKNOWN)
                 && Arrays.equals(content, state.content())
                 && tarBytes >= 0 && tarBytes <= maxTarBytes
                 // Each member has a header of its own; so the counts are bounded by the tar, and nothing overflows.
@@ -119,9 +121,14 @@ final class IndexFile {
      * Writes the index of a shard, whole or not at all. Where that is not possible, for example because nobody may
      * write beside the shard, it is made again the next time.
      */
-    static void write(Path shard, ShardIndex index) {
-        Path file = of(shard);
-        Path folder = file.toAbsolutePath().getParent();
+    static void write(Location shard, ShardIndex index) {
+        Path tar = shard.local().orElse(null);
+        // In a committed folder nobody but its writer makes files.
+        if (tar == null || !tar.toString().equals(shard.path())) {
+            return;
+        }
+        Path file = tar.resolveSibling(tar.getFileName() + ENDING);
+        Path folder = Folder.of(file);
         if (!Files.isWritable(folder)) {
             return;
         }
@@ -217,7 +224,7 @@ final class IndexFile {
         }
     }
 
-    private static boolean readFully(FileChannel channel, MemorySegment bytes) throws IOException {
+    private static boolean readFully(SeekableByteChannel channel, MemorySegment bytes) throws IOException {
         for (long at = 0; at < bytes.byteSize(); at += COPY_BYTES) {
             if (!readFully(channel, bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer(),
                     at)) {
@@ -227,9 +234,9 @@ final class IndexFile {
         return true;
     }
 
-    private static boolean readFully(FileChannel channel, ByteBuffer target, long at) throws IOException {
+    private static boolean readFully(SeekableByteChannel channel, ByteBuffer target, long at) throws IOException {
         while (target.hasRemaining()) {
-            int read = channel.read(target, at + target.position());
+            int read = channel.position(at + target.position()).read(target);
             if (read <= 0) {
                 return false;
             }

@@ -1,13 +1,12 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.publish.CommittedFolder;
+import io.penstock.io.Location;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -18,8 +17,7 @@ final class ParallelOpening {
 
     private static final int MAX_THREADS = 16;
 
-    private final List<Path> paths;
-    private final ShardSets sets;
+    private final List<Location> paths;
     private final IndexUse use;
     private final Arena arena;
     private final DecodeLimit limit;
@@ -28,9 +26,8 @@ final class ParallelOpening {
     private final AtomicInteger next = new AtomicInteger();
     private volatile boolean failed;
 
-    private ParallelOpening(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena) {
+    private ParallelOpening(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena) {
         this.paths = paths;
-        this.sets = sets;
         this.use = use;
         this.limit = limit;
         this.arena = arena;
@@ -41,15 +38,14 @@ final class ParallelOpening {
     /**
      * Opens shards.
      *
-     * @param sets tells where the shards are
      * @param limit what each may decode to
      * @param arena where indices are put
      * @return the shards, in order
      * @throws IOException if one cannot be opened: what is wrong with the first one of those that were found so
      */
-    static Shard[] open(List<Path> paths, ShardSets sets, IndexUse use, DecodeLimit limit, Arena arena)
+    static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena)
             throws IOException {
-        ParallelOpening opening = new ParallelOpening(paths, sets, use, limit, arena);
+        ParallelOpening opening = new ParallelOpening(paths, use, limit, arena);
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];
         for (int i = 0; i < helpers.length; i++) {
@@ -79,8 +75,7 @@ final class ParallelOpening {
     private void work() {
         for (int i = next.getAndIncrement(); i < paths.size() && !failed; i = next.getAndIncrement()) {
             try {
-                Path path = paths.get(i);
-                shards[i] = CommittedFolder.open(() -> sets.locate(path), at -> Shard.open(at, use, limit, arena));
+                shards[i] = Shard.open(paths.get(i), use, limit, arena);
             } catch (Throwable t) {
                 failures[i] = t;
                 failed = true;

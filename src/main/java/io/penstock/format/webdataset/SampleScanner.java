@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
@@ -13,7 +13,7 @@ import java.util.Arrays;
  */
 final class SampleScanner {
 
-    private final Path file;
+    private final Location file;
     private final TarReader tar;
     private final Suffixes suffixes;
     private byte[] key = new byte[64];
@@ -24,7 +24,7 @@ final class SampleScanner {
     private final SuffixSet inSample = new SuffixSet();
     private long regularMembers;
 
-    SampleScanner(Path file, TarReader tar, Suffixes suffixes) {
+    SampleScanner(Location file, TarReader tar, Suffixes suffixes) {
         this.file = file;
         this.tar = tar;
         this.suffixes = suffixes;

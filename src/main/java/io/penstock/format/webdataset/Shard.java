@@ -2,13 +2,12 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Advice;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.nio.file.Path;
 import java.util.Objects;
 
 /** One tar: its index, and its bytes where they are mapped. */
@@ -18,14 +17,14 @@ final class Shard implements AutoCloseable {
     private static final long WORTH_A_SIDECAR_BYTES = 4 << 20;
     private static final long WORTH_A_SIDECAR_BYTES_COMPRESSED = 64 << 10;
 
-    private final Path path;
+    private final Location path;
     private final Compression compression;
     private final DecodeLimit limit;
     private final ShardIndex index;
     private final MappedFile plain;
     private final DecodedShard decoded;
 
-    private Shard(Path path, Compression compression, DecodeLimit limit, ShardIndex index, MappedFile plain) {
+    private Shard(Location path, Compression compression, DecodeLimit limit, ShardIndex index, MappedFile plain) {
         this.path = path;
         this.compression = compression;
         this.limit = limit;
@@ -34,7 +33,7 @@ final class Shard implements AutoCloseable {
         this.decoded = plain != null ? null : new DecodedShard(path, compression, limit, index.tarBytes());
     }
 
-    static Shard open(Path path, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
+    static Shard open(Location path, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
         Compression compression = Compression.of(path);
         ShardState state = ShardState.of(path);
         ShardIndex index = use == IndexUse.MEMORY ? null
@@ -43,14 +42,14 @@ final class Shard implements AutoCloseable {
         if (index == null) {
             index = ShardIndexBuilder.build(path, compression, limit, state, arena);
             long worthIt = compression == Compression.NONE ? WORTH_A_SIDECAR_BYTES : WORTH_A_SIDECAR_BYTES_COMPRESSED;
-            if (use == IndexUse.SIDECAR && !CommittedFolder.isIn(path) && state.byteSize() >= worthIt) {
+            if (use == IndexUse.SIDECAR && state.byteSize() >= worthIt) {
                 IndexFile.write(path, index);
             }
         }
         if (compression != Compression.NONE) {
             return new Shard(path, compression, limit, index, null);
         }
-        MappedFile file = MappedFile.open(path);
+        MappedFile file = path.open();
         if (file.byteSize() != index.tarBytes()) {
             file.close();
             throw new MalformedStoreException(path, "a size of " + file.byteSize() + " bytes", index.tarBytes()
@@ -59,7 +58,7 @@ final class Shard implements AutoCloseable {
         return new Shard(path, compression, limit, index, file);
     }
 
-    Path path() {
+    Location path() {
         return path;
     }
 
@@ -83,10 +82,10 @@ final class Shard implements AutoCloseable {
     /** The tar's bytes from their start: of a plain shard those that are mapped, whatever is at its path now. */
     TarSource source() throws IOException {
         if (plain == null) {
-            return compression.open(CommittedFolder.settled(path), limit);
+            return compression.open(path, limit);
         }
         plain.advise(Advice.SEQUENTIAL, 0, plain.byteSize());
-        return new TarSource.OfMemory(plain.segment(), 0);
+        return new TarSource.OfMapping(plain, 0);
     }
 
     /**
@@ -98,14 +97,13 @@ final class Shard implements AutoCloseable {
         Objects.checkIndex(sample, index.samples());
         MappedFile tar = tar();
         try {
-            TarReader reader = new TarReader(path, new TarSource.OfMemory(tar.segment(), index.entryOffset(sample)));
-            SampleScanner scanner = new SampleScanner(path, reader, new Suffixes());
-            return scanner.next() ? scanner.key() : "?";
+            return tar.reading(() -> {
+                TarReader reader = new TarReader(path, new TarSource.OfMapping(tar, index.entryOffset(sample)));
+                SampleScanner scanner = new SampleScanner(path, reader, new Suffixes());
+                return scanner.next() ? scanner.key() : "?";
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            tar.checkUnchanged();
-            throw fault;
         }
     }
 

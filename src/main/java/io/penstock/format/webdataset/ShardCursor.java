@@ -2,23 +2,23 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Advice;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 
 /** Reads the samples of one shard in their order, from its start or from where a sample begins. */
 final class ShardCursor implements AutoCloseable {
 
     private final int position;
-    private final Path path;
+    private final Location path;
     private final TarSource source;
     private final SharedTar tar;
     private final TarReader reader;
     private final SampleScanner scanner;
     private boolean atSample;
 
-    private ShardCursor(int position, Path path, TarSource source, SharedTar tar, Suffixes suffixes) {
+    private ShardCursor(int position, Location path, TarSource source, SharedTar tar, Suffixes suffixes) {
         this.position = position;
         this.path = path;
         this.source = source;
@@ -33,13 +33,13 @@ final class ShardCursor implements AutoCloseable {
      * @param position where it comes in the epoch's order
      * @param offset where the first sample to read begins in the tar; 0 for the first one that there is
      */
-    static ShardCursor open(int position, Path path, long offset, Suffixes suffixes, DecodeLimit limit)
+    static ShardCursor open(int position, Location path, long offset, Suffixes suffixes, DecodeLimit limit)
             throws IOException {
         Compression compression = Compression.of(path);
         SharedTar tar = compression == Compression.NONE ? SharedTar.open(path) : null;
         try {
             // Headers and data of a plain shard come by the same pages, which are read ahead.
-            TarSource source = tar != null ? new TarSource.OfMemory(tar.file().segment(), 0)
+            TarSource source = tar != null ? new TarSource.OfMapping(tar.file(), 0)
                     : compression.open(path, limit);
             if (tar != null) {
                 tar.file().advise(Advice.SEQUENTIAL, 0, tar.file().byteSize());

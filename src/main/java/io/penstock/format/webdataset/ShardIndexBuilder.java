@@ -1,15 +1,15 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.spill.NativeBytes;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 
 /** Makes a shard's index by one pass over its headers, or over all of it if it is compressed. */
@@ -38,7 +38,7 @@ final class ShardIndexBuilder implements AutoCloseable {
      * @param state what it was before it was read
      * @param arena where the index is put
      */
-    static ShardIndex build(Path shard, Compression compression, DecodeLimit limit, ShardState state, Arena arena)
+    static ShardIndex build(Location shard, Compression compression, DecodeLimit limit, ShardState state, Arena arena)
             throws IOException {
         try (ShardIndexBuilder builder = new ShardIndexBuilder()) {
             builder.read(shard, compression, limit);
@@ -46,7 +46,7 @@ final class ShardIndexBuilder implements AutoCloseable {
         }
     }
 
-    private void read(Path shard, Compression compression, DecodeLimit limit) throws IOException {
+    private void read(Location shard, Compression compression, DecodeLimit limit) throws IOException {
         try (TarSource source = compression.open(shard, limit)) {
             TarReader tar = new TarReader(shard, source);
             SampleScanner scanner = new SampleScanner(shard, tar, suffixes);
@@ -67,7 +67,7 @@ final class ShardIndexBuilder implements AutoCloseable {
         }
     }
 
-    private void beginSample(Path shard, TarReader tar) throws MalformedStoreException {
+    private void beginSample(Location shard, TarReader tar) throws MalformedStoreException {
         dropIfBad();
         if (tar.dataOffset() >= ShardIndex.MAX_TAR_BYTES || memberCount >= MAX_MEMBERS - Suffixes.MAX_COUNT) {
             throw new MalformedStoreException(shard, tar.entryOffset(), "a shard of more than 2 TiB or 2^32 members",

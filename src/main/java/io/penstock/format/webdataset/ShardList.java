@@ -1,14 +1,11 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -35,12 +32,12 @@ public final class ShardList {
      * @throws MalformedStoreException if the folder has no tar, or lacks one that a record in it names
      * @throws IOException if there is no such file, or the folder cannot be read
      */
-    public static List<Path> of(Path path) throws IOException {
-        List<Path> shards = new ArrayList<>();
-        for (Path part : parts(path)) {
-            if (Files.isDirectory(part)) {
+    public static List<Location> of(Location path) throws IOException {
+        List<Location> shards = new ArrayList<>();
+        for (Location part : parts(path)) {
+            if (part.isFolder()) {
                 addFolder(part, shards);
-            } else if (Files.exists(part) || CommittedFolder.isFile(() -> ShardSets.of(List.of(part)).locate(part))) {
+            } else if (part.exists()) {
                 shards.add(part);
             } else {
                 throw new NoSuchFileException(part.toString(), null, "no such file"
@@ -51,11 +48,11 @@ public final class ShardList {
     }
 
     /** By which writing of its sets the shards of a path are. */
-    static Generation generation(Path path) throws IOException {
-        List<Path> shards = new ArrayList<>();
-        for (Path part : parts(path)) {
-            if (Files.isDirectory(part)) {
-                shards.addAll(CommittedFolder.files(part, ShardList::hasShardName));
+    static Generation generation(Location path) throws IOException {
+        List<Location> shards = new ArrayList<>();
+        for (Location part : parts(path)) {
+            if (part.isFolder()) {
+                shards.addAll(part.files(ShardList::hasShardName));
             } else {
                 shards.add(part);
             }
@@ -64,20 +61,20 @@ public final class ShardList {
     }
 
     /** The files and folders that a path names. */
-    private static List<Path> parts(Path path) throws MalformedStoreException {
-        if (Files.exists(path)) {
+    private static List<Location> parts(Location path) throws IOException {
+        if (path.exists()) {
             return List.of(path);
         }
-        List<Path> parts = new ArrayList<>();
-        for (String part : path.toString().split("::")) {
+        List<Location> parts = new ArrayList<>();
+        for (String part : path.path().split("::")) {
             for (String name : expand(path, part)) {
-                parts.add(named(path, name));
+                parts.add(new Location(path.source(), name));
             }
         }
         return parts;
     }
 
-    private static List<String> expand(Path path, String part) throws MalformedStoreException {
+    private static List<String> expand(Location path, String part) throws MalformedStoreException {
         try {
             return BraceExpansion.expand(part);
         } catch (IllegalArgumentException e) {
@@ -86,19 +83,11 @@ public final class ShardList {
         }
     }
 
-    private static Path named(Path path, String name) throws MalformedStoreException {
-        try {
-            return path.getFileSystem().getPath(name);
-        } catch (InvalidPathException e) {
-            throw new MalformedStoreException(path, "no list of shards (" + e.getMessage() + ")", "names of files");
-        }
-    }
-
     /** Adds the shards of a folder, which must be all that the records in it name. */
-    private static void addFolder(Path folder, List<Path> shards) throws IOException {
-        Set<Path> found = new HashSet<>();
-        for (Path file : CommittedFolder.files(folder, ShardList::isShardOrRecord)) {
-            String name = file.getFileName().toString();
+    private static void addFolder(Location folder, List<Location> shards) throws IOException {
+        Set<Location> found = new HashSet<>();
+        for (Location file : folder.files(ShardList::isShardOrRecord)) {
+            String name = file.name();
             if (!ShardRecord.isName(name)) {
                 found.add(file);
                 continue;
@@ -113,25 +102,24 @@ public final class ShardList {
             throw new MalformedStoreException(folder, "a folder without tars", "files ending in "
                     + Arrays.toString(ENDINGS));
         }
-        List<Path> sorted = new ArrayList<>(found);
+        List<Location> sorted = new ArrayList<>(found);
         sorted.sort((a, b) -> Arrays.compareUnsigned(bytes(a), bytes(b)));
         shards.addAll(sorted);
     }
 
-    private static List<Path> recorded(Path folder, ShardRecord record) throws IOException {
-        List<Path> named = record.shards().stream().map(shard -> folder.resolve(shard.name())).toList();
-        ShardSets sets = ShardSets.of(named);
+    private static List<Location> recorded(Location folder, ShardRecord record) throws IOException {
+        List<Location> named = record.shards().stream().map(shard -> folder.resolve(shard.name())).toList();
         List<String> missing = new ArrayList<>();
         for (int i = 0; i < named.size(); i++) {
-            Path shard = named.get(i);
+            Location shard = named.get(i);
             long expected = record.shards().get(i).bytes();
             try {
-                long bytes = CommittedFolder.open(() -> sets.locate(shard), Files::size);
+                long bytes = shard.byteSize();
                 if (bytes != expected) {
                     throw record.other(shard, bytes + " bytes", Long.toString(expected));
                 }
             } catch (NoSuchFileException _) {
-                missing.add(shard.getFileName().toString());
+                missing.add(shard.name());
             }
         }
         if (!missing.isEmpty()) {
@@ -141,27 +129,27 @@ public final class ShardList {
     }
 
     /** Whether there are tars in a folder, or the record of some. */
-    static boolean isFolderOfTars(Path folder) throws IOException {
-        return !CommittedFolder.files(folder, ShardList::isShardOrRecord).isEmpty();
+    static boolean isFolderOfTars(Location folder) throws IOException {
+        return !folder.files(ShardList::isShardOrRecord).isEmpty();
     }
 
     private static boolean isShardOrRecord(String name) {
         return hasShardName(name) || ShardRecord.isName(name);
     }
 
-    private static byte[] bytes(Path file) {
-        return file.getFileName().toString().getBytes(StandardCharsets.UTF_8);
+    private static byte[] bytes(Location file) {
+        return file.name().getBytes(StandardCharsets.UTF_8);
     }
 
     /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
-    static boolean isShardOrPattern(Path path) {
-        return hasShardName(path) || !Files.exists(path)
-                && Arrays.stream(path.toString().split("::")).anyMatch(part -> hasShardName(part)
-                && (part.indexOf('{') >= 0 || path.toString().contains("::")));
+    static boolean isShardOrPattern(Location path) throws IOException {
+        return hasShardName(path) || !path.exists()
+                && Arrays.stream(path.path().split("::")).anyMatch(part -> hasShardName(part)
+                && (part.indexOf('{') >= 0 || path.path().contains("::")));
     }
 
-    private static boolean hasShardName(Path file) {
-        return file.getFileName() != null && hasShardName(file.getFileName().toString());
+    private static boolean hasShardName(Location file) {
+        return hasShardName(file.name());
     }
 
     private static boolean hasShardName(String name) {

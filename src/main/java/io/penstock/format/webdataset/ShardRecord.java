@@ -1,13 +1,13 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.JsonFile;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -31,7 +31,7 @@ import java.util.Map;
  * @param names what the shards are called
  * @param shards the shards, by their number
  */
-record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
+record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
 
     static final String ENDING = ".penstock-shards";
 
@@ -80,10 +80,10 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
      *
      * @throws MalformedStoreException if it is none of this version, or says what cannot be
      */
-    static ShardRecord read(Path file) throws IOException {
+    static ShardRecord read(Location file) throws IOException {
         return JsonFile.read(file, "a record of shards", MAX_BYTES, fields -> {
             fields.expect(VERSION_KEY, VERSION);
-            String name = file.getFileName().toString();
+            String name = file.name();
             ShardNames names = ShardNames.of(name.substring(0, name.length() - ENDING.length()));
             fields.expect("pattern", names.pattern());
             List<Entry> shards = new ArrayList<>();
@@ -111,16 +111,16 @@ record ShardRecord(Path file, ShardNames names, List<Entry> shards) {
     }
 
     /** What it means that a folder lacks shards. */
-    MalformedStoreException missing(Path folder, List<String> missing) {
+    MalformedStoreException missing(Location folder, List<String> missing) {
         String found = "no " + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
                 + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " shards more" : "");
-        return new MalformedStoreException(folder, found, "the " + shards.size() + " shards that " + file.getFileName()
+        return new MalformedStoreException(folder, found, "the " + shards.size() + " shards that " + file.name()
                 + " names (a list of shards reads those that are there)");
     }
 
     /** What it means that a shard is another one than the record says. */
-    MalformedStoreException other(Path shard, String found, String expected) {
-        return new MalformedStoreException(shard, found, expected + ", as " + file.getFileName()
+    MalformedStoreException other(Location shard, String found, String expected) {
+        return new MalformedStoreException(shard, found, expected + ", as " + file.name()
                 + " says (a shard of another dataset? if it was changed on purpose, remove that file)");
     }
 }

@@ -1,13 +1,13 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.LittleEndian;
-import io.penstock.io.RegularFile;
+import io.penstock.io.Location;
 import io.penstock.io.Sha256;
 import io.penstock.io.publish.SpoolFile;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,18 +19,23 @@ import java.util.concurrent.TimeUnit;
  * By what a shard is known again.
  *
  * @param byteSize the file's size
- * @param mtimeNanos when it was last written, in nanoseconds since 1970
+ * @param mtimeNanos when it was last written, in nanoseconds since 1970; {@link #UNKNOWN} if it is not a local file: a
+ *     copy does not keep its time
  * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
  *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them
  */
 record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
+    /** A time that says nothing. */
+    static final long UNKNOWN = Long.MIN_VALUE;
+
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOCKS = 16;
 
-    static ShardState of(Path shard) throws IOException {
-        long mtime = Files.getLastModifiedTime(shard).to(TimeUnit.NANOSECONDS);
-        try (FileChannel channel = RegularFile.open(shard)) {
+    static ShardState of(Location shard) throws IOException {
+        Path local = shard.local().orElse(null);
+        long mtime = local == null ? UNKNOWN : Files.getLastModifiedTime(local).to(TimeUnit.NANOSECONDS);
+        try (SeekableByteChannel channel = shard.openChannel()) {
             long size = channel.size();
             MessageDigest sha256 = Sha256.digest();
             byte[] sizeBytes = new byte[Long.BYTES];
@@ -43,7 +48,7 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
                         : (size - BLOCK_BYTES) / (BLOCKS - 1) * i & -BLOCK_BYTES;
                 block.clear();
                 while (block.hasRemaining() && at + block.position() < size
-                        && channel.read(block, at + block.position()) > 0) {
+                        && channel.position(at + block.position()).read(block) > 0) {
                     // until the block is whole
                 }
                 sha256.update(block.flip());

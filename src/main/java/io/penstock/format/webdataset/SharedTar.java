@@ -1,8 +1,8 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** A mapped shard, unmapped when neither its reader nor a sample of it is left; used by one thread. */
 final class SharedTar {
@@ -14,8 +14,8 @@ final class SharedTar {
         this.file = file;
     }
 
-    static SharedTar open(Path shard) throws IOException {
-        return new SharedTar(MappedFile.open(shard));
+    static SharedTar open(Location shard) throws IOException {
+        return new SharedTar(shard.open());
     }
 
     MappedFile file() {

@@ -1,12 +1,12 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
@@ -22,7 +22,7 @@ final class StreamSample implements AutoCloseable {
     private int position;
     private long entryOffset;
     private String key;
-    private Path path;
+    private Location path;
     private SharedTar tar;
     private int members;
     private int[] suffixes = new int[4];
@@ -35,7 +35,7 @@ final class StreamSample implements AutoCloseable {
     private long copied;
     private byte[] chunk;
 
-    void begin(int shardPosition, long offset, String sampleKey, Path shard, SharedTar sharedTar) {
+    void begin(int shardPosition, long offset, String sampleKey, Location shard, SharedTar sharedTar) {
         release();
         position = shardPosition;
         entryOffset = offset;
@@ -123,7 +123,7 @@ final class StreamSample implements AutoCloseable {
         return key;
     }
 
-    Path path() {
+    Location path() {
         return path;
     }
 

@@ -1,7 +1,7 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,7 +25,7 @@ final class Suffixes {
     private final int[] cachedIds = new int[CACHE_SIZE];
 
     /** The number of the suffix of a member's name, behind a key of that length. */
-    int idOf(Path file, TarReader tar, int keyBytes) throws MalformedStoreException {
+    int idOf(Location file, TarReader tar, int keyBytes) throws MalformedStoreException {
         byte[] name = tar.name();
         int length = tar.nameBytes();
         int hash = 0;
@@ -41,7 +41,7 @@ final class Suffixes {
         return cachedIds[slot];
     }
 
-    private int add(Path file, TarReader tar, int keyBytes, String suffix) throws MalformedStoreException {
+    private int add(Location file, TarReader tar, int keyBytes, String suffix) throws MalformedStoreException {
         Integer id = ids.get(suffix);
         if (id == null) {
             if (texts.size() == MAX_COUNT) {

@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
@@ -39,7 +39,7 @@ final class TarReader {
     private static final int PREFIX_AT = 345;
     private static final int PREFIX_BYTES = 155;
 
-    private final Path file;
+    private final Location file;
     private final TarSource source;
     private final byte[] header = new byte[BLOCK_BYTES];
 
@@ -61,7 +61,7 @@ final class TarReader {
      * @param file the file, for messages
      * @param source its bytes, decoded
      */
-    TarReader(Path file, TarSource source) {
+    TarReader(Location file, TarSource source) {
         this.file = file;
         this.source = source;
         this.nextHeader = source.position();

@@ -1,14 +1,14 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.RegularFile;
+import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
 import io.penstock.io.publish.SpoolFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
+import java.nio.channels.SeekableByteChannel;
 
 /** The bytes of a tar, read from its start to its end by one thread. */
 abstract class TarSource implements AutoCloseable {
@@ -41,17 +41,17 @@ abstract class TarSource implements AutoCloseable {
 
         private static final int WINDOW_BYTES = 4096;
 
-        private final Path file;
-        private final FileChannel channel;
+        private final Location file;
+        private final SeekableByteChannel channel;
         private final long byteSize;
         private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
         private long windowStart;
         private int windowBytes;
         private long position;
 
-        OfFile(Path file) throws IOException {
+        OfFile(Location file) throws IOException {
             this.file = file;
-            channel = RegularFile.open(file);
+            channel = file.openChannel();
             byteSize = channel.size();
         }
 
@@ -104,7 +104,7 @@ abstract class TarSource implements AutoCloseable {
 
         private int readSome(ByteBuffer target, long offset) throws IOException {
             try {
-                return channel.read(target, offset);
+                return channel.position(offset).read(target);
             } catch (IOException e) {
                 throw SpoolFile.unreadable(file, offset, e);
             }
@@ -123,14 +123,14 @@ abstract class TarSource implements AutoCloseable {
         }
     }
 
-    /** A tar in memory, from any place in it. */
-    static final class OfMemory extends TarSource {
+    /** A mapped tar, from any place in it. */
+    static final class OfMapping extends TarSource {
 
-        private final MemorySegment bytes;
+        private final MappedFile file;
         private long position;
 
-        OfMemory(MemorySegment bytes, long position) {
-            this.bytes = bytes;
+        OfMapping(MappedFile file, long position) {
+            this.file = file;
             this.position = position;
         }
 
@@ -141,22 +141,23 @@ abstract class TarSource implements AutoCloseable {
 
         @Override
         int read(byte[] target, int offset, int length) {
-            int read = (int) Math.min(length, bytes.byteSize() - position);
-            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, position, target, offset, read);
+            int read = (int) Math.min(length, file.byteSize() - position);
+            file.require(position, read);
+            MemorySegment.copy(file.mapping(), ValueLayout.JAVA_BYTE, position, target, offset, read);
             position += read;
             return read;
         }
 
         @Override
         boolean skip(long count) {
-            long there = Math.min(count, bytes.byteSize() - position);
+            long there = Math.min(count, file.byteSize() - position);
             position += there;
             return there == count;
         }
 
         @Override
         public void close() {
-            // whoever has the memory frees it
+            // whoever has the file closes it
         }
     }
 

@@ -1,7 +1,7 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Sha256;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import java.io.IOException;
@@ -9,7 +9,6 @@ import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +51,7 @@ final class WebDatasetInspection {
                 digest(shard, total, progress);
                 before += shard.index().tarBytes();
             }
-            details.put("member_digest", HexFormat.of().formatHex(whole.digest()));
+            details.put("member_digest", Sha256.hex(whole));
         } else {
             list();
         }
@@ -123,7 +122,7 @@ final class WebDatasetInspection {
                 if (own != null) {
                     bad |= scanner.saysBad();
                     member(suffixes.text(scanner.suffix()), tar.dataBytes(),
-                            HexFormat.of().formatHex(own.digest()).substring(0, HEX_DIGITS));
+                            Sha256.hex(own).substring(0, HEX_DIGITS));
                 }
             }
             dropIfBad();

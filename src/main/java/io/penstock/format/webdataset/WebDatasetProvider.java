@@ -1,11 +1,11 @@
 package io.penstock.format.webdataset;
 
+import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.nio.file.Path;
 
 /** WebDataset: samples as files in tars, plain or compressed. */
 public final class WebDatasetProvider implements StoreProvider {
@@ -36,7 +36,7 @@ public final class WebDatasetProvider implements StoreProvider {
     }
 
     @Override
-    public Store open(Path path, OpenOptions options) throws IOException {
+    public Store open(Location path, OpenOptions options) throws IOException {
         return WebDatasetStore.open(path, options.decodeLimit());
     }
 }

@@ -2,12 +2,12 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
 import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
@@ -17,11 +17,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
@@ -42,7 +40,7 @@ public final class WebDatasetStore implements RecordStore {
     private static final int HEX_DIGITS = 32;
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
-    private final List<Path> paths;
+    private final List<Location> paths;
     private final Arena arena;
     private final Shard[] shards;
     private final PrefixSums records;
@@ -51,7 +49,7 @@ public final class WebDatasetStore implements RecordStore {
     private final int[][] columnOfSuffix;
     private final AtomicLongArray maxLengths;
 
-    private WebDatasetStore(List<Path> paths, Arena arena, Shard[] shards) throws MalformedStoreException {
+    private WebDatasetStore(List<Location> paths, Arena arena, Shard[] shards) throws MalformedStoreException {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
@@ -88,7 +86,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(Path path) throws IOException {
+    public static WebDatasetStore open(Location path) throws IOException {
         return open(path, DecodeLimit.DEFAULT);
     }
 
@@ -102,9 +100,9 @@ public final class WebDatasetStore implements RecordStore {
      * @throws DecodeLimitException if a shard decodes to more than the limit
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(Path path, DecodeLimit limit) throws IOException {
+    public static WebDatasetStore open(Location path, DecodeLimit limit) throws IOException {
         return Generation.open(path, () -> ShardList.generation(path), () -> {
-            List<Path> shards = ShardList.of(path);
+            List<Location> shards = ShardList.of(path);
             return open(shards, ShardSets.of(shards), IndexUse.SIDECAR, limit);
         });
     }
@@ -118,7 +116,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws MalformedStoreException if a shard is not as it should be
      * @throws IOException if there is no such file, or it cannot be read
      */
-    public static WebDatasetStore open(List<Path> shards, IndexUse use) throws IOException {
+    public static WebDatasetStore open(List<Location> shards, IndexUse use) throws IOException {
         if (shards.isEmpty()) {
             throw new IllegalArgumentException("no shards");
         }
@@ -126,12 +124,12 @@ public final class WebDatasetStore implements RecordStore {
                 () -> open(shards, ShardSets.of(shards), use, DecodeLimit.DEFAULT));
     }
 
-    private static WebDatasetStore open(List<Path> shards, ShardSets sets, IndexUse use, DecodeLimit limit)
+    private static WebDatasetStore open(List<Location> shards, ShardSets sets, IndexUse use, DecodeLimit limit)
             throws IOException {
         Arena arena = Arena.ofShared();
         Shard[] opened = null;
         try {
-            opened = ParallelOpening.open(shards, sets, use, limit, arena);
+            opened = ParallelOpening.open(shards, use, limit, arena);
             sets.check(opened);
             return new WebDatasetStore(List.copyOf(shards), arena, opened);
         } catch (Throwable t) {
@@ -163,7 +161,7 @@ public final class WebDatasetStore implements RecordStore {
      *
      * @return their files
      */
-    public List<Path> shards() {
+    public List<Location> shards() {
         return paths;
     }
 
@@ -284,7 +282,7 @@ public final class WebDatasetStore implements RecordStore {
     @Override
     public Inspection inspect(boolean digest, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
-                Arrays.stream(shards).map(shard -> CommittedFolder.settled(shard.path())).toList(),
+                Arrays.stream(shards).map(Shard::path).toList(),
                 new WebDatasetInspection(this, shards).details(digest, progress));
     }
 
@@ -299,7 +297,7 @@ public final class WebDatasetStore implements RecordStore {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
-                + HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 
     /** A mapped shard, for tests of what is shared. */

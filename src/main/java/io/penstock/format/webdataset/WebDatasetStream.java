@@ -1,20 +1,17 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
@@ -44,7 +41,7 @@ public final class WebDatasetStream implements AutoCloseable {
 
     private static final int HEX_DIGITS = 32;
 
-    private final List<Path> paths;
+    private final List<Location> paths;
     private final ShardSets sets;
     private final Generation generation;
     private final String fingerprint;
@@ -64,13 +61,13 @@ public final class WebDatasetStream implements AutoCloseable {
     private long given;
     private boolean closed;
 
-    private WebDatasetStream(List<Path> paths, StreamOrder order, DecodeLimit limit) throws IOException {
+    private WebDatasetStream(List<Location> paths, StreamOrder order, DecodeLimit limit) throws IOException {
         this.paths = List.copyOf(paths);
         this.order = order;
         this.limit = limit;
         this.sets = ShardSets.of(this.paths);
         this.generation = sets.generation();
-        this.fingerprint = fingerprint(this.paths, sets);
+        this.fingerprint = fingerprint(this.paths);
     }
 
     /**
@@ -82,7 +79,7 @@ public final class WebDatasetStream implements AutoCloseable {
      * @return the stream, to be closed by the caller
      * @throws IOException if a shard is not there
      */
-    public static WebDatasetStream open(List<Path> shards, StreamOrder order, long epoch) throws IOException {
+    public static WebDatasetStream open(List<Location> shards, StreamOrder order, long epoch) throws IOException {
         return open(shards, order, epoch, DecodeLimit.DEFAULT);
     }
 
@@ -96,7 +93,7 @@ public final class WebDatasetStream implements AutoCloseable {
      * @return the stream, to be closed by the caller
      * @throws IOException if a shard is not there
      */
-    public static WebDatasetStream open(List<Path> shards, StreamOrder order, long epoch, DecodeLimit limit)
+    public static WebDatasetStream open(List<Location> shards, StreamOrder order, long epoch, DecodeLimit limit)
             throws IOException {
         if (shards.isEmpty() || epoch < 0) {
             throw new IllegalArgumentException(shards.size() + " shards, epoch " + epoch
@@ -116,7 +113,7 @@ public final class WebDatasetStream implements AutoCloseable {
      * @throws IOException if a shard is not there, or has no such samples as the state says
      * @throws IllegalArgumentException if the state is one of other shards
      */
-    public static WebDatasetStream resume(List<Path> shards, StreamState state) throws IOException {
+    public static WebDatasetStream resume(List<Location> shards, StreamState state) throws IOException {
         return resume(shards, state, DecodeLimit.DEFAULT);
     }
 
@@ -130,7 +127,7 @@ public final class WebDatasetStream implements AutoCloseable {
      * @throws IOException if a shard is not there, or has no such samples as the state says
      * @throws IllegalArgumentException if the state is one of other shards
      */
-    public static WebDatasetStream resume(List<Path> shards, StreamState state, DecodeLimit limit)
+    public static WebDatasetStream resume(List<Location> shards, StreamState state, DecodeLimit limit)
             throws IOException {
         WebDatasetStream stream = new WebDatasetStream(shards, state.order(), limit);
         if (!stream.fingerprint.equals(state.shards())) {
@@ -147,17 +144,16 @@ public final class WebDatasetStream implements AutoCloseable {
         }
     }
 
-    private static String fingerprint(List<Path> shards, ShardSets sets) throws IOException {
+    private static String fingerprint(List<Location> shards) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] size = new byte[Long.BYTES];
-        for (Path path : shards) {
-            MemorySegment.ofArray(size).set(LittleEndian.I64, 0,
-                    CommittedFolder.open(() -> sets.locate(path), Files::size));
+        for (Location path : shards) {
+            MemorySegment.ofArray(size).set(LittleEndian.I64, 0, path.byteSize());
             sha256.update(size);
-            sha256.update((path.getFileName() + "\n").getBytes(StandardCharsets.UTF_8));
+            sha256.update((path.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:shards=" + shards.size() + ":sha256="
-                + HexFormat.of().formatHex(sha256.digest()).substring(0, HEX_DIGITS);
+                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
     }
 
     private void begin(long newEpoch) {
@@ -230,9 +226,8 @@ public final class WebDatasetStream implements AutoCloseable {
 
     /** Opens the shard of a position in the epoch's order, which must be one of those that were there at first. */
     private ShardCursor open(int position, long offset) throws IOException {
-        Path path = paths.get(shards[position]);
-        ShardCursor opened = CommittedFolder.open(() -> sets.locate(path),
-                at -> ShardCursor.open(position, at, offset, suffixes, limit));
+        Location path = paths.get(shards[position]);
+        ShardCursor opened = ShardCursor.open(position, path, offset, suffixes, limit);
         if (!sets.generation().equals(generation)) {
             opened.close();
             throw new IOException(path + ": the shards were replaced while they were read");
@@ -358,7 +353,7 @@ public final class WebDatasetStream implements AutoCloseable {
      *
      * @return its file
      */
-    public Path shard() {
+    public Location shard() {
         return sample().path();
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
@@ -155,7 +156,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     }
 
     private ShardRecord.Entry stageIndex(String name) throws IOException {
-        Path shard = staging.resolve(name);
+        Location shard = Location.of(staging.resolve(name));
         try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
             ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
                     ShardState.of(shard), arena);
@@ -207,7 +208,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     /** The files of shards that the dataset had before and no longer has. */
     private Set<String> surplus() throws IOException {
         ShardRecord before = names.isNumbered()
-                ? ShardSets.record(staging.published(names.pattern())) : null;
+                ? ShardSets.record(Location.of(staging.published(names.pattern()))) : null;
         Set<String> surplus = new LinkedHashSet<>();
         if (before != null) {
             before.shards().stream().skip(shards.size()).forEach(shard -> surplus.addAll(filesOf(shard.name())));
@@ -218,7 +219,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     private String writeRecord() throws IOException {
         String name = ShardRecord.nameFor(names.pattern());
         Path target = staging.published(name);
-        byte[] bytes = new ShardRecord(target, names, written).toBytes();
+        byte[] bytes = new ShardRecord(Location.of(target), names, written).toBytes();
         try (SpoolFile record = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
             record.put(MemorySegment.ofArray(bytes), 0, bytes.length);
             record.force();

@@ -9,7 +9,6 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.function.LongConsumer;
 
@@ -77,6 +76,6 @@ public final class ChecksumFile {
         } catch (IOException e) {
             throw SpoolFile.unreadable(file, done, e);
         }
-        return HexFormat.of().formatHex(sha256.digest());
+        return Sha256.hex(sha256);
     }
 }

@@ -1,16 +1,11 @@
 package io.penstock.io.publish;
 
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** Calls on folders. */
@@ -88,23 +83,5 @@ public final class Folder {
                 Files.delete(file);
             }
         }
-    }
-
-    /**
-     * What is in a folder.
-     *
-     * @param folder the folder
-     * @param chosen tells which of its files and folders are wanted
-     * @return their paths, in no order
-     * @throws IOException if it cannot be read
-     */
-    public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
-        List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
-            all.forEach(found::add);
-        } catch (DirectoryIteratorException e) {
-            throw new IOException(folder + ": the folder cannot be read: " + e.getCause().getMessage(), e.getCause());
-        }
-        return found;
     }
 }

@@ -1,6 +1,6 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -175,7 +175,7 @@ public final class SpoolFile implements AutoCloseable {
      * @param cause what the OS said
      * @return the exception to throw
      */
-    public static IOException failed(Path target, long offset, IOException cause) {
+    public static IOException failed(Object target, long offset, IOException cause) {
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         return new IOException(target + ": cannot be written at byte " + offset + ": " + reason, cause);
     }
@@ -188,7 +188,7 @@ public final class SpoolFile implements AutoCloseable {
      * @param cause what the OS said
      * @return the exception to throw
      */
-    public static IOException unreadable(Path file, long offset, IOException cause) {
+    public static IOException unreadable(Object file, long offset, IOException cause) {
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         return new IOException(file + ": cannot be read at byte " + offset + ": " + reason, cause);
     }

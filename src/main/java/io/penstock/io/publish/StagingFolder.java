@@ -1,5 +1,6 @@
 package io.penstock.io.publish;
 
+import io.penstock.io.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -94,9 +95,9 @@ public final class StagingFolder implements AutoCloseable {
 
     private void prepare() throws IOException {
         try {
-            CommittedFolder.finish(committed);
+            Commit.finish(committed);
         } catch (IOException e) {
-            throw CommittedFolder.unfinished(target, committed, e);
+            throw Commit.unfinished(target, committed, e);
         }
         deleteFiles();
         Files.createDirectory(files);
@@ -110,7 +111,7 @@ public final class StagingFolder implements AutoCloseable {
      * @throws IOException if one cannot be finished, or another writer is at it
      */
     public static void finish(Path file, String description) throws IOException {
-        for (Path store : WriteFailure.naming(file, () -> CommittedFolder.unfinishedWith(file, description))) {
+        for (Path store : WriteFailure.naming(file, () -> Commit.unfinishedWith(file, description))) {
             open(store).close();
         }
     }
@@ -220,9 +221,9 @@ public final class StagingFolder implements AutoCloseable {
         try {
             // Before it lasts, no file may leave it: a power cut could undo this rename and keep later ones.
             Folder.flush(parent);
-            CommittedFolder.finish(committed);
+            Commit.finish(committed);
         } catch (IOException e) {
-            throw CommittedFolder.unfinished(target, committed, e);
+            throw Commit.unfinished(target, committed, e);
         }
     }
 
@@ -237,14 +238,14 @@ public final class StagingFolder implements AutoCloseable {
 
     /** What helped to write the store is no part of it. */
     private void deleteAllBut(List<String> names) throws IOException {
-        for (Path file : Folder.list(files, file -> !names.contains(file.getFileName().toString()))) {
+        for (Path file : CommittedFolder.list(files, file -> !names.contains(file.getFileName().toString()))) {
             Files.delete(file);
         }
     }
 
     private void writeSurplus(Collection<String> surplus) throws IOException {
-        String name = CommittedFolder.surplusName(target);
-        byte[] bytes = CommittedFolder.surplusBytes(surplus);
+        String name = CommittedFolder.surplusIn(committed).getFileName().toString();
+        byte[] bytes = Commit.surplusBytes(surplus);
         try (SpoolFile list = new SpoolFile(create(name), files.resolve(name), LIST_BUFFER_BYTES)) {
             list.put(MemorySegment.ofArray(bytes), 0, bytes.length);
             list.force();
@@ -299,12 +300,12 @@ public final class StagingFolder implements AutoCloseable {
     /** Removes everything in the folder but the lock. */
     private void deleteFiles() throws IOException {
         if (Files.isDirectory(files, LinkOption.NOFOLLOW_LINKS)) {
-            for (Path file : Folder.list(files, _ -> true)) {
+            for (Path file : CommittedFolder.list(files, _ -> true)) {
                 Files.deleteIfExists(file);
             }
         }
         Path lockFile = folder.resolve(WriterLock.LOCK_NAME);
-        for (Path file : Folder.list(folder, file -> !file.equals(lockFile))) {
+        for (Path file : CommittedFolder.list(folder, file -> !file.equals(lockFile))) {
             Files.deleteIfExists(file);
         }
     }

@@ -1,9 +1,9 @@
 package io.penstock.io.spill;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -78,7 +78,7 @@ public final class DecodedBlocks implements AutoCloseable {
         void put(byte[] bytes, int offset, int length) throws IOException;
     }
 
-    private final Path store;
+    private final Object store;
     private final MappedFile file;
     /** Not a channel: the interrupt of a thread that writes would close that for all. */
     private final RandomAccessFile writer;
@@ -87,7 +87,7 @@ public final class DecodedBlocks implements AutoCloseable {
     private final AtomicIntegerArray done;
     private final Object[] locks = new Object[STRIPES];
 
-    private DecodedBlocks(Path store, MappedFile file, RandomAccessFile writer, long[] starts,
+    private DecodedBlocks(Object store, MappedFile file, RandomAccessFile writer, long[] starts,
             StreamDecoder decoder) {
         this.store = store;
         this.file = file;
@@ -103,13 +103,13 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * A copy in which no block is decoded yet; takes address space, but no memory and no disk space.
      *
-     * @param store what is decoded, for messages
+     * @param store what is decoded: what messages call it
      * @param sizes the bytes that each block decodes to
      * @param decoder decodes blocks
      * @return the copy
      * @throws IOException if a size is beyond {@link #MAX_BLOCK_BYTES} or the file cannot be made
      */
-    public static DecodedBlocks create(Path store, long[] sizes, Decoder decoder) throws IOException {
+    public static DecodedBlocks create(Object store, long[] sizes, Decoder decoder) throws IOException {
         for (long size : sizes) {
             if (size < 0 || size > MAX_BLOCK_BYTES) {
                 throw new MalformedStoreException(store, "a compressed block of " + size
@@ -128,13 +128,13 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * A copy in which no block is decoded yet, of blocks of any size.
      *
-     * @param store what is decoded, for messages
+     * @param store what is decoded: what messages call it
      * @param sizes the bytes that each block decodes to: what the store says, checked to be possible
      * @param decoder decodes blocks, each to so many bytes
      * @return the copy
      * @throws IOException if the file cannot be made
      */
-    public static DecodedBlocks createStreamed(Path store, long[] sizes, StreamDecoder decoder) throws IOException {
+    public static DecodedBlocks createStreamed(Object store, long[] sizes, StreamDecoder decoder) throws IOException {
         long[] starts = new long[sizes.length + 1];
         for (int i = 0; i < sizes.length; i++) {
             starts[i + 1] = Math.addExact(starts[i], sizes[i]);

@@ -36,7 +36,7 @@ public final class DecodedSpill implements AutoCloseable {
     public record Place(MappedFile file, long offset) {
     }
 
-    private final Path store;
+    private final Object store;
     private final List<MappedFile> files = new ArrayList<>();
     private final byte[] chunk = new byte[WRITE_BYTES];
     /** The last file, for writing. Not a channel: the interrupt of a thread that writes would close that for all. */
@@ -48,9 +48,9 @@ public final class DecodedSpill implements AutoCloseable {
     /**
      * A copy that has no part yet; takes no disk space.
      *
-     * @param store what is decoded, for messages
+     * @param store what is decoded: what messages call it
      */
-    public DecodedSpill(Path store) {
+    public DecodedSpill(Object store) {
         this.store = store;
     }
 

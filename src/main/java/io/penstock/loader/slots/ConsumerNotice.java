@@ -15,8 +15,8 @@ public final class ConsumerNotice {
     void give(long n) {
         if (!given && DLPackCapsule.live() > 0) {
             given = true;
-            LOG.log(System.Logger.Level.INFO, "batch {0} waits for a slot: the batches in all that it could take are"
-                    + " closed, and DLPack tensors of them are not deleted yet", Long.toString(n));
+            LOG.log(System.Logger.Level.INFO, "batch {0} waits for a slot: every slot's batch is closed, but DLPack"
+                    + " tensors of them are not deleted yet", Long.toString(n));
         }
     }
 }

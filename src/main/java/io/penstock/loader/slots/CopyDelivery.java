@@ -151,9 +151,9 @@ public final class CopyDelivery implements Delivery {
             notice.give(n);
             return;
         }
-        throw new IllegalStateException("batch " + n + " needs a device slot, and this thread has closed none of the "
-                + slots.all().length + " batches it took: close batches, or open the loader with more device slots, or"
-                + " with shared leases if other threads close batches");
+        throw new IllegalStateException("batch " + n + " needs a device slot, but this thread has closed none of its "
+                + slots.all().length + " batches: close batches, use more device slots, or use"
+                + " LeaseMode.SHARED if other threads close batches");
     }
 
     @Override

@@ -75,10 +75,10 @@ final class DeviceSlots implements AutoCloseable {
     DeviceSlot of(Lease lease) {
         DeviceSlot slot = slots[lease.holder().index];
         if (slot.holder != lease.holder()) {
-            throw new IllegalStateException("a lease of another loader");
+            throw new IllegalStateException("the lease is of another loader");
         }
         if (slot.sequence != lease.sequence() || slot.state() != State.LENT) {
-            throw new IllegalStateException("a stale lease: the slot has moved on");
+            throw new IllegalStateException("the lease is over: its slot holds another batch");
         }
         return slot;
     }

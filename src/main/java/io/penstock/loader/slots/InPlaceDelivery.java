@@ -104,8 +104,8 @@ public final class InPlaceDelivery implements Delivery {
         BatchHolder holder = ring.slot(run.base + n).holder;
         if (holder.isLentToCaller()) {
             throw new IllegalStateException("batch " + n + " needs the slot of " + holder.lent
-                    + ", which this thread has not closed: close batches, or prefetch more than the "
-                    + ring.size() + " slots there are");
+                    + ", which this thread has not closed: close batches, or prefetch more (there are "
+                    + ring.size() + " slots)");
         }
         if (holder.isKeptByConsumers()) {
             notice.give(n);

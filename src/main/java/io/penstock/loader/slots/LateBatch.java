@@ -34,6 +34,6 @@ public final class LateBatch {
     /** Called once a wait that is longer than that. */
     void tell(long sequence) {
         makers.apply(sequence).ifPresent(worker -> LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited"
-                + " {1} ms for a batch that is made by {2} and waits on", name, patienceNanos / 1_000_000, worker));
+                + " {1} ms for a batch of {2} and keeps waiting", name, patienceNanos / 1_000_000, worker));
     }
 }

@@ -96,8 +96,8 @@ public final class Lease implements AutoCloseable {
         }
         boolean known = isUsedOnStreamWith(stream.handle());
         if (streamCount == MAX_STREAMS && !known) {
-            throw new IllegalStateException("batch " + holder.plan.number() + " is used on more than " + MAX_STREAMS
-                    + " streams");
+            throw new IllegalStateException("batch " + holder.plan.number() + " is used on too many streams, expected at"
+                    + " most " + MAX_STREAMS);
         }
         lender.makeWait(this, stream);
         if (!known) {
@@ -213,8 +213,8 @@ public final class Lease implements AutoCloseable {
     /** Fails if the CPU can read the batch and another thread has it. */
     public void checkThread() {
         if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
-            throw new WrongThreadException("the batch belongs to " + taker.getName() + ", this is "
-                    + Thread.currentThread().getName() + "; build the loader with shared leases to hand batches over");
+            throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
+                    + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
         }
     }
 

@@ -75,14 +75,14 @@ public final class Leases {
         }
         if (batch.isClosed()) {                         // or is being closed by another thread
             if (DLPackCapsule.live() > 0) {
-                LOG.log(System.Logger.Level.INFO, "{0}: DLPack tensors of {1} are in use; its memory is kept until they"
-                        + " are deleted", name, batch);
+                LOG.log(System.Logger.Level.INFO, "{0}: DLPack tensors of {1} are still in use; its memory is kept"
+                        + " until they are deleted", name, batch);
             }
             return;
         }
         boolean ours = batch.belongsToCaller();
         LOG.log(System.Logger.Level.WARNING, "{0}: {1} was not closed before its loader{2}", name, batch,
-                ours ? "" : "; its memory is kept until it is");
+                ours ? "" : "; its memory is kept until it is closed");
         if (ours) {
             batch.close();
         }
@@ -93,7 +93,7 @@ public final class Leases {
         try {
             free();
         } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, name + ": freeing memory that was kept beyond the loader's end", e);
+            LOG.log(System.Logger.Level.ERROR, name + ": cannot free memory that was kept after the loader closed", e);
         }
     }
 

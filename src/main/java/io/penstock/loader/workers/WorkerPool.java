@@ -105,7 +105,7 @@ public final class WorkerPool implements AutoCloseable {
         working--;
         notifyAll();
         if (member.abandoned) {
-            LOG.log(System.Logger.Level.INFO, "{0}: {1} has ended after all", name, member.thread.getName());
+            LOG.log(System.Logger.Level.INFO, "{0}: {1} has ended now", name, member.thread.getName());
             leases.ended(true);
         }
     }
@@ -128,9 +128,9 @@ public final class WorkerPool implements AutoCloseable {
         }
         interrupt();
         if (!awaitIdle()) {
-            throw new IllegalStateException("the loader cannot be moved: " + String.join(", ", working().map(
+            throw new IllegalStateException("cannot move the loader: " + String.join(", ", working().map(
                     member -> describe(member) + " has not ended " + 2 * patience.toMillis()
-                            + " ms after its run was over").toList()));
+                            + " ms after its run ended").toList()));
         }
     }
 
@@ -150,7 +150,7 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     private static String describe(Member member) {
-        return member.thread.getName() + ", which is at " + place(member.thread) + ",";
+        return member.thread.getName() + ", now at " + place(member.thread) + ",";
     }
 
     /** Where a thread is: the innermost call that is not the JDK's. */

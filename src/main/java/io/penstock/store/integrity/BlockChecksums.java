@@ -1,17 +1,15 @@
 package io.penstock.store.integrity;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.publish.CommittedFolder;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
+import io.penstock.memory.LittleEndian;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -56,12 +54,12 @@ public final class BlockChecksums {
     private static final int MAX_BLOCKS = 1 << 28;
     private static final int CHUNK_BYTES = 1 << 16;
 
-    private final Path file;
+    private final Location file;
     private final int blockBytes;
     private final long fileBytes;
     private final int[] crcs;
 
-    private BlockChecksums(Path file, int blockBytes, long fileBytes, int[] crcs) {
+    private BlockChecksums(Location file, int blockBytes, long fileBytes, int[] crcs) {
         this.file = file;
         this.blockBytes = blockBytes;
         this.fileBytes = fileBytes;
@@ -78,6 +76,11 @@ public final class BlockChecksums {
         return file.resolveSibling(file.getFileName() + SUFFIX);
     }
 
+    /** Where the checksums of a file are, wherever it is. */
+    static Location locationFor(Location file) {
+        return file.resolveSibling(file.name() + SUFFIX);
+    }
+
     /**
      * Computes the checksums of a file.
      *
@@ -88,7 +91,7 @@ public final class BlockChecksums {
      * @throws IOException if it cannot be read, or its size changes meanwhile
      * @throws IllegalArgumentException if blocks cannot have that size
      */
-    public static BlockChecksums compute(Path file, int blockBytes, LongConsumer progress) throws IOException {
+    public static BlockChecksums compute(Location file, int blockBytes, LongConsumer progress) throws IOException {
         if (!isBlockSize(blockBytes)) {
             throw new IllegalArgumentException("blocks of " + blockBytes
                     + " bytes, expected a power of two from 4096 to 67108864");
@@ -124,7 +127,7 @@ public final class BlockChecksums {
         if (!overwrite) {
             StagingFolder.requireAbsent(path);
         }
-        BlockChecksums checksums = compute(file, DEFAULT_BLOCK_BYTES, progress);
+        BlockChecksums checksums = compute(Location.of(file), DEFAULT_BLOCK_BYTES, progress);
         try (StagingFolder staging = StagingFolder.open(path)) {
             String name = path.getFileName().toString();
             checksums.put(staging, name);
@@ -142,7 +145,7 @@ public final class BlockChecksums {
      * @throws IOException if the file cannot be read, or its checksums not be written
      */
     public static String stage(StagingFolder staging, String name) throws IOException {
-        staging.naming(() -> compute(staging.resolve(name), DEFAULT_BLOCK_BYTES, _ -> { }))
+        staging.naming(() -> compute(Location.of(staging.resolve(name)), DEFAULT_BLOCK_BYTES, _ -> { }))
                 .put(staging, name + SUFFIX);
         return name + SUFFIX;
     }
@@ -175,19 +178,19 @@ public final class BlockChecksums {
      * @throws MalformedStoreException if they are not whole; names their file
      * @throws IOException if they cannot be read
      */
-    public static BlockChecksums read(Path file) throws IOException {
-        String name = pathFor(file).getFileName().toString();
-        return CommittedFolder.openIfThere(() -> CommittedFolder.companion(file, name), path -> read(file, path));
+    public static BlockChecksums read(Location file) throws IOException {
+        Location path = locationFor(file);
+        return path.isFile() ? read(file, path) : null;
     }
 
-    private static BlockChecksums read(Path file, Path path) throws IOException {
-        long size = Files.size(path);
+    private static BlockChecksums read(Location file, Location path) throws IOException {
+        long size = path.byteSize();
         if (size < sizeFor(0) || size > sizeFor(MAX_BLOCKS)) {
             throw new MalformedStoreException(path, size + " bytes", sizeFor(0) + " to " + sizeFor(MAX_BLOCKS)
                     + " bytes of block checksums");
         }
         CRC32C own = new CRC32C();
-        try (InputStream in = new BufferedInputStream(RegularFile.newInputStream(path), CHUNK_BYTES)) {
+        try (InputStream in = new BufferedInputStream(path.newInputStream(), CHUNK_BYTES)) {
             MemorySegment header = next(in, HEADER_BYTES, own, path);
             int blockBytes = header.get(LittleEndian.I32, BLOCK_BYTES_OFFSET);
             long fileBytes = header.get(LittleEndian.I64, FILE_BYTES_OFFSET);
@@ -209,7 +212,7 @@ public final class BlockChecksums {
         }
     }
 
-    private static void checkHeader(Path path, MemorySegment header, int blockBytes, long fileBytes, long size)
+    private static void checkHeader(Location path, MemorySegment header, int blockBytes, long fileBytes, long size)
             throws MalformedStoreException {
         if (header.mismatch(MemorySegment.ofArray(MAGIC)) != MAGIC.length) {
             throw new MalformedStoreException(path, 0, "no magic of block checksums", "89 43 33 32 43 0d 0a 1a");
@@ -229,7 +232,7 @@ public final class BlockChecksums {
         }
     }
 
-    private static MemorySegment next(InputStream in, int bytes, CRC32C own, Path path) throws IOException {
+    private static MemorySegment next(InputStream in, int bytes, CRC32C own, Location path) throws IOException {
         byte[] read = in.readNBytes(bytes);
         if (read.length < bytes) {
             throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
@@ -262,8 +265,17 @@ public final class BlockChecksums {
      *
      * @return its path
      */
-    public Path file() {
+    public Location file() {
         return file;
+    }
+
+    /**
+     * Where they are kept.
+     *
+     * @return the location beside the file
+     */
+    public Location location() {
+        return locationFor(file);
     }
 
     /**
@@ -307,14 +319,14 @@ public final class BlockChecksums {
 
     /** What a file of another size than it had means. */
     MalformedStoreException otherSize(long found) {
-        return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + pathFor(file).getFileName()
+        return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
                 + " says (if it was written anew, so must its checksums be)");
     }
 
     /** What another checksum of a block means. */
     MalformedStoreException otherCrc(long block, int found) {
         return new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
-                hex(crc(block)) + ", as " + pathFor(file).getFileName() + " says");
+                hex(crc(block)) + ", as " + locationFor(file).name() + " says");
     }
 
     @Override
@@ -330,6 +342,6 @@ public final class BlockChecksums {
 
     @Override
     public String toString() {
-        return pathFor(file) + " (" + crcs.length + " blocks of " + blockBytes + " bytes)";
+        return locationFor(file) + " (" + crcs.length + " blocks of " + blockBytes + " bytes)";
     }
 }

@@ -1,13 +1,12 @@
 package io.penstock.store.integrity;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.io.publish.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
+import java.nio.channels.SeekableByteChannel;
 import java.util.zip.CRC32C;
 
 /**
@@ -24,15 +23,15 @@ final class BlockReader implements AutoCloseable {
         void visit(long block, int crc);
     }
 
-    private final Path file;
-    private final FileChannel channel;
+    private final Location file;
+    private final SeekableByteChannel channel;
     private final int blockBytes;
     private final long fileBytes;
     private final Arena arena = Arena.ofConfined();
     private final ByteBuffer buffer;
     private final CRC32C crc = new CRC32C();
 
-    private BlockReader(Path file, FileChannel channel, int blockBytes) throws IOException {
+    private BlockReader(Location file, SeekableByteChannel channel, int blockBytes) throws IOException {
         this.file = file;
         this.channel = channel;
         this.blockBytes = blockBytes;
@@ -40,8 +39,8 @@ final class BlockReader implements AutoCloseable {
         this.buffer = arena.allocate(Math.max(blockBytes, BUFFER_BYTES), Long.BYTES).asByteBuffer();
     }
 
-    static BlockReader open(Path file, int blockBytes) throws IOException {
-        FileChannel channel = RegularFile.open(file);
+    static BlockReader open(Location file, int blockBytes) throws IOException {
+        SeekableByteChannel channel = file.openChannel();
         try {
             return new BlockReader(file, channel, blockBytes);
         } catch (IOException e) {
@@ -83,7 +82,7 @@ final class BlockReader implements AutoCloseable {
 
     private int readSome(long offset) throws IOException {
         try {
-            return channel.read(buffer, offset);
+            return channel.position(offset).read(buffer);
         } catch (IOException e) {
             throw SpoolFile.unreadable(file, offset, e);
         }

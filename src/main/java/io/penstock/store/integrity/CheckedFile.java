@@ -1,6 +1,6 @@
 package io.penstock.store.integrity;
 
-import java.nio.file.Path;
+import io.penstock.io.Location;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +13,7 @@ import java.util.Map;
  * @param checks by what: any of {@code structure}, {@code crc32c}, {@code sha256}, {@code content} and what its format
  *     calls its own checksums, in that order
  */
-public record CheckedFile(Path file, long bytes, List<String> checks) {
+public record CheckedFile(Location file, long bytes, List<String> checks) {
 
     /** Copies. */
     public CheckedFile {

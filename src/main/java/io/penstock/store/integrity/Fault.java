@@ -1,6 +1,6 @@
 package io.penstock.store.integrity;
 
-import java.nio.file.Path;
+import io.penstock.io.Location;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -15,7 +15,7 @@ import java.util.Map;
  * @param endByte the byte behind what is bad; -1 if that is not known
  * @param message what was found and what was expected: one line that names the file
  */
-public record Fault(Path file, String check, long firstBlock, long firstByte, long endByte, String message) {
+public record Fault(Location file, String check, long firstBlock, long firstByte, long endByte, String message) {
 
     /**
      * A fault of a file as a whole.
@@ -24,7 +24,7 @@ public record Fault(Path file, String check, long firstBlock, long firstByte, lo
      * @param check what found it
      * @param message what was found and what was expected
      */
-    public Fault(Path file, String check, String message) {
+    public Fault(Location file, String check, String message) {
         this(file, check, -1, -1, -1, message);
     }
 

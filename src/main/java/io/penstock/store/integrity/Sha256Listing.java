@@ -1,17 +1,13 @@
 package io.penstock.store.integrity;
 
-import io.penstock.io.RegularFile;
+import io.penstock.io.Location;
 import io.penstock.io.Sha256;
-import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,7 +24,7 @@ import java.util.regex.Pattern;
  * @param file the file
  * @param hex the digest that the listing has
  */
-record Sha256Listing(Path listing, Path file, String hex) {
+record Sha256Listing(Location listing, Location file, String hex) {
 
     private static final List<String> NAMES =
             List.of("SHA256SUMS", "SHA256SUMS.txt", "sha256sums.txt", "sha256sum.txt");
@@ -41,8 +37,8 @@ record Sha256Listing(Path listing, Path file, String hex) {
      *
      * @param read the listings that were read so far, each as digests by name: one may have millions of files
      */
-    static Sha256Listing of(Path file, Map<Path, Map<String, String>> read) throws IOException {
-        String name = file.getFileName().toString();
+    static Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
+        String name = file.name();
         List<String> listings = new ArrayList<>();
         int dot = name.lastIndexOf('.');
         if (dot > 0) {
@@ -51,28 +47,29 @@ record Sha256Listing(Path listing, Path file, String hex) {
         listings.add(name + ".sha256");
         listings.addAll(NAMES);
         for (String each : listings) {
-            Map<String, String> digests = each.equals(name) ? null : CommittedFolder.openIfThere(
-                    () -> CommittedFolder.companion(file, each), listing -> digests(listing, read));
-            if (digests != null && digests.containsKey(name)) {
-                return new Sha256Listing(file.resolveSibling(each), file, digests.get(name));
+            Location listing = file.resolveSibling(each);
+            Map<String, String> digests = each.equals(name) || !listing.isFile() ? Map.of() : digests(listing, read);
+            if (digests.containsKey(name)) {
+                return new Sha256Listing(listing, file, digests.get(name));
             }
         }
         return null;
     }
 
-    private static Map<String, String> digests(Path listing, Map<Path, Map<String, String>> read) throws IOException {
+    private static Map<String, String> digests(Location listing, Map<Location, Map<String, String>> read)
+            throws IOException {
         Map<String, String> digests = read.get(listing);
         if (digests == null) {
-            digests = Files.size(listing) > MAX_LISTING_BYTES ? Map.of() : read(listing);
+            digests = listing.byteSize() > MAX_LISTING_BYTES ? Map.of() : read(listing);
             read.put(listing, digests);
         }
         return digests;
     }
 
     /** The digests by name; of a name that is there twice, the first. */
-    private static Map<String, String> read(Path listing) throws IOException {
+    private static Map<String, String> read(Location listing) throws IOException {
         Map<String, String> digests = new HashMap<>();
-        String text = new String(RegularFile.readAllBytes(listing), StandardCharsets.UTF_8);
+        String text = new String(listing.readAllBytes(), StandardCharsets.UTF_8);
         for (String line : text.split("\n")) {
             Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
             if (matcher.matches()) {
@@ -105,14 +102,14 @@ record Sha256Listing(Path listing, Path file, String hex) {
     Fault check(LongConsumer read) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[BUFFER_BYTES];
-        try (InputStream in = RegularFile.newInputStream(file)) {
+        try (InputStream in = file.newInputStream()) {
             for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
                 sha256.update(chunk, 0, bytes);
                 read.accept(bytes);
             }
         }
-        String found = HexFormat.of().formatHex(sha256.digest());
+        String found = Sha256.hex(sha256);
         return found.equals(hex) ? null : new Fault(file, "sha256", file + ": SHA-256 " + found + ", expected " + hex
-                + ", as " + listing.getFileName() + " says");
+                + ", as " + listing.name() + " says");
     }
 }

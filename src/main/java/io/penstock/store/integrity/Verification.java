@@ -1,10 +1,10 @@
 package io.penstock.store.integrity;
 
+import io.penstock.io.Location;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ import java.util.Map;
  * @param files its files, and by what each was checked
  * @param faults what is wrong; a run of bad blocks is one fault
  */
-public record Verification(Path path, String kind, List<CheckedFile> files, List<Fault> faults) {
+public record Verification(Location path, String kind, List<CheckedFile> files, List<Fault> faults) {
 
     /** A store that is replaced while it is checked is checked again, so often. */
     private static final int REPLACEMENTS = 1000;
@@ -45,7 +45,7 @@ public record Verification(Path path, String kind, List<CheckedFile> files, List
      * @throws IOException if a file cannot be read for another reason than that it is damaged
      * @throws InterruptedException if the thread is interrupted; the check is then given up
      */
-    public static Verification run(Path path, OpenOptions options, int threads, Progress progress)
+    public static Verification run(Location path, OpenOptions options, int threads, Progress progress)
             throws IOException, InterruptedException {
         if (threads < 1) {
             throw new IllegalArgumentException("threads: " + threads + ", expected at least 1");

@@ -1,7 +1,6 @@
 package io.penstock.store.integrity;
 
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
@@ -57,12 +56,13 @@ public final class VerifiedReads {
 
     private static Blocks read(MappedFile file) {
         try {
-            BlockChecksums checksums = BlockChecksums.read(file.path());
+            BlockChecksums checksums = BlockChecksums.read(file.location());
             if (checksums == null) {
                 LOG.log(System.Logger.Level.DEBUG, "{0}: no {1} beside it, so its blocks are not verified",
-                        file.path(), BlockChecksums.SUFFIX);
-            } else if (!file.isAt(CommittedFolder.now(file.path()))) {
-                throw new IOException(file.path() + ": was replaced since it was opened, and its checksums with it");
+                        file.location(), BlockChecksums.SUFFIX);
+            } else if (!file.isCurrent()) {
+                throw new IOException(file.location()
+                        + ": was replaced since it was opened, and its checksums with it");
             } else if (checksums.fileBytes() != file.byteSize()) {
                 throw new IOException(checksums.otherSize(file.byteSize()).getMessage());
             }

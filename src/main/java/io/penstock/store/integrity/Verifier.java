@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
+import io.penstock.io.Generation;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.CommittedFolder;
-import io.penstock.io.publish.Generation;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
@@ -12,7 +12,6 @@ import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -38,26 +37,25 @@ final class Verifier {
     private static final long PIECE_BYTES = 64 << 20;
     private static final long PROGRESS_MILLIS = 100;
 
-    private final Path path;
+    private final Location path;
     private final OpenOptions options;
     private final int threads;
     private final Progress progress;
-    private final Map<Path, List<String>> checksOf = new LinkedHashMap<>();
+    private final Map<Location, List<String>> checksOf = new LinkedHashMap<>();
     /** The listings beside the files, each read once. */
-    private final Map<Path, Map<String, String>> listings = new HashMap<>();
+    private final Map<Location, Map<String, String>> listings = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<BlockFaults> blockFaults = new ArrayList<>();
     private final List<Callable<Fault>> tasks = new ArrayList<>();
     private final LongAdder readBytes = new LongAdder();
     private long bytesToRead;
     private String kind;
-    private List<Path> opened = List.of();
+    private List<Location> opened = List.of();
     private Generation generation;
-    private boolean wasMoving;
     /** Why the store does not open; null if it does. */
     private IOException refusal;
 
-    Verifier(Path path, OpenOptions options, int threads, Progress progress) {
+    Verifier(Location path, OpenOptions options, int threads, Progress progress) {
         this.path = path;
         this.options = options;
         this.threads = threads;
@@ -77,8 +75,8 @@ final class Verifier {
             }
         }
         List<CheckedFile> files = new ArrayList<>();
-        for (Map.Entry<Path, List<String>> each : checksOf.entrySet()) {
-            files.add(new CheckedFile(each.getKey(), Files.size(each.getKey()), each.getValue()));
+        for (Map.Entry<Location, List<String>> each : checksOf.entrySet()) {
+            files.add(new CheckedFile(each.getKey(), each.getKey().byteSize(), each.getValue()));
         }
         return new Verification(path, kind, files, faults);
     }
@@ -91,11 +89,10 @@ final class Verifier {
             Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
             kind = inspection.kind();
             opened = inspection.files();
-            wasMoving = isMoving();
-            generation = generationOf(opened);
-            for (Path file : inspection.files()) {
+            generation = Generation.of(opened);
+            for (Location file : inspection.files()) {
                 checksOf.computeIfAbsent(file, _ -> new ArrayList<>()).add("structure");
-                if (Files.isDirectory(file)) {
+                if (file.isFolder()) {
                     addChecksummedFiles(file);
                 }
             }
@@ -104,38 +101,33 @@ final class Verifier {
             if (store != null) {
                 store.close();
             }
-            if (e instanceof NoSuchFileException && !Files.exists(path)) {
+            if (e instanceof NoSuchFileException && !path.exists()) {
                 throw e;
             }
             refusal = e;
             checksOf.clear();
-            for (Path file : filesOf(path)) {
+            for (Location file : filesOf(path)) {
                 checksOf.put(file, new ArrayList<>());
             }
             return null;
         }
     }
 
-    private static Generation generationOf(List<Path> files) throws IOException {
-        return Generation.of(files.stream().map(file -> (CommittedFolder.Place) () -> CommittedFolder.settled(file))
-                .toList());
-    }
-
-    /** Whether others are committed in the files' stead, or they are on the way to their places. */
-    private boolean isMoving() {
-        return opened.stream().anyMatch(file -> !CommittedFolder.now(file).equals(file));
-    }
-
-    /** Whether files of the store were replaced or moved since it was opened: what was found is of no one store. */
+    /** Whether files of the store were replaced since it was opened: what was found is of no one store. */
     boolean isReplaced() throws IOException {
-        return generation != null && (wasMoving || isMoving() || !generationOf(opened).equals(generation));
+        return generation != null && !Generation.of(opened).equals(generation);
     }
 
     /** A folder of files, which may be millions: those are named that have checksums of their own. */
-    private void addChecksummedFiles(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path file : (Iterable<Path>) all.filter(Files::isRegularFile).sorted()::iterator) {
-                if (Files.exists(BlockChecksums.pathFor(file)) || Sha256Listing.of(file, listings) != null) {
+    private void addChecksummedFiles(Location folder) throws IOException {
+        Path local = folder.local().orElse(null);
+        if (local == null) {
+            return;
+        }
+        try (Stream<Path> all = Files.walk(local)) {
+            for (Path path : (Iterable<Path>) all.filter(Files::isRegularFile).sorted()::iterator) {
+                Location file = Location.of(path);
+                if (BlockChecksums.locationFor(file).exists() || Sha256Listing.of(file, listings) != null) {
                     checksOf.computeIfAbsent(file, _ -> new ArrayList<>());
                 }
             }
@@ -150,7 +142,7 @@ final class Verifier {
         if (isStore || checksOf.isEmpty()) {
             faults.add(new Fault(path, "structure", refusal.getMessage()));
         }
-        if (isStore && Files.isRegularFile(path)) {
+        if (isStore && path.isFile()) {
             checksOf.computeIfAbsent(path, _ -> new ArrayList<>()).addFirst("structure");
         }
     }
@@ -168,45 +160,41 @@ final class Verifier {
         }
     }
 
-    private static List<Path> filesOf(Path path) throws IOException {
-        if (!Files.isDirectory(path)) {
-            return Files.isRegularFile(path) ? List.of(path) : List.of();
-        }
-        List<Path> files = new ArrayList<>();
-        try (DirectoryStream<Path> all = Files.newDirectoryStream(path, Files::isRegularFile)) {
-            all.forEach(files::add);
-        }
-        files.sort(null);
-        return files;
+    private static List<Location> filesOf(Location path) throws IOException {
+        return switch (path.info().kind()) {
+            case FOLDER -> path.files(_ -> true);
+            case FILE -> List.of(path);
+            default -> List.of();
+        };
     }
 
     private void planChecksums() throws IOException {
-        for (Map.Entry<Path, List<String>> each : checksOf.entrySet()) {
-            Path file = each.getKey();
+        for (Map.Entry<Location, List<String>> each : checksOf.entrySet()) {
+            Location file = each.getKey();
             planBlocks(file, each.getValue());
             Sha256Listing listing = Sha256Listing.of(file, listings);
             if (listing != null) {
                 each.getValue().add("sha256");
-                bytesToRead += Files.size(file);
+                bytesToRead += file.byteSize();
                 tasks.add(() -> listing.check(readBytes::add));
             }
         }
     }
 
-    private void planBlocks(Path file, List<String> checks) throws IOException {
+    private void planBlocks(Location file, List<String> checks) throws IOException {
         BlockChecksums checksums;
         try {
             checksums = BlockChecksums.read(file);
         } catch (MalformedStoreException e) {
             checks.add("crc32c");
-            faults.add(new Fault(BlockChecksums.pathFor(file), "crc32c", e.getMessage()));
+            faults.add(new Fault(BlockChecksums.locationFor(file), "crc32c", e.getMessage()));
             return;
         }
         if (checksums == null) {
             return;
         }
         checks.add("crc32c");
-        long size = Files.size(file);
+        long size = file.byteSize();
         if (size != checksums.fileBytes()) {
             faults.add(new Fault(file, "crc32c", checksums.otherSize(size).getMessage()));
         }
@@ -237,7 +225,7 @@ final class Verifier {
         }
     }
 
-    private static String unreadable(Path file, IOException e) {
+    private static String unreadable(Location file, IOException e) {
         String said = String.valueOf(e.getMessage());
         return said.contains(file.toString()) ? said : file + ": cannot be read: " + said;
     }

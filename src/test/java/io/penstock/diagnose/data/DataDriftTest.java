@@ -99,10 +99,10 @@ class DataDriftTest {
     void eachChangeIsFoundAndNamedAndNothingElse() {
         assertFinds(corpus -> corpus.light = 12, "image, channel 2: mean from 1");
         assertFinds(corpus -> corpus.mislabelled = 0.8, "label: distribution", "id 1 from 9");
-        assertFinds(corpus -> corpus.broken = 0.001, "heat: share of values that are no numbers from 0 % to 0.");
+        assertFinds(corpus -> corpus.broken = 0.001, "heat: share of non-finite values from 0 % to 0.");
         assertFinds(corpus -> corpus.longer = 1.3, "tokens: share of padding from 53", "tokens_lengths: mean from 6",
                 "tokens_lengths: distribution");
-        assertFinds(corpus -> corpus.black = 0.2, "image: share of rows of one value from 0 % to ");
+        assertFinds(corpus -> corpus.black = 0.2, "image: share of constant rows from 0 % to ");
     }
 
     private static void assertFinds(Consumer<Corpus> change, String... expected) {
@@ -139,7 +139,7 @@ class DataDriftTest {
         DataProfile now = profile(8, BATCHES, corpus -> corpus.foreign = 0.1);
         DataShapeException refused = assertThrows(DataShapeException.class,
                 () -> DataDrift.compare(before, now, DriftLimits.DEFAULT));
-        assertEquals("data of another shape: found heat: f32[4] as numbers, expected cold: f32[4] as numbers",
+        assertEquals("the data has other fields: found heat: f32[4] as numbers, expected cold: f32[4] as numbers",
                 refused.getMessage());
         assertEquals(1, DataDrift.compareShared(before, now, DriftLimits.DEFAULT).size());
     }

@@ -2,6 +2,7 @@ package io.penstock.format.arrow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
@@ -42,7 +43,8 @@ class ArrowPeerTest {
         Path path = folder().resolve(split ? "splits" : name);
         try (Store store = Store.open(path, split ? OpenOptions.DEFAULT.withMember(name.substring(7))
                 : OpenOptions.DEFAULT)) {
-            found = Json.object(Json.parse(Json.write(Inspection.of(path, store, true, Progress.NONE).toMap())));
+            found = Json.object(Json.parse(Json.write(Inspection.of(Location.of(path), store, true,
+                    Progress.NONE).toMap())));
         }
         assertEquals(truth.get("container"), found.get("container"));
         Map<String, Object> table = Json.object(found.get("table"));

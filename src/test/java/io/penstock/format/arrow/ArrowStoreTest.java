@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.OpenOptions;
@@ -54,7 +55,7 @@ class ArrowStoreTest {
                 assertEquals(bits, plain.isConverted(c));
                 plain.locate(59, c, span);
                 assertNotNull(span.file());
-                assertEquals(!bits, span.file().path().endsWith("file_uncompressed.arrow"));
+                assertEquals(!bits, span.file().location().path().endsWith("file_uncompressed.arrow"));
             }
             assertTrue(zstd.isConverted(column(zstd, "tokens")));
         }
@@ -159,7 +160,7 @@ class ArrowStoreTest {
     @Test
     void aSplitIsChosenAndAnErrorListsThem() throws IOException {
         Path splits = ArrowPeerTest.folder().resolve("splits");
-        assertEquals("arrow", StoreFormats.recognize(splits).name());
+        assertEquals("arrow", StoreFormats.recognize(Location.of(splits)).name());
         String message = assertThrows(MalformedStoreException.class, () -> RecordStore.open(splits)).getMessage();
         assertTrue(message.contains("[train, test]") || message.contains("[test, train]"), message);
         assertThrows(MalformedStoreException.class,
@@ -266,12 +267,13 @@ class ArrowStoreTest {
         for (String name : List.of("file_uncompressed.arrow", "stream_uncompressed.arrow", "file_lz4.arrow")) {
             Path copy = folder.resolve(name.replace(".arrow", ".bin"));
             Files.copy(Fixtures.path("arrow/" + name), copy);
-            assertEquals("arrow", StoreFormats.recognize(copy).name());
+            assertEquals("arrow", StoreFormats.recognize(Location.of(copy)).name());
         }
         Path legacy = Files.copy(ArrowPeerTest.folder().resolve("legacy.arrow"), folder.resolve("old.bin"));
-        assertEquals("arrow", StoreFormats.recognize(legacy).name());
+        assertEquals("arrow", StoreFormats.recognize(Location.of(legacy)).name());
         byte[] tokens = new byte[4096];
         Arrays.fill(tokens, (byte) -1);
-        assertEquals("nanogpt", StoreFormats.recognize(Files.write(folder.resolve("t.bin"), tokens)).name());
+        Path bin = Files.write(folder.resolve("t.bin"), tokens);
+        assertEquals("nanogpt", StoreFormats.recognize(Location.of(bin)).name());
     }
 }

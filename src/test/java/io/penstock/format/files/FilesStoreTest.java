@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
@@ -191,7 +192,7 @@ class FilesStoreTest {
             assertTrue(assertThrows(UncheckedIOException.class, () -> store.locate(0, 0, new Span())).getMessage()
                     .contains("a.txt"));
         }
-        assertThrows(MalformedStoreException.class, () -> FilesStore.open(folder));
+        assertThrows(MalformedStoreException.class, () -> FilesStore.open(Location.of(folder)));
         assertThrows(MalformedStoreException.class, () -> RecordStore.open(folder));
     }
 

@@ -10,12 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.dataset.TensorRows;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
@@ -67,7 +68,7 @@ class Hdf5StoreTest {
                 store.locate(index, 0, 1, span);
                 assertFalse(store.isConverted(index), name);
                 assertNotNull(span.file(), name);
-                assertEquals(Hdf5FixturesTest.own("kinds_old.h5"), span.file().path());
+                assertEquals(Location.of(Hdf5FixturesTest.own("kinds_old.h5")), span.file().location());
             }
             for (String name : List.of("/compact_be", "/flags", "/never_written", "/scalar_be")) {
                 assertTrue(store.isConverted(indexOf(store, name)), name);
@@ -127,7 +128,7 @@ class Hdf5StoreTest {
         String others = Json.write(inspection.details().get("other_datasets"));
         assertTrue(others.contains("\"/scaled\",\"stored_as\":\"<i4\",\"shape\":[100],\"refused\":\"the filter"),
                 others);
-        assertTrue(Verification.run(file, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        assertTrue(Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
         String message = assertThrows(MalformedStoreException.class, () -> names(file, "/scaled")).getMessage();
         assertTrue(message.contains("/scaled: the filter scaleoffset is not read"), message);
     }
@@ -249,7 +250,8 @@ class Hdf5StoreTest {
             }).getMessage();
             assertTrue(message.contains("short.h5") && message.contains("8192"), message);
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(file, store, true, Progress.NONE)).getMessage().contains("short.h5"));
+                    () -> Inspection.of(Location.of(file), store, true,
+                    Progress.NONE)).getMessage().contains("short.h5"));
         }
     }
 
@@ -261,8 +263,8 @@ class Hdf5StoreTest {
                 TensorStore one = TensorStore.open(file, OpenOptions.DEFAULT.withMember("/scalar"))) {
             assertEquals(all.fingerprint(), again.fingerprint());
             assertNotEquals(all.fingerprint(), one.fingerprint());
-            assertEquals("hdf5", StoreFormats.recognize(file).name());
+            assertEquals("hdf5", StoreFormats.recognize(Location.of(file)).name());
         }
-        assertEquals("hdf5", StoreFormats.recognize(Hdf5FixturesTest.own("user_block_latest.h5")).name());
+        assertEquals("hdf5", StoreFormats.recognize(Location.of(Hdf5FixturesTest.own("user_block_latest.h5"))).name());
     }
 }

@@ -6,12 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.image.Oracle;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
@@ -120,7 +121,7 @@ class ImageStoreTest {
     @Test
     void anImageIsRecognisedByItsBytesWhateverItsName() throws IOException {
         Path file = Files.copy(Fixtures.path("images/rgb.png"), folder.resolve("n02105855_2933.JPEG"));
-        assertEquals("images", StoreFormats.recognize(file).name());
+        assertEquals("images", StoreFormats.recognize(Location.of(file)).name());
         try (TensorStore store = TensorStore.open(file); TensorStore same = TensorStore.open(
                 Fixtures.path("images/rgb.png")); TensorStore other = TensorStore.open(
                 Fixtures.path("images/gray.png"))) {
@@ -133,6 +134,6 @@ class ImageStoreTest {
     @Test
     void moreThanTheLimitOfPixelsIsRefused() {
         assertThrows(MalformedStoreException.class,
-                () -> ImageStore.open(Fixtures.path("images/rgb.png"), 60 * 44 - 1));
+                () -> ImageStore.open(Location.of(Fixtures.path("images/rgb.png")), 60 * 44 - 1));
     }
 }

@@ -9,11 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.penstock.io.LittleEndian;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
@@ -85,7 +86,7 @@ class LmdbStoreTest {
     }
 
     private static void assertSpots(Path path, Map<String, Object> database) throws IOException {
-        try (LmdbStore store = LmdbStore.open(path, (String) database.get("db"))) {
+        try (LmdbStore store = LmdbStore.open(Location.of(path), (String) database.get("db"))) {
             assertEquals(database.get("entries"), store.size());
             for (Object each : Json.array(database.get("spots"))) {
                 Map<String, Object> spot = Json.object(each);
@@ -121,7 +122,7 @@ class LmdbStoreTest {
                         .map(entry -> Map.entry(path(entry), entry)))
                 .map(entry -> DynamicTest.dynamicTest(entry.getKey().getFileName().toString(), () -> {
                     for (Object database : Json.array(entry.getValue().get("databases"))) {
-                        try (LmdbStore store = LmdbStore.open(entry.getKey(),
+                        try (LmdbStore store = LmdbStore.open(Location.of(entry.getKey()),
                                 (String) Json.object(database).get("db"))) {
                             assertKeysAreFound(store);
                         }
@@ -177,7 +178,7 @@ class LmdbStoreTest {
     void aDatabaseIsChosenByItsNameAndSeveralWithoutOneToldAreAnErrorThatListsThem() throws IOException {
         Path path = Fixtures.path("lmdb/named");
         try (RecordStore train = RecordStore.open(path, OpenOptions.DEFAULT.withMember("train"));
-                LmdbStore all = LmdbStore.open(path, null);
+                LmdbStore all = LmdbStore.open(Location.of(path), null);
                 RecordStore only = RecordStore.open(Fixtures.path("lmdb/dupsort"))) {
             assertEquals(150, train.size());
             assertEquals("00000032", train.name(50));
@@ -188,7 +189,8 @@ class LmdbStoreTest {
             assertEquals(1, Json.array(train.inspect(true, Progress.NONE).details().get("databases")).size());
             assertEquals(408, only.size());
         }
-        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(path, "test")).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path),
+                "test")).getMessage();
         assertTrue(message.contains("no database 'test', expected one of [meta, train, val]"), message);
     }
 
@@ -196,8 +198,8 @@ class LmdbStoreTest {
     void theFolderTheFileInItAndAFileOfAnyNameAreTheSameEnvironment() throws IOException {
         Path data = Fixtures.path("lmdb/basic/data.mdb");
         Path other = Files.copy(data, folder.resolve("any.name"));
-        assertEquals("lmdb", StoreFormats.recognize(other).name());
-        assertEquals("lmdb", StoreFormats.recognize(data.getParent()).name());
+        assertEquals("lmdb", StoreFormats.recognize(Location.of(other)).name());
+        assertEquals("lmdb", StoreFormats.recognize(Location.of(data.getParent())).name());
         for (Path path : List.of(data, data.getParent(), other)) {
             try (RecordStore store = RecordStore.open(path)) {
                 assertEquals(500, store.size());
@@ -253,21 +255,22 @@ class LmdbStoreTest {
                     assertTrue(page >= 2, "cut to " + length + " bytes");
                 } catch (MalformedStoreException e) {
                     assertTrue(e.getMessage().contains("part.mdb"), e.getMessage());
-                    assertFalse(page < 4 && Verification.run(path, LMDB, 1, Progress.NONE).isGood());
+                    assertFalse(page < 4 && Verification.run(Location.of(path), LMDB, 1, Progress.NONE).isGood());
                 }
             }
         }
     }
 
     private static String digest(Path path) throws IOException {
-        try (LmdbStore store = LmdbStore.open(path, null)) {
+        try (LmdbStore store = LmdbStore.open(Location.of(path), null)) {
             return Json.write(store.inspect(true, Progress.NONE).details());
         }
     }
 
     private static String refusal(Path path, byte[] file) throws IOException {
         Files.write(path, file);
-        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(path, null)).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path),
+                null)).getMessage();
         assertTrue(message.contains(path.toString()) && !message.contains("\n"), message);
         return message;
     }
@@ -307,9 +310,9 @@ class LmdbStoreTest {
         byte[] file = Files.readAllBytes(Fixtures.path("lmdb/overflow/data.mdb"));
         Path path = Files.write(folder.resolve("large.mdb"), file);
         String whole = digest(path);
-        assertTrue(Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        assertTrue(Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
         long page;
-        try (LmdbStore store = LmdbStore.open(path, null)) {
+        try (LmdbStore store = LmdbStore.open(Location.of(path), null)) {
             Span span = new Span();
             store.locate(0, VALUE, span);
             page = span.byteOffset() - 16;
@@ -317,7 +320,7 @@ class LmdbStoreTest {
         file[(int) page + 10] ^= 4;
         Files.write(path, file);
         assertEquals(whole, digest(path));
-        List<Fault> faults = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).faults();
+        List<Fault> faults = Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE).faults();
         assertEquals(1, faults.size());
         assertEquals("page headers", faults.getFirst().check());
         assertTrue(faults.getFirst().message().contains("at byte " + page + ": flags 0x0, 2 pages, expected overflow"
@@ -335,7 +338,7 @@ class LmdbStoreTest {
             Files.write(path, broken);
             boolean opens = opens(path, null);
             damaged += !opens && (opens(path, "meta") || opens(path, "train") || opens(path, "val")) ? 1 : 0;
-            try (LmdbStore store = opens ? LmdbStore.open(path, null) : null) {
+            try (LmdbStore store = opens ? LmdbStore.open(Location.of(path), null) : null) {
                 if (store != null) {
                     store.inspect(true, Progress.NONE);
                 }
@@ -345,7 +348,7 @@ class LmdbStoreTest {
     }
 
     private static boolean opens(Path path, String database) throws IOException {
-        try (LmdbStore _ = LmdbStore.open(path, database)) {
+        try (LmdbStore _ = LmdbStore.open(Location.of(path), database)) {
             return true;
         } catch (MalformedStoreException _) {
             return false;
@@ -385,7 +388,7 @@ class LmdbStoreTest {
     void locatingAllocatesNothing() throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         for (String name : List.of("many_values", "kinds_of_keys")) {
-            try (LmdbStore store = LmdbStore.open(Truth.written("lmdb/" + name),
+            try (LmdbStore store = LmdbStore.open(Location.of(Truth.written("lmdb/" + name)),
                     name.equals("many_values") ? "mixed" : "d-longest")) {
                 Span span = new Span();
                 MemorySegment key = MemorySegment.ofArray(bytes(store, 5, KEY));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -105,16 +106,16 @@ class MdsStoreTest {
 
     @Test
     void digestsOfTheIndexAreCheckedOnDemand() throws IOException {
-        try (MdsStore store = MdsStore.open(Truth.written("mds/scalars"), null)) {
+        try (MdsStore store = MdsStore.open(Location.of(Truth.written("mds/scalars")), null)) {
             assertEquals(new MdsVerification(4, 16, Set.of()), store.verify(Progress.NONE));
         }
-        try (MdsStore store = MdsStore.open(Truth.written("mds/merged"), null)) {
+        try (MdsStore store = MdsStore.open(Location.of(Truth.written("mds/merged")), null)) {
             assertEquals(new MdsVerification(5, 5, Set.of("blake2s")), store.verify(Progress.NONE));
         }
-        try (MdsStore store = MdsStore.open(Fixtures.path("mds/tokens_zstd"), null)) {
+        try (MdsStore store = MdsStore.open(Location.of(Fixtures.path("mds/tokens_zstd")), null)) {
             assertEquals(new MdsVerification(2, 2, Set.of()), store.verify(Progress.NONE));
         }
-        try (MdsStore store = MdsStore.open(Fixtures.path("mds/ror_hash_mismatch"), null)) {
+        try (MdsStore store = MdsStore.open(Location.of(Fixtures.path("mds/ror_hash_mismatch")), null)) {
             String message = assertThrows(MalformedStoreException.class, () -> store.verify(Progress.NONE))
                     .getMessage();
             assertTrue(message.contains("shard.00001.mds: sha1 "), message);
@@ -151,7 +152,7 @@ class MdsStoreTest {
         String message = Truth.assertRefused(copy);
         assertTrue(message.contains("column 'b' of pickles"), message);
         try (RecordStore whole = RecordStore.open(Fixtures.path("mds/mixed_columns"));
-                RecordStore some = MdsStore.open(copy, List.of("u32", "meta"))) {
+                RecordStore some = MdsStore.open(Location.of(copy), List.of("u32", "meta"))) {
             assertEquals(List.of("u32", "meta"), some.columns().stream().map(Column::name).toList());
             Span span = new Span();
             for (int i = 0; i < 2; i++) {
@@ -161,7 +162,7 @@ class MdsStoreTest {
                 assertEquals(-1, Arrays.mismatch(value, bytes(span)));
             }
         }
-        assertThrows(MalformedStoreException.class, () -> MdsStore.open(copy, List.of("absent")));
+        assertThrows(MalformedStoreException.class, () -> MdsStore.open(Location.of(copy), List.of("absent")));
     }
 
     private static Path copy(String fixture, Path to, String from, String by) throws IOException {
@@ -230,7 +231,7 @@ class MdsStoreTest {
     @Test
     void aSampleThatIsNotThereIsAnErrorThatNamesTheIndex() throws IOException {
         try (RecordStore store = RecordStore.open(Fixtures.path("mds/tokens"))) {
-            assertEquals("mds", StoreFormats.recognize(Fixtures.path("mds/tokens")).name());
+            assertEquals("mds", StoreFormats.recognize(Location.of(Fixtures.path("mds/tokens"))).name());
             for (long sample : new long[] {-1, 120, Long.MAX_VALUE}) {
                 String message = assertThrows(IndexOutOfBoundsException.class,
                         () -> store.locate(sample, 0, new Span())).getMessage();

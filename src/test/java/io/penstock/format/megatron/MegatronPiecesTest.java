@@ -23,6 +23,7 @@ import io.penstock.dataset.Documents;
 import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
@@ -79,7 +80,7 @@ class MegatronPiecesTest {
         return Json.object(Json.parse(Files.readAllBytes(HOME.resolve("truth.json")))).entrySet().stream()
                 .map(entry -> {
                     Executable test = () -> {
-                        try (MegatronStore store = MegatronStore.open(HOME.resolve(entry.getKey()))) {
+                        try (MegatronStore store = MegatronStore.open(Location.of(HOME.resolve(entry.getKey())))) {
                             check.of(entry.getKey(), Json.object(entry.getValue()), store);
                         }
                     };
@@ -181,7 +182,7 @@ class MegatronPiecesTest {
     @TestFactory
     Stream<DynamicTest> inspectionAndVerificationReadTheTokensInTheOrderOfTheIndex() throws IOException {
         return each((name, truth, store) -> {
-            Inspection inspection = Inspection.of(HOME.resolve(name), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(HOME.resolve(name)), store, true, Progress.NONE);
             Inspection.Array tokens = inspection.arrays().get(3);
             assertEquals("tokens", tokens.name());
             assertEquals(truth.get("sha256"), tokens.sha256());
@@ -189,8 +190,10 @@ class MegatronPiecesTest {
             assertEquals(List.of(number(truth, "tokens")), tokens.shape());
             assertEquals(store.dtype(), tokens.dtype());
             assertEquals(store.isOneRun() ? null : true, inspection.details().get("in_pieces"));
-            assertNull(Inspection.of(HOME.resolve(name), store, false, Progress.NONE).arrays().get(3).sha256());
-            assertTrue(Verification.run(HOME.resolve(name), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, false,
+                    Progress.NONE).arrays().get(3).sha256());
+            assertTrue(Verification.run(Location.of(HOME.resolve(name)), OpenOptions.DEFAULT, 1,
+                    Progress.NONE).isGood());
         });
     }
 
@@ -202,7 +205,7 @@ class MegatronPiecesTest {
             new Conversion(store, copy, TargetFormat.MEGATRON).run();
             byte[] flat = flat(name, truth, store.dtype());
             assertArrayEquals(flat, Files.readAllBytes(Path.of(copy + ".bin")));
-            try (MegatronStore ordered = MegatronStore.open(copy)) {
+            try (MegatronStore ordered = MegatronStore.open(Location.of(copy))) {
                 assertTrue(ordered.isOneRun());
                 boolean isThorough = name.equals("u2_shuffled_many") || name.equals("i4_overlapping");
                 for (ReadMode mode : isThorough ? ReadMode.values() : new ReadMode[] {ReadMode.PREAD}) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -132,7 +133,7 @@ class MegatronWriterTest {
             part.endDocument();
             writer.commit();
         }
-        try (MegatronStore store = MegatronStore.open(prefix)) {
+        try (MegatronStore store = MegatronStore.open(Location.of(prefix))) {
             assertEquals(4, store.sequenceCount());
             assertEquals(2, store.documentCount());
             assertEquals(25, store.documentStart(1));

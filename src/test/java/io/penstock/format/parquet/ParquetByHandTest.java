@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.LittleEndian;
 import io.penstock.io.Span;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -48,7 +49,7 @@ class RawStoreTest {
                 assertFalse(store.isConverted(0));
                 Span span = new Span();
                 store.locate(0, 1, 2, span);
-                assertEquals(path, span.file().path());
+                assertEquals(Location.of(path), span.file().location());
                 assertEquals(List.of(8L, 16L), List.of(span.byteOffset(), span.byteSize()));
                 assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, 2, 2, span));
             }
@@ -60,17 +61,17 @@ class RawStoreTest {
 
     @Test
     void aHeaderIsSkippedAndElementsMayStandAtAnyAddress() throws IOException {
-        try (TensorStore store = RawProvider.open(path, DType.I32, List.of(-1L), 4)) {
+        try (TensorStore store = RawProvider.open(Location.of(path), DType.I32, List.of(-1L), 4)) {
             assertEquals(0x07060504, store.tensor(0).getLong(0));
             assertEquals(5, store.tensor(0).elementCount());
         }
-        try (TensorStore store = RawProvider.open(path, DType.U16, List.of(5L, 2L), 4)) {
+        try (TensorStore store = RawProvider.open(Location.of(path), DType.U16, List.of(5L, 2L), 4)) {
             assertEquals(0x0504, store.tensor(0).getLong(0));
         }
-        try (TensorStore store = RawProvider.open(path, DType.U8, List.of(), 23)) {
+        try (TensorStore store = RawProvider.open(Location.of(path), DType.U8, List.of(), 23)) {
             assertEquals(23, store.tensor(0).getLong(0));
         }
-        assertThrows(MalformedStoreException.class, () -> RawProvider.open(path, DType.U8, null, 25));
+        assertThrows(MalformedStoreException.class, () -> RawProvider.open(Location.of(path), DType.U8, null, 25));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.store.Store;
@@ -118,7 +119,7 @@ class SafetensorsHeaderTest {
     void theFormatIsKnownByContentUnderAnyName() throws IOException {
         Path other = folder.resolve("weights.bin");
         Files.move(file(WELL_FORMED), other);
-        assertEquals("safetensors", StoreFormats.recognize(other).name());
+        assertEquals("safetensors", StoreFormats.recognize(Location.of(other)).name());
         try (TensorStore store = TensorStore.open(other)) {
             assertEquals(DType.F32, store.tensor(0).dtype());
             assertEquals(folder + "/weights.bin (1 tensors)", store.toString());

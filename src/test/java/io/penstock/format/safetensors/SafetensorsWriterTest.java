@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -73,7 +74,7 @@ class SafetensorsWriterTest {
             }
             Path path = folder.resolve("all.safetensors");
             SafetensorsWriter.write(path, tensors, Map.of("k\"", "\u0001 v"), false);
-            try (SafetensorsStore store = SafetensorsStore.open(path)) {
+            try (SafetensorsStore store = SafetensorsStore.open(Location.of(path))) {
                 assertEquals(tensors.size(), store.tensors().size());
                 for (int i = 0; i < store.tensors().size(); i++) {
                     Tensor expected = tensors.get(store.tensors().get(i).name());
@@ -97,7 +98,7 @@ class SafetensorsWriterTest {
         try (var files = Files.list(folder)) {
             assertEquals(List.of(path, BlockChecksums.pathFor(path)), files.sorted().toList());
         }
-        assertTrue(Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
+        assertTrue(Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
     }
 
     @Test

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -52,22 +53,22 @@ class ShardIndexTest {
 
     @Test
     void anIndexThatADeadWriterLeftUnfinishedIsReplaced() throws IOException {
-        Path index = IndexFile.of(shard);
+        Path index = index(shard);
         Path left = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
         Files.delete(index);
-        WebDatasetStore.open(shard).close();
+        WebDatasetStore.open(Location.of(shard)).close();
         assertTrue(Files.exists(index));
         assertFalse(Files.exists(left));
     }
 
     @Test
     void anIndexThatAnotherWriterIsAtIsLeftToIt() throws IOException {
-        Path index = IndexFile.of(shard);
+        Path index = index(shard);
         Path busy = Files.writeString(folder.resolve("." + index.getFileName() + ".writing"), "half");
         Files.delete(index);
         try (FileChannel channel = FileChannel.open(busy, StandardOpenOption.WRITE)) {
             channel.lock();
-            try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+            try (WebDatasetStore store = WebDatasetStore.open(Location.of(shard))) {
                 assertEquals(SAMPLES, store.size());
             }
         }
@@ -111,8 +112,12 @@ class ShardIndexTest {
         }
     }
 
+    private static Path index(Path tar) {
+        return Path.of(IndexFile.of(Location.of(tar)).path());
+    }
+
     private ShardIndex read(Path path, Arena arena) throws IOException {
-        return IndexFile.read(path, ShardState.of(path), Files.size(path), arena);
+        return IndexFile.read(Location.of(path), ShardState.of(Location.of(path)), Files.size(path), arena);
     }
 
     @Test
@@ -120,13 +125,13 @@ class ShardIndexTest {
         try (Arena arena = Arena.ofShared()) {
             ShardIndex kept = read(shard, arena);
             assertNotNull(kept);
-            ShardIndex made = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
-                    ShardState.of(shard), arena);
+            ShardIndex made = ShardIndexBuilder.build(Location.of(shard), Compression.NONE, DecodeLimit.DEFAULT,
+                    ShardState.of(Location.of(shard)), arena);
             assertEquals(-1, kept.bytes().asSlice(96).mismatch(made.bytes().asSlice(96)));
             assertEquals(SAMPLES, made.samples());
             assertEquals(SAMPLES * 2 - SAMPLES / 5, made.members());
         }
-        try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(shard))) {
             assertContent(store);
             assertEquals(1006, store.maxLength(0));
             assertFalse(store.isConverted(0));
@@ -135,7 +140,7 @@ class ShardIndexTest {
 
     @Test
     void anIndexOfAnotherSizeTimeOrContentIsMadeAgain() throws IOException {
-        byte[] index = Files.readAllBytes(IndexFile.of(shard));
+        byte[] index = Files.readAllBytes(index(shard));
         FileTime time = Files.getLastModifiedTime(shard);
         byte[] bytes = Files.readAllBytes(shard);
         try (Arena arena = Arena.ofShared()) {
@@ -151,10 +156,10 @@ class ShardIndexTest {
             Files.setLastModifiedTime(shard, time);
             assertNull(read(shard, arena));
         }
-        try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(shard))) {
             assertEquals(SAMPLES, store.size());
         }
-        assertNotEquals(-1, java.util.Arrays.mismatch(index, Files.readAllBytes(IndexFile.of(shard))));
+        assertNotEquals(-1, java.util.Arrays.mismatch(index, Files.readAllBytes(index(shard))));
         try (Arena arena = Arena.ofShared()) {
             assertNotNull(read(shard, arena));
         }
@@ -162,15 +167,15 @@ class ShardIndexTest {
 
     @Test
     void nothingIsWrittenWhereThatIsSwitchedOff() throws IOException {
-        Files.delete(IndexFile.of(shard));
+        Files.delete(index(shard));
         for (IndexUse use : List.of(IndexUse.READ_ONLY, IndexUse.MEMORY)) {
-            try (WebDatasetStore store = WebDatasetStore.open(List.of(shard), use)) {
+            try (WebDatasetStore store = WebDatasetStore.open(List.of(Location.of(shard)), use)) {
                 assertContent(store);
             }
         }
-        assertFalse(Files.exists(IndexFile.of(shard)));
-        WebDatasetStore.open(shard).close();
-        assertTrue(Files.exists(IndexFile.of(shard)));
+        assertFalse(Files.exists(index(shard)));
+        WebDatasetStore.open(Location.of(shard)).close();
+        assertTrue(Files.exists(index(shard)));
         try (var files = Files.list(folder)) {
             // The shard, its index and its checksums.
             assertEquals(3, files.count());
@@ -181,7 +186,7 @@ class ShardIndexTest {
     @Tag("slow")
     @Test
     void aDamagedIndexIsNotUsedAndAForgedOneStaysWithinTheShard() throws IOException {
-        Path file = IndexFile.of(shard);
+        Path file = index(shard);
         byte[] index = Files.readAllBytes(file);
         SplittableRandom random = new SplittableRandom(SEED);
         int used = 0;
@@ -200,7 +205,7 @@ class ShardIndexTest {
                 MemorySegment.ofArray(bytes).set(ValueLayout.JAVA_INT_UNALIGNED, 88, (int) crc.getValue());
             }
             Files.write(file, bytes);
-            try (WebDatasetStore store = WebDatasetStore.open(List.of(shard), IndexUse.READ_ONLY)) {
+            try (WebDatasetStore store = WebDatasetStore.open(List.of(Location.of(shard)), IndexUse.READ_ONLY)) {
                 if (!forged) {
                     assertEquals(SAMPLES, store.size(), "seed " + SEED + ", " + i);
                 }
@@ -230,11 +235,11 @@ class ShardIndexTest {
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
             out.write(Files.readAllBytes(shard));
         }
-        try (WebDatasetStore store = WebDatasetStore.open(packed)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(packed))) {
             assertContent(store);
             assertTrue(store.isConverted(0));
         }
-        assertTrue(Files.exists(IndexFile.of(packed)));
+        assertTrue(Files.exists(index(packed)));
         // With its index, a shard whose middle is damaged opens; it is found out when it is decoded.
         byte[] bytes = Files.readAllBytes(packed);
         FileTime time = Files.getLastModifiedTime(packed);
@@ -242,7 +247,7 @@ class ShardIndexTest {
         bytes[damaged] ^= 0x10;
         Files.write(packed, bytes);
         Files.setLastModifiedTime(packed, time);
-        try (WebDatasetStore store = WebDatasetStore.open(packed)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(packed))) {
             assertEquals(SAMPLES, store.size());
             for (int i = 0; i < 2; i++) {
                 String message = org.junit.jupiter.api.Assertions.assertThrows(UncheckedIOException.class,
@@ -262,7 +267,8 @@ class ShardIndexTest {
     void locatingAllocatesNothingOnTheHeap() throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Path other = writeShard("other.tar", 100, 10);
-        try (WebDatasetStore store = WebDatasetStore.open(List.of(shard, other), IndexUse.SIDECAR)) {
+        try (WebDatasetStore store = WebDatasetStore.open(List.of(Location.of(shard), Location.of(other)),
+                IndexUse.SIDECAR)) {
             Span span = new Span();
             long least = Long.MAX_VALUE;
             for (int window = 0; window < 1_000 && least > 0; window++) {

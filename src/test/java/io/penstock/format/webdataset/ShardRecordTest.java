@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.StoreNames;
+import io.penstock.io.StoreNames;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
@@ -59,7 +60,7 @@ class ShardRecordTest {
     }
 
     private static long size(Path path) throws IOException {
-        try (WebDatasetStore store = WebDatasetStore.open(path)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(path))) {
             return store.size();
         }
     }
@@ -68,7 +69,7 @@ class ShardRecordTest {
         for (String message : List.of(
                 assertThrows(MalformedStoreException.class, () -> Store.open(folder)).getMessage(),
                 assertThrows(MalformedStoreException.class, () -> size(folder)).getMessage(),
-                Verification.run(folder, OpenOptions.DEFAULT, 1, Progress.NONE).faults().toString())) {
+                Verification.run(Location.of(folder), OpenOptions.DEFAULT, 1, Progress.NONE).faults().toString())) {
             for (String part : parts) {
                 assertTrue(message.contains(part), message);
             }
@@ -90,7 +91,7 @@ class ShardRecordTest {
         Files.delete(folder.resolve("x-001.tar"));
         Files.delete(folder.resolve("x-003.tar"));
         assertRefused("no x-000.tar, x-001.tar, x-002.tar and 1 shards more");
-        assertThrows(MalformedStoreException.class, () -> ShardList.of(folder));
+        assertThrows(MalformedStoreException.class, () -> ShardList.of(Location.of(folder)));
     }
 
     @Test
@@ -179,7 +180,7 @@ class ShardRecordTest {
 
     @Test
     void aStreamWhoseShardsAreReplacedEndsWithAnError() throws Exception {
-        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(folder),
+        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(folder)),
                 new StreamOrder(1, false, 1, 1), 0)) {
             assertTrue(stream.next());
             write(folder.resolve("x-%03d.tar"), 8, 'b');

@@ -5,13 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
@@ -67,7 +68,7 @@ class WebDatasetFixturesTest {
                     assertEquals(column.name(), column.encoding());
                     if (store.isPresent(i, c)) {
                         store.locate(i, c, span);
-                        assertEquals(compressed, !span.file().path().equals(entry.path()));
+                        assertEquals(compressed, !span.file().location().equals(Location.of(entry.path())));
                         assertTrue(span.byteSize() <= store.maxLength(c));
                         found.put(column.name(), Map.of("bytes", span.byteSize(), "sha256", Sha256.hex(
                                 span.segment().asSlice(span.byteOffset(), span.byteSize()), _ -> { })

@@ -4,9 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.io.Location;
 import io.penstock.io.Span;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
@@ -107,7 +108,8 @@ class WebDatasetFuzzTest {
                 }
             }
         }
-        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(path), StreamOrder.shuffled(1, 4), 0)) {
+        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(path)), StreamOrder.shuffled(1,
+                4), 0)) {
             while (stream.next()) {
                 stream.key();
             }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.store.Inspection;
@@ -103,14 +104,14 @@ class WebDatasetRuleTest {
                 "{a,b}".repeat(64), "{1..5}".repeat(1000), "{".repeat(10_000) + "}".repeat(10_000),
                 "{1..9223372036854775807}",
                 "{-999999999999999999..999999999999999999}", "{a,".repeat(5000) + "}".repeat(5000))) {
-            assertThrows(MalformedStoreException.class, () -> ShardList.of(Path.of(bomb + ".tar")), bomb);
+            assertThrows(MalformedStoreException.class, () -> ShardList.of(Location.of(Path.of(bomb + ".tar"))), bomb);
         }
     }
 
     @Test
     void aShardThatAPatternNamesAndIsNotThereIsNamed() {
         String message = assertThrows(IOException.class,
-                () -> WebDatasetStore.open(resource("generated-{00..99}.tar"))).getMessage();
+                () -> WebDatasetStore.open(Location.of(resource("generated-{00..99}.tar")))).getMessage();
         assertTrue(message.contains("generated-") && message.contains("no such file"), message);
     }
 }

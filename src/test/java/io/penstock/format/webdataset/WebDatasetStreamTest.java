@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.CodecException;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -33,6 +34,10 @@ class WebDatasetStreamTest {
     @TempDir
     Path folder;
     private List<Path> shards;
+
+    private List<Location> locations() {
+        return shards.stream().map(Location::of).toList();
+    }
 
     /** Shards of 10 samples, every other one compressed. */
     @BeforeEach
@@ -82,7 +87,7 @@ class WebDatasetStreamTest {
     }
 
     private List<String> all(StreamOrder order, long epoch) throws IOException {
-        try (WebDatasetStream stream = WebDatasetStream.open(shards, order, epoch)) {
+        try (WebDatasetStream stream = WebDatasetStream.open(locations(), order, epoch)) {
             return rest(stream);
         }
     }
@@ -142,7 +147,7 @@ class WebDatasetStreamTest {
             List<String> all = all(order, 2);
             for (int given = 0; given <= SAMPLES; given += 3) {
                 StreamState state;
-                try (WebDatasetStream stream = WebDatasetStream.open(shards, order, 2)) {
+                try (WebDatasetStream stream = WebDatasetStream.open(locations(), order, 2)) {
                     for (int i = 0; i < given; i++) {
                         assertTrue(stream.next());
                     }
@@ -150,7 +155,7 @@ class WebDatasetStreamTest {
                 }
                 StreamState read = StreamState.fromJson(state.toJson());
                 assertEquals(state, read);
-                try (WebDatasetStream stream = WebDatasetStream.resume(shards, read)) {
+                try (WebDatasetStream stream = WebDatasetStream.resume(locations(), read)) {
                     assertEquals(state, stream.state());
                     assertEquals(all.subList(given, SAMPLES), rest(stream), order + " after " + given);
                     stream.nextEpoch();
@@ -163,21 +168,21 @@ class WebDatasetStreamTest {
     @Test
     void aStateOfOtherShardsOrWithPlacesWhereNoSampleBeginsIsRefused() throws IOException {
         StreamState state;
-        try (WebDatasetStream stream = WebDatasetStream.open(shards, ORDER, 0)) {
+        try (WebDatasetStream stream = WebDatasetStream.open(locations(), ORDER, 0)) {
             stream.next();
             state = stream.state();
         }
         assertThrows(IllegalArgumentException.class,
-                () -> WebDatasetStream.resume(shards.subList(0, 3), state));
+                () -> WebDatasetStream.resume(locations().subList(0, 3), state));
         for (long offset : new long[] {1, 512, 1 << 30, Long.MAX_VALUE}) {
             StreamState wrong = new StreamState(state.shards(), ORDER, 0, 1, 0, 1, 0, List.of(0L, offset));
-            assertThrows(Exception.class, () -> WebDatasetStream.resume(shards, wrong).close());
+            assertThrows(Exception.class, () -> WebDatasetStream.resume(locations(), wrong).close());
             StreamState wrongPlace = new StreamState(state.shards(), ORDER, 0, 1, 0, 1, offset, List.of());
             if (offset != 512) {
-                assertThrows(IOException.class, () -> WebDatasetStream.resume(shards, wrongPlace).close());
+                assertThrows(IOException.class, () -> WebDatasetStream.resume(locations(), wrongPlace).close());
             }
         }
-        assertThrows(IllegalArgumentException.class, () -> WebDatasetStream.resume(shards,
+        assertThrows(IllegalArgumentException.class, () -> WebDatasetStream.resume(locations(),
                 new StreamState(state.shards(), ORDER, 0, 1, 0, 99, 0, List.of())));
         for (String json : List.of("", "{}", "[]", "{\"penstock_stream_state\":2}", state.toJson().replace("16", "-1"),
                 state.toJson().replace("\"given\":1", "\"given\":\"1\""), state.toJson().replace("[", "[null,"))) {
@@ -191,7 +196,8 @@ class WebDatasetStreamTest {
             Path cut = shards.get(shard);
             byte[] bytes = Files.readAllBytes(cut);
             Files.write(cut, java.util.Arrays.copyOf(bytes, bytes.length * 2 / 3));
-            try (WebDatasetStream stream = WebDatasetStream.open(List.of(cut), StreamOrder.AS_WRITTEN, 0)) {
+            try (WebDatasetStream stream = WebDatasetStream.open(List.of(Location.of(cut)), StreamOrder.AS_WRITTEN,
+                    0)) {
                 String message = assertThrows(IOException.class, () -> rest(stream)).getMessage();
                 assertTrue(message.contains(cut.toString()), message);
             }

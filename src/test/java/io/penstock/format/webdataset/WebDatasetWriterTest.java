@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
@@ -56,13 +57,13 @@ class WebDatasetWriterTest {
         List<Path> shards = write("train-%04d.tar", 50, 20, 1 << 20);
         assertEquals(List.of("train-0000.tar", "train-0001.tar", "train-0002.tar"),
                 shards.stream().map(path -> path.getFileName().toString()).toList());
-        try (WebDatasetStore store = WebDatasetStore.open(folder.resolve("train-{0000..0002}.tar"));
-                WebDatasetStore byFolder = WebDatasetStore.open(folder)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(folder.resolve("train-{0000..0002}.tar")));
+                WebDatasetStore byFolder = WebDatasetStore.open(Location.of(folder))) {
             assertEquals(50, store.size());
             assertEquals(store.fingerprint(), byFolder.fingerprint());
             assertEquals(20, store.firstRecord(1));
-            for (Path shard : store.shards()) {
-                assertEquals(Files.size(shard), BlockChecksums.read(shard).fileBytes());
+            for (Location shard : store.shards()) {
+                assertEquals(shard.byteSize(), BlockChecksums.read(shard).fileBytes());
             }
             assertEquals(List.of("empty", "seg.png", "txt"), store.columns().stream().map(c -> c.name()).toList());
             Span span = new Span();
@@ -132,7 +133,7 @@ class WebDatasetWriterTest {
     void aDatasetWithoutSamplesIsOneShardWithoutSamples() throws IOException {
         Path shard = write("none-%d.tar", 0, 1, 1).getFirst();
         assertEquals(1024, Files.size(shard));
-        try (WebDatasetStore store = WebDatasetStore.open(shard)) {
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(shard))) {
             assertEquals(0, store.size());
             assertTrue(store.columns().isEmpty());
         }

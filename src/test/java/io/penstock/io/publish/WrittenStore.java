@@ -5,6 +5,7 @@ import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.format.webdataset.WebDatasetWriter;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
@@ -131,7 +132,7 @@ enum WrittenStore {
 
     /** What verify finds wrong. */
     String faults(Path folder) throws IOException, InterruptedException {
-        return Verification.run(path(folder), OpenOptions.DEFAULT, 1, Progress.NONE).faults().toString();
+        return Verification.run(Location.of(path(folder)), OpenOptions.DEFAULT, 1, Progress.NONE).faults().toString();
     }
 
     static List<Path> files(Path folder) throws IOException {

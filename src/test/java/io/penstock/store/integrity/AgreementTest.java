@@ -2,6 +2,7 @@ package io.penstock.store.integrity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
@@ -92,7 +93,7 @@ class AgreementTest {
     private static List<Path> files(Path path) throws IOException {
         String format;
         try {
-            format = StoreFormats.recognize(path).name();
+            format = StoreFormats.recognize(Location.of(path)).name();
         } catch (MalformedStoreException _) {
             return List.of();
         }
@@ -229,7 +230,7 @@ class AgreementTest {
         try (Store store = Store.open(path)) {
             if (!digest) {
                 try {
-                    Inspection.of(path, store, false, Progress.NONE);
+                    Inspection.of(Location.of(path), store, false, Progress.NONE);
                     return Outcome.READ;
                 } catch (IOException e) {
                     reasons.add("inspect: " + e.getMessage());
@@ -237,7 +238,7 @@ class AgreementTest {
                 }
             }
             try {
-                Inspection.of(path, store, true, Progress.NONE);
+                Inspection.of(Location.of(path), store, true, Progress.NONE);
                 return Outcome.READ;
             } catch (IOException e) {
                 reasons.add("digest: " + e.getMessage());
@@ -250,7 +251,7 @@ class AgreementTest {
     }
 
     private static Outcome verify(Path path, List<String> reasons) throws IOException, InterruptedException {
-        List<Fault> faults = Verification.run(path, OpenOptions.DEFAULT, 1, Progress.NONE).faults();
+        List<Fault> faults = Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE).faults();
         faults.forEach(fault -> reasons.add("verify: " + fault.check() + ": " + fault.message()));
         if (faults.stream().anyMatch(fault -> fault.check().equals("structure"))) {
             return Outcome.REFUSED;

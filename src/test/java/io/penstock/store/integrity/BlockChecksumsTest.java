@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -72,7 +73,7 @@ class BlockChecksumsTest {
             }
             expected.putInt(crc32c(expected.array(), 0, 24 + 4 * blocks));
             assertArrayEquals(expected.array(), Files.readAllBytes(BlockChecksums.pathFor(file)));
-            assertEquals(written, BlockChecksums.read(file));
+            assertEquals(written, BlockChecksums.read(Location.of(file)));
         }
     }
 
@@ -86,9 +87,10 @@ class BlockChecksumsTest {
                 .putInt(crc32c(content, 0, 4096)).putInt(crc32c(content, 0, 10_000 - 8192));
         sidecar.putInt(crc32c(sidecar.array(), 0, 36));
         Files.write(BlockChecksums.pathFor(file), sidecar.array());
-        assertEquals(BlockChecksums.compute(file, 4096, _ -> { }), BlockChecksums.read(file));
+        assertEquals(BlockChecksums.compute(Location.of(file), 4096, _ -> { }), BlockChecksums.read(Location.of(file)));
         for (int wrong : new int[] {0, 4095, 4097, 2048, 128 << 20, -4096, Integer.MIN_VALUE}) {
-            assertThrows(IllegalArgumentException.class, () -> BlockChecksums.compute(file, wrong, _ -> { }));
+            assertThrows(IllegalArgumentException.class, () -> BlockChecksums.compute(Location.of(file), wrong, _ ->
+                    { }));
         }
     }
 
@@ -98,7 +100,7 @@ class BlockChecksumsTest {
         BlockChecksums first = BlockChecksums.write(file, false, _ -> { });
         Files.write(file, new byte[100]);
         assertThrows(FileAlreadyExistsException.class, () -> BlockChecksums.write(file, false, _ -> { }));
-        assertEquals(first, BlockChecksums.read(file));
+        assertEquals(first, BlockChecksums.read(Location.of(file)));
         assertFalse(first.equals(BlockChecksums.write(file, true, _ -> { })));
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(List.of("data-100", "data-100.crc32c"),
@@ -108,10 +110,10 @@ class BlockChecksumsTest {
 
     @Test
     void whatIsNoFileOrHasNoChecksumsIsSaidSo() throws IOException {
-        assertNull(BlockChecksums.read(file(5)));
+        assertNull(BlockChecksums.read(Location.of(file(5))));
         assertThrows(NoSuchFileException.class,
                 () -> BlockChecksums.write(folder.resolve("absent"), false, _ -> { }));
-        assertThrows(IOException.class, () -> BlockChecksums.compute(folder, 4096, _ -> { }));
+        assertThrows(IOException.class, () -> BlockChecksums.compute(Location.of(folder), 4096, _ -> { }));
     }
 
     @Test
@@ -134,7 +136,8 @@ class BlockChecksumsTest {
         byte[] bytes = Arrays.copyOf(good, length);
         damage.accept(bytes);
         Files.write(BlockChecksums.pathFor(file), bytes);
-        String message = assertThrows(MalformedStoreException.class, () -> BlockChecksums.read(file)).getMessage();
+        String message = assertThrows(MalformedStoreException.class, () ->
+                BlockChecksums.read(Location.of(file))).getMessage();
         assertTrue(message.startsWith(file + ".crc32c: ") && message.lines().count() == 1, message);
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
+import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
@@ -37,7 +38,7 @@ class VerificationTest {
     private static Path folder;
 
     private static Verification verify(Path path) throws IOException, InterruptedException {
-        return Verification.run(path, OpenOptions.DEFAULT, 2, Progress.NONE);
+        return Verification.run(Location.of(path), OpenOptions.DEFAULT, 2, Progress.NONE);
     }
 
     @TestFactory
@@ -71,7 +72,7 @@ class VerificationTest {
             Files.write(copy, bytes);
             Fault found = verify(copy).faults().stream().filter(fault -> fault.check().equals("crc32c")).findFirst()
                     .orElseThrow(() -> new AssertionError("seed " + SEED + ", byte " + at + " of " + copy));
-            assertEquals(copy, found.file());
+            assertEquals(Location.of(copy), found.file());
             assertTrue(found.firstByte() <= at && at < found.endByte()
                     && found.endByte() - found.firstByte() <= BlockChecksums.DEFAULT_BLOCK_BYTES, found.toString());
             assertTrue(found.message().startsWith(copy + ": at byte ") && found.message().lines().count() == 1);
@@ -161,7 +162,7 @@ class VerificationTest {
         BlockChecksums.write(home.resolve("notes.txt"), false, _ -> { });
         Verification result = verify(home);
         assertTrue(result.isGood());
-        assertEquals(List.of(home, home.resolve("notes.txt")),
+        assertEquals(List.of(Location.of(home), Location.of(home.resolve("notes.txt"))),
                 result.files().stream().map(CheckedFile::file).toList());
         Files.writeString(home.resolve("notes.txt"), "b");
         assertEquals(List.of("crc32c"), verify(home).faults().stream().map(Fault::check).toList());
@@ -196,7 +197,7 @@ class VerificationTest {
         bytes[bytes.length - 1] ^= 1;
         Files.write(shards.getFirst(), bytes);
         List<Fault> faults = verify(copy).faults();
-        assertEquals(shards.getFirst(), faults.getFirst().file());
+        assertEquals(Location.of(shards.getFirst()), faults.getFirst().file());
         assertEquals("index hashes", faults.getFirst().check());
     }
 }

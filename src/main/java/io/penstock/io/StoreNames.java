@@ -1,4 +1,4 @@
-package io.penstock.io.publish;
+package io.penstock.io;
 
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -10,22 +10,27 @@ public final class StoreNames {
 
     private static final Pattern DIGITS = Pattern.compile("[0-9]+");
     private static final int MAX_WIDTH = 9;
+    /** No file has a longer name; a pattern of shards may be far longer. */
+    private static final int MAX_NAME = 255;
+    /** As many as a file has that describes another one: {@code x.tar.gz.crc32c}. */
+    private static final int MAX_ENDINGS = 3;
 
     private StoreNames() {
     }
 
     /**
-     * All names that a writer of such a file may have been given: the file's own, a prefix without its ending, and the
-     * patterns of a numbered file.
+     * All names that a writer of such a file may have been given: the file's own, and what is left of it without its
+     * last endings, each as it is and as the patterns of a numbered file. {@code corpus.bin.crc32c} is written with the
+     * store {@code corpus}.
      */
     static Set<String> of(String file) {
         Set<String> names = new LinkedHashSet<>();
-        names.add(file);
-        int dot = file.lastIndexOf('.');
-        if (dot > 0) {
-            names.add(file.substring(0, dot));
+        String name = file.length() > MAX_NAME ? "" : file;
+        for (int endings = 0; endings <= MAX_ENDINGS && !name.isEmpty(); endings++) {
+            names.add(name);
+            names.addAll(patternsOf(name));
+            name = name.substring(0, Math.max(name.lastIndexOf('.'), 0));
         }
-        names.addAll(patternsOf(file));
         return names;
     }
 

@@ -1,4 +1,4 @@
-package io.penstock.io.publish;
+package io.penstock.io;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.memory;
 
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

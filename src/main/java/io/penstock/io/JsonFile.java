@@ -1,10 +1,7 @@
-package io.penstock.io.publish;
+package io.penstock.io;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -48,11 +45,28 @@ public final class JsonFile {
      * @throws IOException if it cannot be read
      */
     public static <T> T read(Path file, String what, long mostBytes, Reader<T> reader) throws IOException {
-        if (Files.size(file) > mostBytes) {
-            throw new MalformedStoreException(file, Files.size(file) + " bytes", what + " of at most " + mostBytes);
+        return read(Location.of(file), what, mostBytes, reader);
+    }
+
+    /**
+     * Reads a file wherever it is.
+     *
+     * @param <T> what is read
+     * @param file the file
+     * @param what it should be, for messages
+     * @param mostBytes how large it may be
+     * @param reader reads the fields
+     * @return what the reader made
+     * @throws MalformedStoreException if the file is larger, no JSON object, or refused by the reader
+     * @throws IOException if it cannot be read
+     */
+    public static <T> T read(Location file, String what, long mostBytes, Reader<T> reader) throws IOException {
+        long bytes = file.byteSize();
+        if (bytes > mostBytes) {
+            throw new MalformedStoreException(file, bytes + " bytes", what + " of at most " + mostBytes);
         }
         try {
-            return reader.read(JsonFields.parse(RegularFile.readAllBytes(file), what));
+            return reader.read(JsonFields.parse(file.readAllBytes(), what));
         } catch (IllegalArgumentException e) {
             throw new MalformedStoreException(file, e);
         }

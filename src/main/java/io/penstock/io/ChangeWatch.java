@@ -1,0 +1,94 @@
+package io.penstock.io;
+
+import io.penstock.os.FileStatus;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Instant;
+
+/** Tells whether an open local file is what it was when it was opened. Any number of threads may ask. */
+final class ChangeWatch {
+
+    private static final System.Logger LOG = System.getLogger(MappedFile.class.getName());
+
+    private final MappedFile file;
+    private final int fd;
+    private final Path path;
+    private final ContentSample sample;
+    /** Null if the OS does not tell, and of a file that this process writes. Guarded by the monitor. */
+    private FileStatus status;
+    private boolean closed;
+    /** What is found of a file that was written to or shrank; null as long as it was not. */
+    private volatile String change;
+
+    ChangeWatch(MappedFile file, int fd, Path path, FileStatus status) {
+        this.file = file;
+        this.fd = fd;
+        this.path = path;
+        this.status = status;
+        this.sample = new ContentSample(file);
+    }
+
+    boolean isChanged() {
+        return change != null;
+    }
+
+    void check() {
+        if (change == null) {
+            look();
+        }
+        if (change != null) {
+            throw new UncheckedIOException(new IOException(file.location() + ": " + change));
+        }
+    }
+
+    private synchronized void look() {
+        if (status == null || closed) {
+            return;
+        }
+        FileStatus now = FileStatus.of(fd, path);
+        if (now == null || !now.isOfSameFile(status)) {
+            return;
+        }
+        if (now.byteSize() < file.byteSize()) {
+            change = "the file shrank while it was open: " + now.byteSize() + " bytes, expected " + file.byteSize();
+        } else if (now.isWrittenSince(status)) {
+            change = "the file was written to while it was open: " + now.byteSize() + " bytes, modified "
+                    + time(now.modifiedNanos()) + ", expected " + status.byteSize() + " bytes, modified "
+                    + time(status.modifiedNanos());
+        } else if (now.isTouchedSince(status)) {
+            long at = sample.firstChanged();
+            if (at >= 0) {
+                change = "the file was written to while it was open, and its modification time set back: at byte " + at
+                        + ": other bytes than before, changed " + time(now.changedNanos()) + ", expected "
+                        + time(status.changedNanos());
+            } else {
+                LOG.log(System.Logger.Level.DEBUG, "{0}: attributes or names of the file were changed while it was"
+                        + " open; its bytes are taken to be the same", file.location());
+                status = now;
+            }
+        }
+    }
+
+    private static Instant time(long nanos) {
+        return Instant.EPOCH.plusNanos(nanos);
+    }
+
+    /** Takes in more blocks of a file that is what it was, before and after. */
+    synchronized void extendSample() {
+        if (status == null) {
+            return;
+        }
+        long before = sample.taken();
+        sample.extend();
+        FileStatus now = sample.taken() == before ? status : FileStatus.of(fd, path);
+        if (now != null && (now.isWrittenSince(status) || now.isTouchedSince(status))) {
+            sample.forget(before);
+        }
+    }
+
+    /** From here on nothing is looked at: the descriptor is closed. */
+    synchronized void close() {
+        closed = true;
+    }
+}

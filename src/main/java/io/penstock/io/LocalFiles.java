@@ -1,0 +1,110 @@
+package io.penstock.io;
+
+import java.io.IOException;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.FileSystem;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/**
+ * The files of a local file system, as readers of stores see them: a file that its writer has committed, and not yet
+ * moved to its place, is read where it is ({@link CommittedFolder}).
+ *
+ * @param system the file system
+ */
+record LocalFiles(FileSystem system) implements FileSource {
+
+    /** Does something with a file where it is. */
+    @FunctionalInterface
+    private interface Use<T> {
+        T of(Path file) throws IOException;
+    }
+
+    @Override
+    public String root() {
+        return "";
+    }
+
+    @Override
+    public FileInfo info(String path) {
+        Path place = place(path).orElse(null);
+        while (place != null) {
+            Path now = CommittedFolder.locate(place);
+            FileInfo info = info(now);
+            if (info != FileInfo.ABSENT || now.equals(CommittedFolder.locate(place))) {
+                return info;
+            }
+        }
+        return FileInfo.ABSENT;
+    }
+
+    /** Empty if nothing can be called so here. */
+    private Optional<Path> place(String path) {
+        try {
+            return Optional.of(system.getPath(path));
+        } catch (InvalidPathException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** What is at a path; what cannot be looked at is not there. */
+    static FileInfo info(Path file) {
+        BasicFileAttributes found;
+        try {
+            found = Files.readAttributes(file, BasicFileAttributes.class);
+        } catch (IOException _) {
+            return FileInfo.ABSENT;
+        }
+        FileInfo.Kind kind = found.isRegularFile() ? FileInfo.Kind.FILE
+                : found.isDirectory() ? FileInfo.Kind.FOLDER : FileInfo.Kind.OTHER;
+        long byteSize = kind == FileInfo.Kind.FILE ? found.size() : 0;
+        return new FileInfo(kind, byteSize, found.fileKey() + " " + found.size() + " "
+                + found.lastModifiedTime().to(TimeUnit.NANOSECONDS));
+    }
+
+    private Path required(String path) throws IOException {
+        return place(path).orElseThrow(() -> new NoSuchFileException(path, null, "no such file"));
+    }
+
+    @Override
+    public List<String> files(String folder, Predicate<String> chosen) throws IOException {
+        return CommittedFolder.files(required(folder), chosen);
+    }
+
+    @Override
+    public MappedFile open(Location file, MappedFile index) throws IOException {
+        return where(file.path(), now -> MappedFile.open(file, now, index));
+    }
+
+    @Override
+    public SeekableByteChannel openChannel(Location file) throws IOException {
+        return where(file.path(), RegularFile::open);
+    }
+
+    /** Uses a file where it is now. One that is moved between the look and the use is looked for again. */
+    private <T> T where(String path, Use<T> use) throws IOException {
+        Path place = required(path);
+        while (true) {
+            Path now = CommittedFolder.locate(place);
+            try {
+                return use.of(now);
+            } catch (IOException e) {
+                if (now.equals(CommittedFolder.locate(place))) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    @Override
+    public Optional<Path> local(String path) {
+        return place(path).map(CommittedFolder::locate);
+    }
+}

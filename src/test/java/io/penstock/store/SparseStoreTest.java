@@ -1,0 +1,276 @@
+package io.penstock.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.format.megatron.MegatronPart;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.format.npy.NpyWriter;
+import io.penstock.format.safetensors.SafetensorsWriter;
+import io.penstock.io.Location;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Rows;
+import io.penstock.io.Sha256;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
+import io.penstock.io.SparseFiles;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.integrity.BlockVerifier;
+import io.penstock.store.integrity.Verification;
+import io.penstock.store.integrity.VerifiedReads;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A store whose files are fetched range by range is read as the local one is, bit by bit, and fetches what is read. Any
+ * byte that is read and was not required is {@link SparseFiles#POISON}, and would differ.
+ */
+class SparseStoreTest {
+
+    @TempDir
+    private Path folder;
+
+    @TestFactory
+    Stream<DynamicTest> everyFormatReadsFetchedFilesAsItReadsLocalOnes() throws IOException {
+        return Fixtures.entries("megatron", "llmc", "nanogpt", "datatrove", "npy", "npz", "safetensors", "hdf5",
+                "arrow",
+                "parquet", "lmdb", "mds", "webdataset", "images", "raw").map(entry ->
+                DynamicTest.dynamicTest(entry.kind() + " " + entry, () -> assertSame(entry)));
+    }
+
+    private void assertSame(Entry entry) throws Exception {
+        SparseFiles source = new SparseFiles(folder);
+        String expected = read(Location.of(entry.path()));
+        assertEquals(expected, read(source.of(entry.path())).replace("test://", ""));
+        assertEquals(0, source.openFiles());
+    }
+
+    /** All that a store says and holds, or why it is refused. */
+    private static String read(Location path) throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Store store = Store.open(path, OpenOptions.DEFAULT)) {
+            for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD}) {
+                try (SpanReader reader = new SpanReader(mode)) {
+                    Content content = new Content(reader);
+                    switch (store) {
+                        case TokenStore tokens -> content.add(tokens);
+                        case TensorStore tensors -> content.add(tensors);
+                        case RecordStore records -> content.add(records);
+                    }
+                    all.append(content.hex()).append('\n');
+                }
+            }
+            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true,
+                    Progress.NONE).toMap());
+        } catch (IOException | IllegalArgumentException e) {
+            all.append(e);
+        } catch (UncheckedIOException e) {
+            all.append(e.getCause());
+        }
+        return all.toString();
+    }
+
+    /** Digests what a reader copies. */
+    private static final class Content {
+
+        private final SpanReader reader;
+        private final MessageDigest sha256 = Sha256.digest();
+        private final Span span = new Span();
+
+        Content(SpanReader reader) {
+            this.reader = reader;
+        }
+
+        void add(TokenStore store) {
+            for (long document = 0; document <= store.documentCount(); document++) {
+                add(store.documentStart(document));
+            }
+            for (long token = 0; token < store.tokenCount(); token += 7) {
+                long count = Math.min(7, store.tokenCount() - token);
+                for (int part = 0; part < store.parts(token, count); part++) {
+                    store.locatePart(token, count, part, span);
+                    addSpan();
+                }
+            }
+        }
+
+        void add(TensorStore store) {
+            for (int i = 0; i < store.tensors().size(); i++) {
+                long rows = store.tensors().get(i).rank() == 0 ? 1 : store.tensors().get(i).dim(0);
+                for (long row = 0; row < rows; row++) {
+                    store.locate(i, row, 1, span);
+                    addSpan();
+                }
+                Rows all = store.tensors().get(i).rank() == 0 ? null : store.rows(i);
+                if (all != null && rows > 0 && rows < 10_000) {
+                    addRows(all, (int) rows);
+                }
+                Tensor tensor = store.tensor(i);
+                Sha256.update(sha256, tensor.segment());
+            }
+        }
+
+        void add(RecordStore store) {
+            for (long record = 0; record < store.size(); record++) {
+                for (int column = 0; column < store.columns().size(); column++) {
+                    if (store.isPresent(record, column)) {
+                        store.locate(record, column, span);
+                        addSpan();
+                    }
+                }
+            }
+        }
+
+        private void add(long number) {
+            sha256.update(Long.toString(number).getBytes());
+        }
+
+        private void addRows(Rows all, int count) {
+            long[] indices = new long[count];
+            for (int i = 0; i < count; i++) {
+                indices[i] = count - 1 - i;
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment copy = arena.allocate(all.rowBytes() * count, Long.BYTES);
+                reader.copyRows(all, indices, count, copy, 0);
+                Sha256.update(sha256, copy);
+            }
+        }
+
+        private void addSpan() {
+            add(span.byteSize());
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment copy = arena.allocate(span.byteSize(), Long.BYTES);
+                reader.copy(span, copy, 0);
+                Sha256.update(sha256, copy);
+            }
+        }
+
+        String hex() {
+            return HexFormat.of().formatHex(sha256.digest());
+        }
+    }
+
+    private Path corpus(int documents) throws IOException {
+        Path prefix = folder.resolve("corpus");
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16,
+                false); MegatronPart part = writer.part()) {
+            int[] tokens = new int[1000];
+            for (int document = 0; document < documents; document++) {
+                for (int i = 0; i < tokens.length; i++) {
+                    tokens[i] = (document * 31 + i) % 50_000;
+                }
+                part.append(tokens, 0, tokens.length);
+                part.endDocument();
+            }
+            writer.commit();
+        }
+        return prefix;
+    }
+
+    @Test
+    void openingAStoreOfTokensFetchesItsIndexAndNoToken() throws IOException {
+        Path prefix = corpus(500);
+        Path tokens = folder.resolve("corpus.bin");
+        SparseFiles source = new SparseFiles(folder);
+        try (Store store = Store.open(source.of(prefix), OpenOptions.DEFAULT); SpanReader reader =
+                new SpanReader(ReadMode.AUTO); Arena arena = Arena.ofConfined()) {
+            assertEquals(0, source.fetchedBytes(tokens));
+            Span span = new Span();
+            ((TokenStore) store).locate(123_456, 1024, span);
+            assertEquals(0, source.fetchedBytes(tokens));
+            reader.copy(span, arena.allocate(2048), 0);
+            assertTrue(source.fetchedBytes(tokens) >= 2048 && source.fetchedBytes(tokens) <= 2048 + 128,
+                    source.fetchedBytes(tokens) + " bytes");
+        }
+        assertEquals(0, source.openFiles());
+    }
+
+    @Test
+    void openingAFileOfArraysOrTablesFetchesWhatDescribesItsData() throws IOException {
+        Tensor numbers = Tensor.of(Arena.ofAuto().allocate(1 << 20, Long.BYTES), DType.I64, 1 << 17);
+        Path npy = folder.resolve("numbers.npy");
+        Path safetensors = folder.resolve("numbers.safetensors");
+        NpyWriter.write(npy, numbers, false);
+        SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), false);
+        List<Path> files = new ArrayList<>(List.of(npy, safetensors));
+        for (Entry entry : Fixtures.entries("llmc", "nanogpt", "parquet", "arrow").toList()) {
+            if (entry.expect().equals("read") && Files.isRegularFile(entry.path())
+                    && Files.size(entry.path()) > 20_000) {
+                files.add(entry.path());
+            }
+        }
+        List<String> much = new ArrayList<>();
+        for (Path file : files) {
+            SparseFiles source = new SparseFiles(folder);
+            try (Store _ = Store.open(source.of(file), OpenOptions.DEFAULT)) {
+                if (source.fetchedBytes(file) > Files.size(file) / 2) {
+                    much.add(file + ": " + source.fetchedBytes(file) + " of " + Files.size(file));
+                }
+            }
+        }
+        assertEquals(List.of(), much);
+    }
+
+    @Test
+    void fetchedBlocksAreVerifiedAsLocalOnesAre() throws Exception {
+        Path prefix = corpus(20);
+        Path tokens = folder.resolve("corpus.bin");
+        byte[] bytes = Files.readAllBytes(tokens);
+        bytes[12_345] ^= 1;
+        Files.write(tokens, bytes);
+        SparseFiles source = new SparseFiles(folder);
+        Verification found = Verification.run(source.of(prefix), OpenOptions.DEFAULT, 2, Progress.NONE);
+        assertEquals(Verification.run(Location.of(prefix), OpenOptions.DEFAULT, 2, Progress.NONE).faults().toString(),
+                found.faults().toString().replace("test://", "").replace(source.toString(), ""));
+        try (Store store = Store.open(source.of(prefix), OpenOptions.DEFAULT); SpanReader reader =
+                new SpanReader(ReadMode.AUTO); BlockVerifier verifier = new BlockVerifier(new VerifiedReads(),
+                reader)) {
+            Span span = new Span();
+            ((TokenStore) store).locate(12_340 / 2, 8, span);
+            String message = assertThrows(UncheckedIOException.class, () -> verifier.check(span)).getMessage();
+            assertTrue(message.contains("test://") && message.contains("corpus.bin" + BlockChecksums.SUFFIX), message);
+        }
+    }
+
+    @Test
+    void aFormatOfLocalFilesSaysSo() throws IOException {
+        Path files = Files.createDirectories(folder.resolve("files"));
+        Files.writeString(files.resolve("a.txt"), "a");
+        Location there = new SparseFiles(folder).of(files);
+        String message = assertThrows(UnsupportedOperationException.class,
+                () -> Store.open(there, OpenOptions.DEFAULT.withFormat("files"))).getMessage();
+        assertEquals(there + ": the format files is read from local files alone, copy it there first", message);
+    }
+
+    @Test
+    void aStoreIsOpenedByTheSchemeOfItsUri() throws IOException {
+        Path npy = Fixtures.entries("npy").filter(entry -> entry.expect().equals("read")).findFirst().orElseThrow()
+                .path();
+        try (Store local = Store.open(npy.toUri()); Store fetched = Store.open(URI.create("test://" + npy))) {
+            assertEquals(local.fingerprint(), fetched.fingerprint());
+            assertTrue(fetched.toString().startsWith("test://"), fetched.toString());
+        }
+        assertEquals("s3://bucket/x.npy: unknown scheme 's3', expected file or test", assertThrows(
+                IllegalArgumentException.class, () -> Store.open(URI.create("s3://bucket/x.npy"))).getMessage());
+    }
+}
