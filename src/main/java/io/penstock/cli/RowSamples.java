@@ -64,7 +64,8 @@ final class RowSamples {
                 checkRows(spec);
             } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
                     || spec.dim(0) != tensors.getFirst().dim(0)) {
-                throw options.wrong("--fields: missing, expected tensors with the same number of rows; " + path + " has "
+                throw options.wrong("--fields: missing, expected tensors with the same number of rows; " + path
+                        + " has "
                         + shortened(tensors));
             }
         }

@@ -26,7 +26,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
     /** What was located last. */
     final Span span = new Span();
     /** The batch of {@link #locateAll}. */
-    private BatchPlan batch;
+    BatchPlan batch;
     private long[] batchBytes = {};
 
     FieldReader(TensorSpec spec, ReadContext context) {

@@ -12,6 +12,7 @@ final class JoinedReader extends FieldReader {
     private final FieldReader[] parts;
     private final PrefixSums starts;
     private final LongUnaryOperator origin;
+    private long within;
 
     JoinedReader(FieldSource.Joined source, TensorSpec spec, ReadContext context) {
         super(spec, context);
@@ -23,39 +24,37 @@ final class JoinedReader extends FieldReader {
         }
     }
 
-    @Override
-    Span locate(long sample) {
+    /** The reader that has a sample, which is the {@link #within}-th to it. */
+    private FieldReader of(long sample) {
         long at = origin.applyAsLong(sample);
         int part = starts.runOf(at);
-        return parts[part].locate(at - starts.start(part));
+        within = at - starts.start(part);
+        return parts[part];
+    }
+
+    @Override
+    Span locate(long sample) {
+        return of(sample).locate(within);
     }
 
     @Override
     long measure(long sample) {
-        long at = origin.applyAsLong(sample);
-        int part = starts.runOf(at);
-        return parts[part].measure(at - starts.start(part));
+        return of(sample).measure(within);
     }
 
     @Override
     long copy(long sample, MemorySegment target, long targetOffset) {
-        long at = origin.applyAsLong(sample);
-        int part = starts.runOf(at);
-        return parts[part].copy(at - starts.start(part), target, targetOffset);
+        return of(sample).copy(within, target, targetOffset);
     }
 
     @Override
     MemorySegment value(long sample, boolean inPlace) {
-        long at = origin.applyAsLong(sample);
-        int part = starts.runOf(at);
-        return parts[part].value(at - starts.start(part), inPlace);
+        return of(sample).value(within, inPlace);
     }
 
     @Override
     void prefetch(long sample) {
-        long at = origin.applyAsLong(sample);
-        int part = starts.runOf(at);
-        parts[part].prefetch(at - starts.start(part));
+        of(sample).prefetch(within);
     }
 
     @Override

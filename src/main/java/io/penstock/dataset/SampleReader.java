@@ -73,7 +73,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * What is spent on samples that are decoded or mapped.
+     * What is spent on samples that are decoded, mapped or generated.
      *
      * @return the clock, of this reader's thread
      */
@@ -104,8 +104,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Sets where {@linkplain SampleMap maps} have their random numbers from. Until then they have none, nor for a
-     * sample that is read by itself, not as one of a plan.
+     * Sets where {@linkplain SampleMap maps} and {@linkplain SampleGenerator generators} have their random numbers
+     * from. Until then they have none, nor for a sample that is read by itself, not as one of a plan.
      *
      * @param random numbers by position and step, for this reader's thread
      */
@@ -140,14 +140,12 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Says where the bytes of one field of one sample are, outside of any order: a map of it has no random numbers.
+     * The same of a sample outside of any order, which has no random numbers.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
      * @return the bytes as the field has them; reused by the next call
-     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws BadSampleException if they are damaged, or cannot be decoded; names the file or the sample
-     * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
+     * @throws BadSampleException as {@link #locate(BatchPlan, int, int)}; so the other errors
      */
     public Span locate(long sample, int field) {
         context.at(sample);
@@ -290,13 +288,11 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads the first elements of what {@link #locate(long, int)} found last: integers of at most 32 bits, widened.
+     * The same, widened.
      *
      * @param count how many, at most {@link #MAX_INTEGERS}
      * @return the values in a reused array that may be longer than they are; valid until the next call
-     * @throws IndexOutOfBoundsException if there are fewer
-     * @throws IllegalArgumentException if the field's dtype does not fit
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws IndexOutOfBoundsException as {@link #readIntegers(int)}; so the other errors
      */
     public long[] readLongs(int count) {
         return readLongs(span, count, readers[field].spec.dtype());
@@ -373,15 +369,13 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads the first elements of bytes that the dataset located: integers of at most 32 bits, widened.
+     * The same, widened.
      *
      * @param from the bytes
      * @param count how many elements, at most {@link #MAX_INTEGERS}
      * @param dtype their type
      * @return the values, as {@link #readLongs(int)} gives them; valid until the next call
-     * @throws IndexOutOfBoundsException if there are fewer
-     * @throws IllegalArgumentException if the dtype does not fit
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws IndexOutOfBoundsException as {@link #readIntegers(Span, int, DType)}; so the other errors
      */
     public long[] readLongs(Span from, int count, DType dtype) {
         part.setPart(from, 0, (long) count * dtype.byteSize());

@@ -23,7 +23,6 @@ final class StoredReader extends FieldReader {
     private final long[] offsets = new long[MAX_RUNS];
     private final long[] sizes = new long[MAX_RUNS];
     private Span[] batchSpans = {};
-    private BatchPlan batch;
     private final Scratch copied = new Scratch();
 
     StoredReader(FieldSource.Stored source, TensorSpec spec, long samples, ReadContext context) {
@@ -133,7 +132,6 @@ final class StoredReader extends FieldReader {
 
     @Override
     void locateAll(BatchPlan plan, long[] bytes) {
-        batch = plan;
         if (batchSpans.length < plan.count()) {
             batchSpans = Stream.generate(Span::new).limit(plan.count()).toArray(Span[]::new);
         }

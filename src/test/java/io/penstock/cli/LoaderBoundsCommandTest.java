@@ -34,8 +34,8 @@ class LoaderBoundsCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"workers | 100000 | at most 1024", "prefetch | 1000000 | at most 65536",
-        "device_slots | 100000 | at most 1024"})
+    @CsvSource(delimiter = '|', value = {"workers | 100000 | 0 to 1024", "prefetch | 1000000 | 1 to 65536",
+        "device_slots | 100000 | 2 to 1024"})
     void soIsAFileOfSettings(String key, String value, String said) throws IOException {
         Path corpus = Corpora.rawU16(folder, 100_000, 1);
         Path settings = Files.writeString(folder.resolve("settings.json"),

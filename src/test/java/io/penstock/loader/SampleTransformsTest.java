@@ -380,7 +380,7 @@ class SampleTransformsTest {
         }
         Files.write(file, whole);
         var error = assertThrows(MalformedStoreException.class, () -> Filtered.load(new ByteRows(ROWS, 4), file));
-        assertTrue(error.getMessage().contains("dataset rows:500x5, expected rows:500x4"), error.getMessage());
+        assertTrue(error.getMessage().contains("found 'rows:500x5', expected 'rows:500x4'"), error.getMessage());
         Filtered.load(rows, file);
     }
 

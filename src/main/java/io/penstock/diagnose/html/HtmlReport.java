@@ -84,7 +84,8 @@ public final class HtmlReport {
         figure(NumberText.round(input.samplesPerSecond(), "/s"),
                 "samples, " + NumberText.round(input.bytesPerSecond(), "B/s"));
         figure(TimeText.of(input.stepMillis().mean()), "per step, mean of " + input.stepMillis().count() + " steps");
-        figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()), "of the step waits for input");
+        figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()),
+                "of the step waits for input");
         page.close().close();
     }
 
