@@ -34,7 +34,8 @@ final class LoaderLimits {
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
         check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
-                || settings.device.hostAccessible(), "transfer", "in place", "copy, as the CPU cannot read this device's memory");
+                || settings.device.hostAccessible(), "transfer", "in place",
+                "copy, as the CPU cannot read this device's memory");
     }
 
     static void check(boolean condition, String what, Object found, String expected) {
