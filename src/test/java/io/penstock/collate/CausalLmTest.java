@@ -125,7 +125,7 @@ class CausalLmTest {
                 if (fits) {
                     assertEquals(wanted, collator.layout(dataset, 2).fields().getFirst().dtype());
                 } else {
-                    assertEquals("tokens stored as " + dtype + " cannot be given as " + wanted,
+                    assertEquals("tokens stored as " + dtype + " cannot be converted to " + wanted,
                             assertThrows(IllegalArgumentException.class, () -> collator.layout(dataset, 2))
                                     .getMessage());
                 }
