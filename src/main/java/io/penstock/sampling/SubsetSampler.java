@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Chosen samples, in an order of another sampler over the choice. */
+/** Chosen samples, in the order of another sampler over the choice. */
 final class SubsetSampler implements Sampler {
 
     private final long[] samples;
