@@ -116,7 +116,7 @@ public final class Lz4 {
             return;
         }
         if (magic != FRAME_MAGIC) {
-            throw new CodecException("lz4: at byte " + start + ": no frame's magic: 0x" + Integer.toHexString(magic)
+            throw new CodecException("lz4: at byte " + start + ": found magic 0x" + Integer.toHexString(magic)
                     + ", expected 0x" + Integer.toHexString(FRAME_MAGIC));
         }
         need(2);

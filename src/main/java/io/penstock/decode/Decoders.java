@@ -52,7 +52,7 @@ public final class Decoders {
     /** Rejects pickles, which are programs, and torch files, which are pickles in a zip. */
     static void refusePickles(Column column) {
         if (PICKLED.contains(encoding(column))) {
-            throw new IllegalArgumentException(column + ": pickles are never loaded, because they can run any code "
+            throw new IllegalArgumentException(column + ": pickles are never loaded, because they can run code "
                     + "(StoredBytes gives their bytes)");
         }
     }

@@ -47,6 +47,6 @@ record DLDataType(int code, int bits, int lanes) {
             }
         }
         throw new IllegalArgumentException("DLPack dtype code " + code + " of " + bits
-                + " bits is none of the engine's dtypes");
+                + " bits is not a dtype of the engine");
     }
 }

@@ -96,8 +96,8 @@ public final class Leak extends PhantomReference<Object> {
             frames.append('\n').append(frame);
         }
         if (TOLD.add(frames.toString())) {
-            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed, and nothing refers to it any"
-                    + " more: what it holds stays until the process ends", place);
+            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed and is unreachable:"
+                    + " its resources stay allocated until the process ends", place);
         }
     }
 }

@@ -22,7 +22,7 @@ final class BlockShuffledSampler implements Sampler {
         for (int b = 1; b < starts.length; b++) {
             if (starts[b] <= starts[b - 1]) {
                 throw new IllegalArgumentException("block " + b + " begins at " + starts[b] + ", the one before it at "
-                        + starts[b - 1] + ": expected none to be empty");
+                        + starts[b - 1] + ": expected no empty block");
             }
         }
         if (window < 1) {

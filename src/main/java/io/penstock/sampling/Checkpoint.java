@@ -122,13 +122,13 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
             Path one = InnerPath.below(folder, each.getKey());
             FileMark found = Files.isRegularFile(one) ? FileMark.of(one) : null;
             if (!each.getValue().equals(found)) {
-                differences.add(each.getKey() + (found == null ? " is not there"
+                differences.add(each.getKey() + (found == null ? " is missing"
                         : found.bytes != each.getValue().bytes ? " has " + found.bytes + " bytes, it had "
-                                + each.getValue().bytes : " has other content"));
+                                + each.getValue().bytes : " has different content"));
             }
         }
         if (!differences.isEmpty()) {
-            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " is not what it was: "
+            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " has changed since it was saved: "
                     + String.join("; ", differences));
         }
         return checkpoint;

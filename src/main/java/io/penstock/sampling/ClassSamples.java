@@ -18,7 +18,7 @@ final class ClassSamples {
         }
         if (count > classes.length || count == 0) {
             throw new IllegalArgumentException("classes up to " + (count - 1) + " of " + classes.length
-                    + " samples, expected each class to have one at least");
+                    + " samples, expected at least one of each class");
         }
         starts = new int[count + 1];
         for (int each : classes) {

@@ -10,7 +10,7 @@ public final class StateMismatchException extends RuntimeException {
     private final transient List<String> differences;
 
     StateMismatchException(List<String> differences) {
-        super("the state is of another run: " + String.join("; ", differences));
+        super("the state belongs to another run: " + String.join("; ", differences));
         this.differences = List.copyOf(differences);
     }
 

@@ -9,8 +9,8 @@ final class SubsetSampler implements Sampler {
 
     SubsetSampler(long[] samples, long datasetSize, Sampler order) {
         if (order.datasetSize() != samples.length) {
-            throw new IllegalArgumentException("the order is of " + order.datasetSize() + " samples, expected the "
-                    + samples.length + " that are chosen");
+            throw new IllegalArgumentException("the order has " + order.datasetSize() + " samples, expected the "
+                    + samples.length + " chosen ones");
         }
         for (long sample : samples) {
             Positions.check(sample, datasetSize);
