@@ -11,8 +11,8 @@ import java.util.zip.Inflater;
  *
  * <pre>{@code
  *  0 1f 8b | 2 u8 method, 8 is deflate | 3 u8 flags | 4 u32 time | 8 u8 effort | 9 u8 system
- * 10 flag 4: u16 length and so many bytes | flag 8: name, 0 | flag 16: comment, 0 | flag 2: u16 CRC-32 of the header
- *  … deflated data | u32 CRC-32 of what it decodes to | u32 the size of that, modulo 2^32
+ * 10 flag 4: u16 length, then its bytes | flag 8: name, 0 | flag 16: comment, 0 | flag 2: u16 CRC-32 of the header
+ *  … deflated data | u32 CRC-32 of the decoded data | u32 its size, modulo 2^32
  * }</pre>
  *
  * <p>For one thread.
@@ -112,7 +112,7 @@ final class GzipMembers implements AutoCloseable {
         int magic = u16("a header");
         if (magic != MAGIC) {
             throw malformed(at, String.format("the bytes %02x %02x", magic & 0xFF, magic >> 8) + (first ? ""
-                    : " behind a member"), "1f 8b, a member" + (first ? "" : "; or zeros, or the end"));
+                    : " after a member"), "1f 8b, a member" + (first ? "" : "; or zeros, or the end"));
         }
         int method = next("a header");
         if (method != DEFLATED) {
@@ -169,7 +169,7 @@ final class GzipMembers implements AutoCloseable {
         long start = offset();
         while (next("a header") != 0) {
             if (offset() - start > MAX_TEXT_BYTES) {
-                throw malformed(start, "a " + what + " of more than " + MAX_TEXT_BYTES + " bytes", "a zero behind it");
+                throw malformed(start, "a " + what + " of more than " + MAX_TEXT_BYTES + " bytes", "a zero after it");
             }
         }
     }

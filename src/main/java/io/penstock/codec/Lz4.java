@@ -16,7 +16,7 @@ import java.lang.foreign.ValueLayout;
  *   u8    token: number of literals in the upper 4 bits, length of the match less 4 in the lower ones;
  *         15 says that bytes follow which are added, up to and including the first that is not 255
  *   ...   the literals
- *   u16   how far back the match starts; it may overlap what it writes. The last sequence has none
+ *   u16   distance back to the match, which may overlap its output. The last sequence has none
  * </pre>
  *
  * @see <a href="https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md">LZ4 Block Format</a>

@@ -94,7 +94,7 @@ public final class Snappy {
             }
             if (offset == 0 || offset > out) {
                 throw new CodecException("snappy: a copy from " + offset + " bytes back, where " + out
-                        + " are decoded");
+                        + " bytes are decoded");
             }
             room(length, targetEnd - out);
             repeat(target, out, offset, length, targetEnd);

@@ -67,7 +67,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     /**
      * This collator, with the padded length rounded up.
      *
-     * @param multiple the number of which the padded length is a multiple
+     * @param multiple rounds the padded length up to a multiple of this
      * @return the collator
      */
     public Pad toMultipleOf(int multiple) {

@@ -125,7 +125,8 @@ public final class ImageDecoder implements Decoder {
     public TensorSpec field(Column column) {
         String encoding = Decoders.encoding(column);
         if (NOT_READ.contains(encoding)) {
-            throw new IllegalArgumentException(column + ": images in " + encoding + " are not supported, expected JPEG or PNG");
+            throw new IllegalArgumentException(column + ": images in " + encoding + " are not supported, "
+                    + "expected JPEG or PNG");
         }
         if (column.kind() != Column.Kind.BYTES || !READ.contains(encoding)) {
             throw new IllegalArgumentException(column + ": not images, expected the bytes of JPEG or PNG files");

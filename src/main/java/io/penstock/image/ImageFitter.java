@@ -84,7 +84,7 @@ public final class ImageFitter implements AutoCloseable {
     private int resized(int side, int other) throws ImageException {
         long pixels = side <= other ? fit.shorterSide : (long) fit.shorterSide * side / other;
         if (pixels > Integer.MAX_VALUE) {
-            throw new ImageException("an image of " + side + " by " + other + " pixels", "one with sides of less different length");
+            throw new ImageException("an image of " + side + " by " + other + " pixels", "a less extreme aspect ratio");
         }
         return (int) pixels;
     }

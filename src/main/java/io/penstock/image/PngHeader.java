@@ -19,7 +19,7 @@ import java.util.zip.CRC32;
  *       PLTE        3 bytes a color
  *       tRNS        the transparent color, or an alpha for each color of the palette
  *       eXIf        the orientation, among others
- *       IDAT        one zlib stream, in as many chunks as the writer liked, one behind the other
+ *       IDAT        one zlib stream, in any number of consecutive chunks
  *       IEND        empty; the last
  * </pre>
  *
@@ -181,7 +181,7 @@ final class PngHeader {
     private void palette(long at) throws ImageException {
         long bytes = length(at);
         if (colors != 0 || pixelsOffset >= 0) {
-            throw new ImageException(at, "a PLTE " + (colors != 0 ? "again" : "behind IDAT"), "one, before IDAT");
+            throw new ImageException(at, "a PLTE " + (colors != 0 ? "again" : "after IDAT"), "one, before IDAT");
         }
         if (bytes == 0 || bytes % 3 != 0 || bytes > 3 * MAX_COLORS) {
             throw new ImageException(at, "a palette of " + bytes + " bytes", "3 for each of 1 to 256 colors");
@@ -212,7 +212,7 @@ final class PngHeader {
             throw new ImageException(at, "a tRNS before the palette", "PLTE before it");
         }
         if (pixelsOffset >= 0 || bytes > most || bytes == 0 || colorType != COLOR_PALETTE && bytes < most) {
-            throw new ImageException(at, "a tRNS of " + bytes + " bytes" + (pixelsOffset >= 0 ? " behind IDAT" : ""),
+            throw new ImageException(at, "a tRNS of " + bytes + " bytes" + (pixelsOffset >= 0 ? " after IDAT" : ""),
                     (colorType == COLOR_PALETTE ? "1 to " : "") + most + ", before IDAT");
         }
         into.transparent = true;

@@ -152,7 +152,7 @@ final class TurboJpeg implements JpegDecoder {
         }
     }
 
-    /** Returns the library's message for the last failure, without the function name in front. */
+    /** Returns the library's message for the last failure, without the function name. */
     @SuppressWarnings("restricted")
     private String message() {
         try {

@@ -160,7 +160,7 @@ public final class BatchPlan {
     /**
      * The samples' indices in the dataset, without a copy. Entries at {@link #count()} and beyond are stale.
      *
-     * @return the plan's own array, as long as its capacity; read-only
+     * @return the plan's own array, of its capacity; read-only
      */
     public long[] samples() {
         return samples;

@@ -128,7 +128,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
             }
         }
         if (!differences.isEmpty()) {
-            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " has changed since it was saved: "
+            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " has changed: "
                     + String.join("; ", differences));
         }
         return checkpoint;

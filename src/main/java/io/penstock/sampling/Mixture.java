@@ -58,7 +58,7 @@ public final class Mixture implements Sampler {
     private final long size;
     private final List<Sampler> samplers;
     private final List<Phase> phases;
-    /** Whether and by which seed the order of draws is shuffled. */
+    /** Whether the order of draws is shuffled. */
     private final boolean shuffled;
     private final long seed;
 
@@ -85,7 +85,7 @@ public final class Mixture implements Sampler {
 
     /**
      * A mixture whose proportions are as close to the weights as possible at every draw: each draw takes the source
-     * that is furthest behind its share, as Megatron-LM blends datasets.
+     * that is furthest below its share, as Megatron-LM blends datasets.
      *
      * @param size draws in an epoch, 1 to 2^62
      * @param sources the sources, 1 to 32,767

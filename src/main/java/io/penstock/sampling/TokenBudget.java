@@ -9,8 +9,7 @@ import java.util.stream.LongStream;
  *
  * @param tokens the most tokens in a batch, 1 to 2^40
  * @param maxSamples the most samples in a batch, at least 1, however short they are
- * @param multipleOf the number of which the padded length is a multiple, at least 1: the collator's, or a multiple of
- *     it
+ * @param multipleOf rounds the padded length up to a multiple of this, at least 1: the collator's, or a multiple of it
  * @param cost how tokens are counted
  */
 public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost) {
@@ -78,7 +77,7 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     /**
      * This budget, with the padded length rounded up.
      *
-     * @param multiple the number of which the padded length is a multiple
+     * @param multiple rounds the padded length up to a multiple of this
      * @return the budget
      */
     public TokenBudget toMultipleOf(int multiple) {

@@ -96,7 +96,7 @@ class PngTest {
         refused("interlace 2", png(header(1, 1, 8, 0, 2), good, end));
         refused("indices without a palette", png(header(1, 1, 8, 3, 0), good, end));
         refused("a palette of 4 bytes", png(header(1, 1, 8, 3, 0), chunk("PLTE", 1, 2, 3, 4), good, end));
-        refused("a PLTE behind IDAT", png(header(1, 1, 8, 3, 0), good, chunk("PLTE", 1, 2, 3), end));
+        refused("a PLTE after IDAT", png(header(1, 1, 8, 3, 0), good, chunk("PLTE", 1, 2, 3), end));
         refused("a tRNS of 1 bytes", png(header(1, 1, 8, 0, 0), chunk("tRNS", 1), good, end));
         refused("that must be understood", png(header(1, 1, 8, 0, 0), chunk("ABCD"), good, end));
         refused("that must be understood", png(header(1, 1, 8, 0, 0), header(1, 1, 8, 0, 0), good, end));
