@@ -27,7 +27,6 @@ public final class Snappy {
     /** The greatest expansion of a block: a copy of 64 bytes takes 3, a ratio below this. */
     public static final int MAX_EXPANSION = 22;
 
-
     /** The longest literal with its length in the tag. */
     private static final int TAG_LITERAL = 60;
     private static final int VARINT_BYTES = 5;

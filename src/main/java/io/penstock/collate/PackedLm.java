@@ -44,7 +44,6 @@ public final class PackedLm implements Collator {
     /** The offset of an unwanted field. */
     private static final long NONE = -1;
 
-
     /** The optional fields of a batch. */
     public enum Field {
         /** The next tokens. */

@@ -40,7 +40,6 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     /** The field with the number of tokens in each row. */
     public static final String LENGTHS = "lengths";
 
-
     /**
      * Checks the ranges.
      *

@@ -30,7 +30,6 @@ public record StackAndPad(long maxLength) implements Collator {
     /** The suffix of a lengths field's name. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 
-
     /** Truncates nothing. */
     public StackAndPad() {
         this(Integer.MAX_VALUE);
