@@ -5,22 +5,22 @@ import java.io.Serial;
 import java.io.UncheckedIOException;
 
 /**
- * A sample whose stored bytes are damaged or cannot be decoded: it is so whenever it is read, by whatever thread, and
- * other samples may be well. A file that cannot be read, or has shrunk, is none: that may be otherwise the next time.
+ * A sample whose stored bytes are corrupt or cannot be decoded. Every read of it fails, on any thread; other samples
+ * may be good. An unreadable or truncated file is a different error, since a retry may succeed.
  */
 public final class BadSampleException extends UncheckedIOException {
 
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** Its index in the dataset. */
+    /** The sample's index in the dataset. */
     private final long sample;
 
     /**
-     * A bad sample.
+     * Creates the error.
      *
      * @param sample its index in the dataset
-     * @param cause what is wrong with it; names the file or the sample
+     * @param cause the fault; names the file or the sample
      */
     public BadSampleException(long sample, IOException cause) {
         super(cause.getMessage(), cause);
@@ -28,7 +28,7 @@ public final class BadSampleException extends UncheckedIOException {
     }
 
     /**
-     * The sample.
+     * Returns the sample.
      *
      * @return its index in the dataset
      */

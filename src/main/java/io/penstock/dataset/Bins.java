@@ -2,12 +2,12 @@ package io.penstock.dataset;
 
 import java.util.Arrays;
 
-/** Which bin of a capacity each piece goes to. */
+/** The assignment of pieces to bins of a capacity. */
 final class Bins {
 
     private static final int NONE = -1;
 
-    /** Bins in the order in which they were begun; each piece's bin. */
+    /** Each piece's bin; bins are numbered in order of creation. */
     private final int[] binOf;
     private int count;
 
@@ -24,9 +24,8 @@ final class Bins {
     }
 
     /**
-     * Longest pieces first, of equal ones the first first; each to the bin with the least room that suffices, of equal
-     * ones the one to which a piece went last. Bins are stacked by their room, and a bit set says which stacks are not
-     * empty.
+     * Best fit: longest pieces first, ties in order; each goes to the bin with the least sufficient room, ties to the
+     * one most recently used. Bins are stacked by room; a bit set tells which stacks are not empty.
      */
     static Bins bestFit(PieceList pieces, int capacity) {
         Bins bins = new Bins(pieces.size());
@@ -76,7 +75,7 @@ final class Bins {
         return order;
     }
 
-    /** Numbers from 1 to a limit that are there: bits in words, and a bit for each word that has one, and so on. */
+    /** A set of numbers from 1 to a limit: bits in words, a bit for each nonzero word, and so on. */
     private static final class RoomSet {
 
         private final long[][] levels;
@@ -113,7 +112,7 @@ final class Bins {
             }
         }
 
-        /** The least number that is there and not below another; {@link #NONE} if there is none. */
+        /** Returns the least member at or above a number; {@link #NONE} if there is none. */
         int atLeast(int number) {
             int at = number;
             for (int level = 0; level < levels.length; level++) {
@@ -133,8 +132,8 @@ final class Bins {
     }
 
     /**
-     * Pieces in their order, each to the bin begun first that has room. A tree over the bins holds the greatest room of
-     * each half: going down to the left wherever there is room finds the first.
+     * First fit: each piece, in order, goes to the first bin that has room. A tree over the bins holds the greatest
+     * room of each half; descending left where there is room finds that bin.
      */
     static Bins firstFit(PieceList pieces, int capacity) {
         Bins bins = new Bins(pieces.size());

@@ -12,13 +12,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A dataset that keeps the values of a field that is decoded, mapped or generated: each is made once, when its sample
- * is first read, and then read as anything else that is stored. They are kept in a file without a name, in the folder
- * that the system property {@value DecodedBlocks#FOLDER_PROPERTY} names, or the system's one for temporary files: in
- * memory as far as there is room, on disk beyond that, and gone with the process.
+ * A dataset that caches the values of a decoded, mapped or generated field: each is computed on the first read of its
+ * sample and stored. The cache is an unnamed file in the folder of the system property
+ * {@value DecodedBlocks#FOLDER_PROPERTY}, by default the system's temporary folder. It is in memory as far as there is
+ * room, otherwise on disk, and ends with the process.
  *
- * <p>What follows from chance is not kept: a {@linkplain Mapped map} that draws random numbers goes behind the cache.
- * A sample that cannot be decoded is tried again each time. Keeps 12 bytes a sample.
+ * <p>Do not cache random values: put a {@linkplain Mapped map} that draws random numbers after the cache. A sample that
+ * cannot be decoded is retried on each read. Takes 12 bytes per sample.
  *
  * {@snippet :
  * try (Cached pixels = Cached.of(RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224)), "jpg")) {
@@ -31,7 +31,7 @@ public final class Cached implements Dataset, AutoCloseable {
     private final Dataset base;
     private final int field;
     private final DecodedBlocks values;
-    /** Those that no thread reads with at the moment. */
+    /** The readers that no thread is using. */
     private final Queue<SampleReader> readers = new ConcurrentLinkedQueue<>();
 
     private Cached(Dataset base, int field, long[] sizes) throws IOException {
@@ -51,13 +51,13 @@ public final class Cached implements Dataset, AutoCloseable {
     }
 
     /**
-     * Keeps a field's values. Where its length varies, all lengths are measured first, in one pass.
+     * Caches a field's values. If their length varies, a first pass measures all lengths.
      *
      * @param base the samples, fewer than 2^31; must stay open
      * @param field the field's name
      * @return the dataset, to be closed by the caller when nobody reads it
-     * @throws IOException if there is no room for the values, which are told by their folder
-     * @throws IllegalArgumentException if there is no such field
+     * @throws IOException if the cache folder, named in the message, lacks space
+     * @throws IllegalArgumentException if the field does not exist
      * @throws ArithmeticException if there are too many samples or bytes
      */
     public static Cached of(Dataset base, String field) throws IOException {
@@ -103,7 +103,7 @@ public final class Cached implements Dataset, AutoCloseable {
         return base.maxLength(field);
     }
 
-    /** That of the samples: what is kept is what they have. */
+    /** Returns the base's fingerprint: caching does not change values. */
     @Override
     public String fingerprint() {
         return base.fingerprint();
@@ -114,7 +114,7 @@ public final class Cached implements Dataset, AutoCloseable {
         return base + ", '" + base.fields().get(field).name() + "' kept";
     }
 
-    /** Gives the room of the values back. Calling it again does nothing. */
+    /** Frees the cache. Calling it again does nothing. */
     @Override
     public void close() {
         values.close();

@@ -7,12 +7,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Datasets one behind the other: the samples of the first, then those of the second, and so on. All of them have the
- * same fields.
+ * Concatenated datasets: the samples of the first, then those of the second, and so on. All have the same fields.
  *
- * <p>This is how several stores of tokens become one: each is cut into windows or documents by itself, so that no
- * sample reaches from one store into the next. Tokens at the end of a store that fill no window are left out, as
- * Megatron leaves them out of each of its datasets.
+ * <p>This combines several token stores: each is cut into windows or documents separately, so no sample spans two
+ * stores. Tokens at the end of a store that do not fill a window are dropped, as Megatron does.
  *
  * {@snippet id=Stores :
  * Dataset all = Concatenated.of(List.of(TokenWindows.of(web, 2048), TokenWindows.of(books, 2048)));
@@ -31,12 +29,12 @@ public final class Concatenated implements Dataset {
     }
 
     /**
-     * Datasets one behind the other.
+     * Concatenates datasets.
      *
      * @param datasets the datasets, at least one; the stores behind them must stay open
-     * @return the dataset of all their samples; a single dataset comes back as it is
+     * @return the dataset of all their samples; a single dataset is returned unchanged
      * @throws IllegalArgumentException if there is none, or their fields differ
-     * @throws ArithmeticException if they have over 2^63 samples in all
+     * @throws ArithmeticException if they have over 2^63 samples in total
      */
     public static Dataset of(List<? extends Dataset> datasets) {
         if (datasets.isEmpty()) {

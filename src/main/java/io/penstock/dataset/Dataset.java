@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 /**
  * Samples of named fields, addressed by an index from 0 to {@link #size}.
  *
- * <p>A dataset is immutable and may be read by any number of threads. It does not own the store behind it, which must
- * stay open as long as the dataset is read. An implementation needs {@link #size}, {@link #fields}, {@link #source} and
- * {@link #fingerprint}; for samples that code makes, there is {@link #generate}.
+ * <p>A dataset is immutable and thread-safe. It does not own its store, which must stay open while the dataset is read.
+ * An implementation needs {@link #size}, {@link #fields}, {@link #source} and {@link #fingerprint}; {@link #generate}
+ * makes samples by code.
  *
  * {@snippet :
  * Dataset images = RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224))
@@ -22,41 +22,41 @@ import java.util.stream.Stream;
 public interface Dataset {
 
     /**
-     * The number of samples.
+     * Returns the number of samples.
      *
      * @return the count
      */
     long size();
 
     /**
-     * The fields that every sample has, with the shape of one sample; the first dimension of a field may be
+     * Returns the fields of every sample with their per-sample shapes; the first dimension may be
      * {@linkplain TensorSpec#VARIABLE variable}.
      *
-     * @return at least one field; names differ
+     * @return at least one field; names are unique
      */
     List<TensorSpec> fields();
 
     /**
-     * Where a field comes from.
+     * Returns the source of a field.
      *
      * @param field the field's position in {@link #fields}
-     * @return how its value of each sample is found or made
+     * @return how each sample's value is found or computed
      */
     FieldSource source(int field);
 
     /**
-     * A short text that changes when the samples do: what a saved state compares.
+     * Returns a short text that changes when the samples do; saved states compare it.
      *
-     * @return the fingerprint: that of the store, and how it is cut into samples
+     * @return the fingerprint: the store's, and how it is cut into samples
      */
     String fingerprint();
 
     /**
-     * Where a field is.
+     * Returns the position of a field.
      *
-     * @param field its name
-     * @return its position in {@link #fields}
-     * @throws IllegalArgumentException if there is no such field
+     * @param field the field's name
+     * @return the position in {@link #fields}
+     * @throws IllegalArgumentException if the field does not exist
      */
     default int indexOf(String field) {
         List<String> names = fields().stream().map(TensorSpec::name).toList();
@@ -68,21 +68,21 @@ public interface Dataset {
     }
 
     /**
-     * What users call a sample, for messages.
+     * Returns a sample's name for messages.
      *
      * @param sample the sample's index
-     * @return for example {@code sample 17}; a store's own name for it, where it has one
+     * @return for example {@code sample 17}, or the store's own name for it
      */
     default String name(long sample) {
         return "sample " + sample;
     }
 
     /**
-     * The greatest length that a field has along its first dimension, over all samples. Collators ask for it before the
-     * first batch. An implementation that knows it says so; by default every sample is asked at each call.
+     * Returns the greatest length of a field along its first dimension, over all samples. Collators ask for it before
+     * the first batch. The default measures every sample at each call; implementations that know it override this.
      *
      * @param field the field's position in {@link #fields}
-     * @return that dimension, if it is fixed, 1 of a single value; otherwise the greatest one
+     * @return the length; a fixed first dimension as it is, 1 for a scalar
      */
     default long maxLength(int field) {
         TensorSpec spec = fields().get(field);
@@ -90,8 +90,8 @@ public interface Dataset {
     }
 
     /**
-     * Samples that code makes. They are the same whatever the workers, ranks and batch size, and wherever a run was
-     * resumed, if what a sample has follows from its index and the random numbers alone.
+     * Generates samples by code. If a sample depends only on its index and the given random numbers, it is the same for
+     * any workers, ranks, batch size and resume point.
      *
      * {@snippet :
      * Dataset waves = Dataset.generate(1_000_000, List.of(new TensorSpec("wave", DType.F32, 256)), "waves v1",
@@ -99,25 +99,23 @@ public interface Dataset {
      * }
      *
      * @param size the number of samples
-     * @param fields what a sample has: fixed shapes, and names that differ
-     * @param name what the generator is called, for the fingerprint and for its random numbers: another name for code
-     *     that makes other samples
-     * @param generator makes a sample
+     * @param fields the fields of a sample, with fixed shapes and unique names
+     * @param name the generator's name, for the fingerprint and the random numbers: change it when the code changes
+     * @param generator generates a sample
      * @return the dataset
-     * @throws IllegalArgumentException if the size is negative, there is no field, two have one name, or a length
-     *     varies
+     * @throws IllegalArgumentException if the size is negative, there is no field, names repeat, or a length varies
      */
     static Dataset generate(long size, List<TensorSpec> fields, String name, SampleGenerator generator) {
         return new Generated(size, fields, name, generator);
     }
 
     /**
-     * This dataset with one field replaced by what a user's code makes of it.
+     * Returns this dataset with one field mapped by user code.
      *
      * @param field the field's name
-     * @param out what it becomes
-     * @param name what the map is called, for the fingerprint and for its random numbers
-     * @param map makes the values
+     * @param out the mapped field
+     * @param name the map's name, for the fingerprint and the random numbers
+     * @param map computes the values
      * @return the dataset
      * @throws IllegalArgumentException as {@link Mapped#of(Dataset, String, TensorSpec, String, SampleMap)}
      */
@@ -126,32 +124,32 @@ public interface Dataset {
     }
 
     /**
-     * Those samples that a condition holds for. Looks at all of them now.
+     * Returns the samples that satisfy a condition. Tests all samples now.
      *
-     * @param name what the condition is called, for the fingerprint
-     * @param keep the condition: a pure function, called by several threads at the same time
-     * @return the samples that it holds for, in their order
-     * @throws IllegalArgumentException if it holds for none
+     * @param name the condition's name, for the fingerprint
+     * @param keep the condition: a pure function that several threads call concurrently
+     * @return the samples that satisfy it, in order
+     * @throws IllegalArgumentException if none does
      * @throws IllegalStateException if the condition throws; names the sample
-     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
      */
     default Filtered filter(String name, Predicate<SampleView> keep) {
         return Filtered.of(this, name, keep);
     }
 
     /**
-     * Samples by their indices, as PyTorch's {@code Subset}.
+     * Selects samples by index, like PyTorch's {@code Subset}.
      *
-     * @param samples the indices in the order that is wanted; one may come several times
-     * @return as many samples
-     * @throws IndexOutOfBoundsException if there is no such sample
+     * @param samples the indices in the desired order; they may repeat
+     * @return the selected samples
+     * @throws IndexOutOfBoundsException if the sample does not exist
      */
     default Dataset select(long... samples) {
         return new Selected(this, samples);
     }
 
     /**
-     * This dataset and others behind it.
+     * Appends other datasets to this one.
      *
      * @param others datasets with the same fields
      * @return the dataset of all their samples
@@ -162,12 +160,12 @@ public interface Dataset {
     }
 
     /**
-     * This dataset with the values of a field kept: each is made once.
+     * Returns this dataset with the values of a field cached: each is computed once.
      *
-     * @param field the name of a field that is made without chance
+     * @param field the name of a field without randomness
      * @return the dataset, to be closed by the caller when nobody reads it
-     * @throws IOException if the folder of the cache lacks space
-     * @throws IllegalArgumentException if there is no such field
+     * @throws IOException if the cache folder lacks space
+     * @throws IllegalArgumentException if the field does not exist
      */
     default Cached cache(String field) throws IOException {
         return Cached.of(this, field);

@@ -7,13 +7,13 @@ import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Decodes values from a copy of what is stored: a decoder may be native code, which must not meet a mapping. */
+/** Decodes values from a copy of the stored bytes: a decoder may be native code, which must not read a mapping. */
 final class DecodedReader extends MadeReader {
 
     private final FieldSource.Place place;
     private final Decoder.Session decoder;
     private final Span found = new Span();
-    /** What the decoder takes. */
+    /** The decoder's input. */
     private final Scratch stored = new Scratch();
     private long storedBytes;
 

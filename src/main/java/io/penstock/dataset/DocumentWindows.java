@@ -6,12 +6,12 @@ import io.penstock.store.TokenStore;
 import java.util.List;
 
 /**
- * Windows of a fixed length that keep within a document: {@link TokenWindows} cut anew in each one. A document of
- * fewer tokens than a window gives none.
+ * Windows of a fixed length within documents: {@link TokenWindows} of each document. A document shorter than a window
+ * gives none.
  *
- * <p>To find a window's document by its index, the running count of windows is kept for every
- * {@value #BLOCK_DOCUMENTS}th document, and the documents between are counted: 8 bytes of heap a block, built in one
- * pass over the store's index. Specified in {@code docs/spec/windows.md}.
+ * <p>To find a window's document, the running window count is kept for every {@value #BLOCK_DOCUMENTS}th document and
+ * the documents between are counted: 8 bytes of heap per block, built in one pass over the store's index. Specified in
+ * {@code docs/spec/windows.md}.
  */
 public final class DocumentWindows implements Dataset {
 
@@ -33,13 +33,13 @@ public final class DocumentWindows implements Dataset {
     }
 
     /**
-     * Windows with every setting given.
+     * Creates windows with explicit settings.
      *
      * @param store the tokens; must stay open
-     * @param length input tokens of a window, at least 1
-     * @param stride tokens from one window's start to the next one's within a document, at least 1
-     * @param labels whether a window has one token more, the label of its last input token
-     * @return the dataset; of size 0 if no document holds a window
+     * @param length input tokens per window, at least 1
+     * @param stride tokens between the starts of two windows of a document, at least 1
+     * @param labels whether a window has one more token, the label of its last input token
+     * @return the dataset; empty if no document is long enough
      * @throws IllegalArgumentException if length or stride is below 1
      */
     public static DocumentWindows of(TokenStore store, long length, long stride, boolean labels) {

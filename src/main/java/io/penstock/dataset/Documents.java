@@ -5,15 +5,15 @@ import io.penstock.store.TokenStore;
 import java.util.List;
 
 /**
- * The documents of a token store, one a sample: its one field is {@code tokens}, of shape {@code [*]}, cut to at most
- * a given number of tokens. An empty document is a sample of no tokens.
+ * The documents of a token store as samples with one field, {@code tokens} of shape {@code [*]}, truncated to a given
+ * number of tokens. An empty document is an empty sample.
  */
 public final class Documents implements Dataset {
 
     private final TokenStore store;
     private final long maxTokens;
     private final List<TensorSpec> fields;
-    /** The greatest length found, or -1 before it was looked for; any thread may find it, all find the same. */
+    /** The greatest length, or -1 before it is known; any thread may compute it, all get the same. */
     private volatile long longest = -1;
 
     private Documents(TokenStore store, long maxTokens) {
@@ -23,7 +23,7 @@ public final class Documents implements Dataset {
     }
 
     /**
-     * Whole documents.
+     * Creates samples of whole documents.
      *
      * @param store the tokens; must stay open
      * @return the dataset
@@ -33,10 +33,10 @@ public final class Documents implements Dataset {
     }
 
     /**
-     * Documents, cut where they are longer than a limit.
+     * Creates samples of documents truncated to a limit.
      *
      * @param store the tokens; must stay open
-     * @param maxTokens the first tokens of a document to keep, at least 1
+     * @param maxTokens the most tokens of a document, at least 1
      * @return the dataset
      */
     public static Documents of(TokenStore store, long maxTokens) {
@@ -82,11 +82,11 @@ public final class Documents implements Dataset {
     }
 
     /**
-     * The tokens of a document that are kept: what samplers and batches by length want.
+     * Returns a document's length after truncation, for samplers and batches by length.
      *
      * @param document the document's index
-     * @return its length, at most the limit
-     * @throws IndexOutOfBoundsException if there is no such document
+     * @return the tokens, at most the limit
+     * @throws IndexOutOfBoundsException if the document does not exist
      */
     public long length(long document) {
         checkDocument(document);

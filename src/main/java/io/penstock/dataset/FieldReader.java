@@ -8,22 +8,22 @@ import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads one field for one worker: there is a reader for each case of {@link FieldSource}. For one thread; owns what
- * memory it works in.
+ * Reads one field for one worker; each case of {@link FieldSource} has a reader. For one thread; owns its working
+ * memory.
  *
- * <p>What reads a sample is called when the {@linkplain ReadContext context} has come to it; what reads a batch brings
- * the context to each of its samples.
+ * <p>Set the {@linkplain ReadContext context} to a sample before you read it; methods that read a batch do so
+ * themselves.
  */
 abstract sealed class FieldReader implements AutoCloseable permits StoredReader, MadeReader, JoinedReader {
 
     final ReadContext context;
     final TensorSpec spec;
-    /** Bytes of a value; of a row where the number of rows varies. */
+    /** Bytes of a value, or of a row if the number of rows varies. */
     final long unitBytes;
     final boolean isVariable;
-    /** Whether values are truth values, which a batch has as 0 and 1, whatever is stored. */
+    /** Whether values are booleans, which a batch stores as 0 and 1. */
     final boolean areTruths;
-    /** What was located last. */
+    /** The last location. */
     final Span span = new Span();
     /** The batch of {@link #locateAll}. */
     BatchPlan batch;
@@ -37,7 +37,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         this.areTruths = spec.dtype() == DType.BOOL;
     }
 
-    /** A reader of a field of so many samples. */
+    /** Opens a reader of a field. */
     static FieldReader open(FieldSource source, TensorSpec spec, long samples, ReadContext context) {
         return switch (source) {
             case FieldSource.Stored stored -> new StoredReader(stored, spec, samples, context);
@@ -50,23 +50,23 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         };
     }
 
-    /** Points at the value as the field has it; valid until the next call. */
+    /** Locates the field's value; valid until the next call. */
     abstract Span locate(long sample);
 
-    /** The bytes of a value whose length varies, found without making the value where that can be. */
+    /** Returns the bytes of a value of varying length, without computing the value if possible. */
     abstract long measure(long sample);
 
-    /** Writes the value, and returns its bytes. */
+    /** Writes the value and returns its size in bytes. */
     abstract long copy(long sample, MemorySegment target, long targetOffset);
 
-    /** The value for code of a user: in native memory of its own, or where it lies if that may be. */
+    /** Returns the value for user code: a copy in native memory, or in place if allowed. */
     abstract MemorySegment value(long sample, boolean inPlace);
 
     final long byteSize(long sample) {
         return isVariable ? measure(sample) : unitBytes;
     }
 
-    /** Writes the values of a batch one behind the other, and returns their bytes. */
+    /** Writes the values of a batch consecutively and returns their size in bytes. */
     long copyAll(BatchPlan plan, MemorySegment target, long targetOffset) {
         long at = targetOffset;
         for (int i = 0; i < plan.count(); i++) {
@@ -76,7 +76,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         return at - targetOffset;
     }
 
-    /** Finds out the sizes of a batch's values. */
+    /** Locates a batch's values and finds their sizes. */
     final void locateAll(BatchPlan plan) {
         batch = plan;
         if (batchBytes.length < plan.count()) {
@@ -96,13 +96,13 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         return batchBytes[i];
     }
 
-    /** The value of a sample of {@link #locateAll}. */
+    /** Returns the value of a sample of {@link #locateAll}. */
     Span located(int i) {
         context.at(batch, i);
         return locate(batch.sample(i));
     }
 
-    /** Has the CPU fetch where the value begins, if that is a hint that can be given. */
+    /** Prefetches the start of the value into the CPU cache, if possible. */
     void prefetch(long sample) {
     }
 
@@ -112,7 +112,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         }
     }
 
-    /** All bytes of a value as the field has them. */
+    /** Returns all bytes of a value as the field's tensor. */
     final Tensor tensor(MemorySegment value) {
         long[] shape = spec.shape();
         if (isVariable) {

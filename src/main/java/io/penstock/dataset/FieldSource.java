@@ -12,8 +12,7 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Where a field comes from: how a {@link SampleReader} gets its value of a sample. Immutable, and read by any number of
- * threads at the same time.
+ * The source of a field: how a {@link SampleReader} gets a sample's value. Immutable and thread-safe.
  *
  * {@snippet :
  * FieldSource source = FieldSource.stored((sample, into) -> into.set(memory, sample * 64, 64));
@@ -21,42 +20,42 @@ import java.util.stream.Stream;
  */
 public sealed interface FieldSource {
 
-    /** Points at the bytes of a sample. */
+    /** Locates the bytes of a sample. */
     @FunctionalInterface
     interface Place {
 
         /**
-         * Points at bytes without touching them, unless the store keeps them compressed.
+         * Locates bytes without touching them, unless the store must decompress them.
          *
          * @param sample the sample's index
-         * @param into set to its bytes
-         * @throws IndexOutOfBoundsException if there is no such sample
+         * @param into receives the location
+         * @throws IndexOutOfBoundsException if the sample does not exist
          */
         void locate(long sample, Span into);
     }
 
-    /** Points at a run of a sample's bytes. */
+    /** Locates a run of a sample's bytes. */
     @FunctionalInterface
     interface PartPlace {
 
         /**
-         * Points at bytes without touching them, unless the store keeps them compressed.
+         * Locates bytes without touching them, unless the store must decompress them.
          *
          * @param sample the sample's index
-         * @param part which run, from 0
-         * @param into set to the run
-         * @throws IndexOutOfBoundsException if there is no such sample or run
+         * @param part the run's number, from 0
+         * @param into receives the location
+         * @throws IndexOutOfBoundsException if the sample or run does not exist
          */
         void locate(long sample, int part, Span into);
     }
 
     /**
-     * The bytes of a value lie together: packed, row-major, little-endian. How many there are says how long a value is
-     * whose length varies.
+     * A value's bytes are contiguous: packed, row-major, little-endian. Their number gives the length of a value of
+     * varying length.
      *
-     * @param place where they are
-     * @param rows the same as rows at equal distances, of which row {@code i} is sample {@code i}; null if they do not
-     *     lie so. Readers then ask for no place
+     * @param place where they are they are
+     * @param rows the same as rows with a constant stride, row {@code i} for sample {@code i}, which readers prefer;
+     *     null if there is no such stride
      */
     record Stored(Place place, Rows rows) implements FieldSource {
 
@@ -72,10 +71,10 @@ public sealed interface FieldSource {
     }
 
     /**
-     * The bytes of a value lie in several runs, which follow one another in the value.
+     * A value is the concatenation of several runs of bytes.
      *
-     * @param count how many runs a sample has
-     * @param place where each is
+     * @param count the number of runs of a sample
+     * @param place where they are each is
      */
     record InParts(LongToIntFunction count, PartPlace place) implements FieldSource {
 
@@ -92,10 +91,10 @@ public sealed interface FieldSource {
     }
 
     /**
-     * A decoder makes the value from the stored bytes.
+     * A decoder computes the value from the stored bytes.
      *
-     * @param place where the stored bytes are
-     * @param decoder what decodes them
+     * @param place where they are the stored bytes are
+     * @param decoder the decoder
      */
     record Decoded(Place place, Decoder decoder) implements FieldSource {
 
@@ -111,12 +110,12 @@ public sealed interface FieldSource {
     }
 
     /**
-     * A user's code makes the value from another one of the same sample.
+     * User code computes the value from another one of the same sample.
      *
-     * @param input where the other value comes from
+     * @param input the source of the other value
      * @param in its name, dtype and shape
-     * @param map what makes it
-     * @param step what tells its random numbers from others': {@link KeyedRandom#step} of a name
+     * @param map the user code
+     * @param step the key of its random numbers: {@link KeyedRandom#step} of a name
      */
     record Mapped(FieldSource input, TensorSpec in, SampleMap map, long step) implements FieldSource {
 
@@ -137,13 +136,13 @@ public sealed interface FieldSource {
     }
 
     /**
-     * A user's code makes all fields of a sample at once.
+     * User code generates all fields of a sample at once.
      *
-     * @param generator what makes them
-     * @param fields what it makes, of fixed shapes
+     * @param generator the user code
+     * @param fields the generated fields, of fixed shapes
      * @param field the field's position among them
-     * @param name what the generator is called
-     * @param origin what the generator takes for a sample's index
+     * @param name the generator's name
+     * @param origin maps a sample to the generator's index
      */
     record Generated(SampleGenerator generator, List<TensorSpec> fields, int field, String name,
             LongUnaryOperator origin) implements FieldSource {
@@ -167,11 +166,11 @@ public sealed interface FieldSource {
     }
 
     /**
-     * Samples come from several sources, one behind the other, that differ in how.
+     * Concatenated sources of different kinds.
      *
      * @param parts the sources
-     * @param starts which samples each has
-     * @param origin the sample among those of all parts
+     * @param starts the first sample of each
+     * @param origin maps a sample to its index in the concatenation
      */
     record Joined(List<FieldSource> parts, PrefixSums starts, LongUnaryOperator origin) implements FieldSource {
 
@@ -192,34 +191,34 @@ public sealed interface FieldSource {
     }
 
     /**
-     * The same field of other samples, or of the same in another order.
+     * Returns the same field for a selection or permutation of samples.
      *
-     * @param origin the index here of each sample there: a pure function
-     * @return the field there
+     * @param origin maps a new index to the index here; a pure function
+     * @return the reindexed field
      */
     FieldSource reindexed(LongUnaryOperator origin);
 
     /**
-     * The stored bytes that values are made from: what can be read ahead.
+     * Returns the stored bytes that values are computed from, for read-ahead.
      *
-     * @return where they are; no part of a value that is made from nothing stored
+     * @return their places; no parts for values without stored bytes
      */
     InParts bytes();
 
     /**
-     * Whether code of a user draws the random numbers of a step.
+     * Tells whether user code draws the random numbers of a step.
      *
      * @param step {@link KeyedRandom#step} of a name
-     * @return true if a value's making does
+     * @return true if it does
      */
     default boolean draws(long step) {
         return false;
     }
 
     /**
-     * Values whose bytes lie together.
+     * Creates a source of contiguous values.
      *
-     * @param place where
+     * @param place where they are
      * @return the source
      */
     static Stored stored(Place place) {
@@ -227,9 +226,9 @@ public sealed interface FieldSource {
     }
 
     /**
-     * Values at equal distances.
+     * Creates a source of values with a constant stride.
      *
-     * @param rows as many as there are samples
+     * @param rows one row per sample
      * @return the source
      */
     static Stored rows(Rows rows) {
@@ -244,11 +243,10 @@ public sealed interface FieldSource {
     }
 
     /**
-     * The samples of several sources one behind the other. Sources of one kind stay of that kind, so that they are read
-     * as fast as one.
+     * Concatenates sources. Sources of one kind keep that kind, so they are read as fast as one.
      *
-     * @param parts the sources, of fields that are alike
-     * @param starts which samples each has
+     * @param parts the sources, of equal fields
+     * @param starts the first sample of each
      * @return the source
      */
     static FieldSource joined(List<FieldSource> parts, PrefixSums starts) {

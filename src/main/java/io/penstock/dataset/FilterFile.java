@@ -19,8 +19,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which samples of which dataset a filter keeps, as a file: a line of JSON with the dataset's fingerprint and the
- * SHA-256 of what follows, then a bit a sample in words of 8 bytes, least significant first.
+ * A file of the samples that a filter keeps: a line of JSON with the dataset's fingerprint and the SHA-256 of the rest,
+ * then one bit per sample in 8-byte words, least significant first.
  */
 record FilterFile(String name, String dataset, long samples, long[] words) {
 
@@ -28,7 +28,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
     private static final int MAX_HEADER_BYTES = 1 << 20;
     private static final int HEX_DIGITS = 16;
 
-    /** What tells one choice from another in a fingerprint. */
+    /** Digests a selection for the fingerprint. */
     static String digest(long[] words) {
         return sha256(words).substring(0, HEX_DIGITS);
     }

@@ -9,9 +9,9 @@ import java.util.function.Predicate;
 import java.util.stream.LongStream;
 
 /**
- * Those samples of a dataset that a condition holds for. They are looked at once, all of them, before the first batch:
- * so it is known how many there are, and orders, ranks and states are as exact as those of any dataset. A bit a sample
- * is kept, and may be {@linkplain #save saved}.
+ * The samples of a dataset that satisfy a condition. All samples are tested once, before the first batch: so the size
+ * is known, and orders, ranks and states are exact. The result takes one bit per sample and can be
+ * {@linkplain #save saved}.
  *
  * {@snippet :
  * Filtered english = Filtered.of(documents, "english", sample -> isEnglish(sample.tensor("tokens")));
@@ -42,16 +42,15 @@ public final class Filtered implements Dataset {
     }
 
     /**
-     * Looks at every sample, by all processors.
+     * Tests every sample, on all processors.
      *
      * @param base the samples; must stay open
-     * @param name what the condition is called, for the fingerprint
-     * @param keep the condition: a pure function, called by several threads at the same time, each with a view of its
-     *     own
-     * @return the samples that it holds for, in their order
-     * @throws IllegalArgumentException if it holds for none
+     * @param name the condition's name, for the fingerprint
+     * @param keep the condition: a pure function that several threads call concurrently, each with its own view
+     * @return the samples that satisfy it, in order
+     * @throws IllegalArgumentException if none does
      * @throws IllegalStateException if the condition throws; names the sample
-     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
      */
     public static Filtered of(Dataset base, String name, Predicate<SampleView> keep) {
         Objects.requireNonNull(name, "name");
@@ -79,9 +78,9 @@ public final class Filtered implements Dataset {
     }
 
     /**
-     * Writes which samples are kept, whole or not at all: a line of JSON, and a bit a sample.
+     * Saves which samples are kept, atomically: a line of JSON, and one bit per sample.
      *
-     * @param file where; an existing file is replaced
+     * @param file the file; an existing one is replaced
      * @throws IOException if it cannot be written
      */
     public void save(Path file) throws IOException {
@@ -89,12 +88,12 @@ public final class Filtered implements Dataset {
     }
 
     /**
-     * Reads which samples are kept.
+     * Loads which samples are kept.
      *
-     * @param base the samples that were filtered; must stay open
+     * @param base the filtered samples; must stay open
      * @param file what {@link #save} wrote
-     * @return the samples, of which none is looked at
-     * @throws IOException if the file cannot be read, is damaged, or is of another dataset; names it
+     * @return the samples, without testing any
+     * @throws IOException if the file cannot be read, is corrupt, or belongs to another dataset; names it
      */
     public static Filtered load(Dataset base, Path file) throws IOException {
         FilterFile found = FilterFile.read(file, base);
@@ -102,11 +101,11 @@ public final class Filtered implements Dataset {
     }
 
     /**
-     * The sample of the filtered dataset.
+     * Returns the base sample of a filtered sample.
      *
      * @param sample the sample's index here
-     * @return its index there
-     * @throws IndexOutOfBoundsException if there is no such sample
+     * @return its index in the base
+     * @throws IndexOutOfBoundsException if the sample does not exist
      */
     public long origin(long sample) {
         return selection.get(sample);
@@ -135,7 +134,7 @@ public final class Filtered implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * <p>This is a pass over the samples that are kept, made once. A bad one has no length: whoever reads it is told.
+     * <p>This is one pass over the kept samples, on the first call. It skips bad samples; reading one fails later.
      */
     @Override
     public long maxLength(int field) {

@@ -5,7 +5,7 @@ import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
 
-/** Reads one field of samples that code of a user makes: whoever comes first to a sample has it made. */
+/** Reads one field of generated samples; the first reader of a sample generates it. */
 final class GeneratedReader extends MadeReader {
 
     private final GeneratedRows rows;

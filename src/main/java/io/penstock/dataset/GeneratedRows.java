@@ -11,24 +11,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Samples of one generator as one worker has had them made: a row each of the batch at hand, so that collators may take
- * a batch field by field and the code of the user still runs once a sample. Of samples with one field only the last is
- * kept. For one thread.
+ * One worker's generated samples, a row each of the current batch, so collators can go field by field while user code
+ * runs once per sample. For samples with one field only the last is kept. For one thread.
  */
 final class GeneratedRows implements AutoCloseable {
 
     private static final int ALIGNMENT_BYTES = 64;
-    /** No row of a batch, nor of what is read outside of one, is of this epoch. */
+    /** An epoch that no row has. */
     private static final long NOTHING = Long.MIN_VALUE;
 
     private final FieldSource.Generated source;
     private final ReadContext context;
     private final long step;
-    /** Where each field is in a row, and the bytes of a row. */
+    /** Each field's offset in a row, and the row size. */
     private final long[] offsets;
     private final Scratch memory = new Scratch();
     private SampleTensors[] rows = {};
-    /** What each row has: a sample, at a position, of an epoch. */
+    /** Each row's sample, position and epoch. */
     private long[] samples = {};
     private long[] positions = {};
     private long[] epochs = {};
@@ -44,18 +43,18 @@ final class GeneratedRows implements AutoCloseable {
         }
     }
 
-    /** Whether these are the samples that a source's generator makes. */
+    /** Tells whether these samples belong to a source's generator. */
     boolean isOf(FieldSource.Generated other) {
         return source.generator() == other.generator() && source.fields().equals(other.fields())
                 && source.name().equals(other.name());
     }
 
-    /** Has every sample made anew. */
+    /** Forgets all samples, so they are generated again. */
     void forget() {
         Arrays.fill(epochs, NOTHING);
     }
 
-    /** Points at a field of the sample that the context is at, by the generator's index of it. */
+    /** Locates a field of the context's sample, given the generator's index. */
     void locate(long sample, int field, Span into) {
         boolean keepsOne = source.fields().size() == 1;
         int row = keepsOne ? 0 : context.row();

@@ -10,13 +10,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A reused {@code int[]} that integers of 8, 16 or 32 bits are read into.
+ * A reused {@code int[]} for integers of 8, 16 or 32 bits.
  *
- * <p>Why an array: HotSpot vectorises loops between arrays, and from an array to native memory, but not from native
- * memory to native memory, which might overlap. Bulk copies within the first-level cache cost less than the loop that
- * they save.
+ * <p>Why an array: HotSpot vectorizes loops between arrays, and from an array to native memory, but not between native
+ * memory, which might overlap. A bulk copy in the L1 cache costs less than the loop it saves.
  *
- * <p>Why pairs: it does not vectorise a loop that widens 16-bit elements either, but it does one from {@code int} to
+ * <p>Why pairs: it does not vectorize a loop that widens 16-bit elements either, but it does from {@code int} to
  * {@code long}. So two {@code u16} are read as one {@code int}, {@code BBAA}, and spread over one {@code long},
  * {@code 00BB00AA}, which is two {@code int}s side by side: a third of the time of the plain loop.
  */
@@ -24,7 +23,7 @@ final class IntegerArray {
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-    /** What HotSpot gives an array. */
+    /** The longest array in HotSpot. */
     static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
 
     private byte[] bytes = {};
@@ -59,7 +58,7 @@ final class IntegerArray {
         return ints;
     }
 
-    /** At least doubles, so that samples of many lengths grow it a few times only. */
+    /** At least doubles, so that varying lengths grow it rarely. */
     private void grow(int count) {
         int length = (int) Math.max(count, Math.min(2L * ints.length, MAX_LENGTH));
         bytes = new byte[length];
@@ -81,7 +80,7 @@ final class IntegerArray {
         }
     }
 
-    /** The earlier of two tokens goes to the half of the {@code long} that comes first in this machine's memory. */
+    /** Puts the earlier of two tokens into the half of the {@code long} that is first in memory. */
     private static void spread(int[] from, long[] to, int count) {
         if (LITTLE_ENDIAN) {
             for (int i = 0; i < count; i++) {

@@ -6,7 +6,7 @@ import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
 
-/** Reads values that come from several sources in different ways: each sample by the reader of its source. */
+/** Reads values of concatenated sources of different kinds, each by its source's reader. */
 final class JoinedReader extends FieldReader {
 
     private final FieldReader[] parts;
@@ -24,7 +24,7 @@ final class JoinedReader extends FieldReader {
         }
     }
 
-    /** The reader that has a sample, which is the {@link #within}-th to it. */
+    /** Returns the reader of a sample, and sets {@link #within} to its index there. */
     private FieldReader of(long sample) {
         long at = origin.applyAsLong(sample);
         int part = starts.runOf(at);

@@ -7,8 +7,8 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * How long one field of each sample is, for orders and batches by length: measured once, by all processors, and kept,
- * 4 bytes a sample. Immutable.
+ * The length of one field in each sample, for orders and batches by length: measured once on all processors, 4 bytes
+ * per sample. Immutable.
  *
  * <p>A token store knows the lengths of its documents: {@link Documents#length} needs no table.
  */
@@ -23,27 +23,27 @@ public final class Lengths implements LongUnaryOperator {
     }
 
     /**
-     * Measures a field. Where it is decoded, the decoder is asked for each sample, which reads it.
+     * Measures a field. For a decoded field, this reads each sample and asks the decoder.
      *
      * @param dataset the samples
      * @param field the field's position in the dataset's fields; of varying length
      * @return the lengths along its first dimension
      * @throws IllegalArgumentException if the field is of a fixed shape, or there are 2^31 samples or more
-     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
      */
     public static Lengths of(Dataset dataset, int field) {
         return of(dataset, field, Long.MAX_VALUE);
     }
 
     /**
-     * Measures a field of samples that will be cut.
+     * Measures a field that will be truncated.
      *
      * @param dataset the samples
      * @param field the field's position in the dataset's fields; of varying length
-     * @param maxLength the longest that is kept: as the collator has it
+     * @param maxLength the maximum length, as in the collator
      * @return the lengths along its first dimension, none above {@code maxLength}
      * @throws IllegalArgumentException if the field is of a fixed shape, or there are 2^31 samples or more
-     * @throws BadSampleException if a sample is damaged or cannot be decoded; names it
+     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
      */
     public static Lengths of(Dataset dataset, int field, long maxLength) {
         TensorSpec spec = dataset.fields().get(field);
@@ -67,9 +67,7 @@ public final class Lengths implements LongUnaryOperator {
         return new Lengths(lengths);
     }
 
-    /**
-     * The longest of a field's values, by asking for all of them. A bad sample has no length: whoever reads it is told.
-     */
+    /** Measures all values of a field and returns the greatest length. Skips bad samples; reading one fails later. */
     static long longest(Dataset dataset, int field) {
         long rowBytes = Math.max(1, dataset.fields().get(field).rowBytes());
         long longest = 0;
@@ -78,7 +76,7 @@ public final class Lengths implements LongUnaryOperator {
                 try {
                     longest = Math.max(longest, reader.byteSize(sample, field) / rowBytes);
                 } catch (BadSampleException _) {
-                    // It has no length.
+                    // Skipped: it has no length.
                 }
             }
         }
@@ -86,11 +84,11 @@ public final class Lengths implements LongUnaryOperator {
     }
 
     /**
-     * A sample's length.
+     * Returns a sample's length.
      *
      * @param sample the sample's index
-     * @return from 0
-     * @throws IndexOutOfBoundsException if there is no such sample
+     * @return the length, at least 0
+     * @throws IndexOutOfBoundsException if the sample does not exist
      */
     @Override
     public long applyAsLong(long sample) {

@@ -9,16 +9,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A reused {@code long[]} that integers of 8, 16 or 32 bits are read into.
+ * A reused {@code long[]} for integers of 8, 16 or 32 bits.
  *
- * <p>Bytes are copied to an array of their width, and that is widened: HotSpot vectorises a loop between arrays of
- * different types wherever it inlines it, since they cannot be the same memory. It does not vectorise a loop over
- * unsigned elements; so they are read as signed ones, and a mask takes the sign's copies away. The mask comes from an
- * array: one that the compiler knows would be folded into the load, which is then one of unsigned elements.
+ * <p>Bytes are copied to an array of their width and then widened: HotSpot vectorizes an inlined loop between arrays of
+ * different types, which cannot overlap. It does not vectorize a loop over unsigned elements; so they are read as
+ * signed, and a mask removes the sign bits. The mask comes from an array: the compiler would fold a constant into the
+ * load and make it unsigned again.
  */
 final class LongArray {
 
-    /** What is kept of a value of each dtype: its bits where it is unsigned, otherwise all. */
+    /** The mask of each dtype: the bits of an unsigned value, otherwise all. */
     private static final long[] MASKS = masks();
 
     private byte[] bytes = {};
@@ -35,7 +35,7 @@ final class LongArray {
         return masks;
     }
 
-    /** Reads all integers of a span, with their sign or without as they are stored. The array may be longer. */
+    /** Reads all integers of a span, signed or unsigned as stored. The array may be longer. */
     long[] read(Span span, DType dtype) {
         MemorySegment from = span.segment();
         long at = span.byteOffset();
@@ -71,7 +71,7 @@ final class LongArray {
         return longs;
     }
 
-    /** At least doubles, so that samples of many lengths make an array grow a few times only. */
+    /** At least doubles, so that varying lengths grow an array rarely. */
     private static int grown(int length, int count) {
         return (int) Math.max(count, Math.min(2L * length, IntegerArray.MAX_LENGTH));
     }

@@ -5,7 +5,7 @@ import io.penstock.memory.Scratch;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
-/** Reads values that are put together or made each time: into a batch, or into memory of its own. */
+/** Reads values that are assembled or computed each time, into a batch or its own memory. */
 abstract sealed class MadeReader extends FieldReader permits PartsReader, DecodedReader, MappedReader, GeneratedReader {
 
     private final Scratch made = new Scratch();
@@ -14,10 +14,10 @@ abstract sealed class MadeReader extends FieldReader permits PartsReader, Decode
         super(spec, context);
     }
 
-    /** The bytes of a value; {@link #make} of the same one follows, or nothing. */
+    /** Returns the bytes of a value; only {@link #make} of the same value may follow. */
     abstract long prepare(long sample);
 
-    /** Writes a value that was prepared. */
+    /** Writes a prepared value. */
     abstract void make(long sample, long bytes, MemorySegment target, long targetOffset);
 
     @Override

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A dataset with one field replaced by what a user's code makes of it, in the workers, each time a sample is read.
+ * A dataset with one field mapped by user code, in the workers, each time a sample is read.
  *
  * {@snippet :
  * Dataset noisy = Mapped.of(images, "image", new TensorSpec("image", DType.F32, 32, 32), "noise",
@@ -36,38 +36,37 @@ public final class Mapped implements Dataset {
     }
 
     /**
-     * Maps a field; its random numbers are its own, by its name.
+     * Maps a field; the map's name keys its random numbers.
      *
      * @param base the samples; must stay open
      * @param field the field's name
-     * @param out what it becomes; its length may vary where that of {@code field} does, and is then the same. The name
-     *     may be another, which no other field has
-     * @param name what the map is called, for the fingerprint and for its random numbers: another name for code that
-     *     makes other values
-     * @param map makes the values
+     * @param out the mapped field; its length may vary if that of {@code field} does, and is then the same. It may have
+     *     a new, unique name
+     * @param name the map's name, for the fingerprint and the random numbers: change it when the code changes
+     * @param map computes the values
      * @return the dataset
-     * @throws IllegalArgumentException if there is no such field, two fields would have one name, the length varies and
-     *     that of {@code field} does not, or the field is made by a map that draws the same random numbers
+     * @throws IllegalArgumentException if the field does not exist, two fields would share a name, the length varies
+     *     but that of {@code field} does not, or the field's own map draws the same random numbers
      */
     public static Mapped of(Dataset base, String field, TensorSpec out, String name, SampleMap map) {
         return of(base, field, out, name, name, map);
     }
 
     /**
-     * Maps a field, drawing the random numbers of a step: maps of several fields with one step draw alike, as an image
-     * and its mask want to be cut.
+     * Maps a field with the random numbers of a step. Maps with the same step draw the same numbers: for example to
+     * crop an image and its mask alike.
      *
      * @param base the samples; must stay open
      * @param field the field's name
-     * @param out what it becomes; its length may vary where that of {@code field} does, and is then the same. The name
-     *     may be another, which no other field has
-     * @param name what the map is called, for the fingerprint: another name for code that makes other values
-     * @param step what the draws are called: maps with one step draw the same random numbers for a sample, and any
-     *     other is independent of them
-     * @param map makes the values
+     * @param out the mapped field; its length may vary if that of {@code field} does, and is then the same. It may have
+     *     a new, unique name
+     * @param name the map's name, for the fingerprint: change it when the code changes
+     * @param step the name of the draws: maps with the same step draw the same random numbers for a sample; other steps
+     *     are independent
+     * @param map computes the values
      * @return the dataset
-     * @throws IllegalArgumentException if there is no such field, two fields would have one name, the length varies and
-     *     that of {@code field} does not, or the field is made by a map that draws the same random numbers
+     * @throws IllegalArgumentException if the field does not exist, two fields would share a name, the length varies
+     *     but that of {@code field} does not, or the field's own map draws the same random numbers
      */
     public static Mapped of(Dataset base, String field, TensorSpec out, String name, String step, SampleMap map) {
         int index = base.indexOf(field);

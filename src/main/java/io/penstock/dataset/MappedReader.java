@@ -4,7 +4,7 @@ import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Has code of a user make values from those of another reader. */
+/** Runs user code on the values of another reader. */
 final class MappedReader extends MadeReader {
 
     private final FieldReader input;
@@ -18,7 +18,7 @@ final class MappedReader extends MadeReader {
         this.step = source.step();
     }
 
-    /** A value of varying length is as long as what it is made from. */
+    /** A value of varying length is as long as its input. */
     @Override
     long prepare(long sample) {
         return !isVariable ? unitBytes

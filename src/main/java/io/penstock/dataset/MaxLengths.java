@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** The greatest lengths of a dataset's fields that take a pass to find: each is found once, by whoever asks first. */
+/** The greatest lengths of a dataset's fields that need a pass to find; the first caller computes each one. */
 final class MaxLengths {
 
     private final Map<Integer, Long> found = new HashMap<>();

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Sequences that several documents share: sample {@code i} is sequence {@code i}, whose one field {@code tokens} of
- * shape {@code [*]} has its pieces one behind the other, at most the capacity together. {@link Packing} makes them.
+ * Sequences packed from documents by {@link Packing}: sample {@code i} is sequence {@code i}. Its one field,
+ * {@code tokens} of shape {@code [*]}, is the concatenation of its pieces, at most the capacity.
  *
- * <p>Owns the index of the pieces, 8 bytes each and 8 a sequence, in native memory: whoever packed closes it, when
- * nobody reads.
+ * <p>Owns the index of the pieces in native memory, 8 bytes per piece and 8 per sequence: the packer closes it after
+ * the last read.
  */
 public final class PackedSequences implements Dataset, AutoCloseable {
 
@@ -29,7 +29,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     private final MemorySegment starts;
     /** Tokens of each sequence. */
     private final MemorySegment lengths;
-    /** Each piece's document and which of its chunks it is. */
+    /** Each piece's document, and its number in that document. */
     private final MemorySegment pieces;
     private final long size;
     private final long tokens;
@@ -49,7 +49,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The number of sequences.
+     * Returns the number of sequences.
      *
      * @return the count
      */
@@ -69,11 +69,11 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The pieces of a sequence.
+     * Returns the number of pieces in a sequence.
      *
      * @param sample the sequence's index
      * @return the count
-     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     public int parts(long sample) {
         Objects.checkIndex(sample, size);
@@ -90,13 +90,13 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * Points at a piece and the token of its document that follows it, if there is one: the label of its last token.
+     * Locates a piece and, if the document continues, the following token: the label of the piece's last token.
      *
      * @param sample the sequence's index
-     * @param part which piece of the sequence
-     * @param into set to the piece's tokens, and one more if the document goes on
-     * @return the tokens of the piece
-     * @throws IndexOutOfBoundsException if there is no such sequence or piece
+     * @param part the piece's number in the sequence
+     * @param into receives the piece's tokens, and one more if the document continues
+     * @return the number of tokens of the piece
+     * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public int locateWithNext(long sample, int part, Span into) {
         long piece = piece(sample, part);
@@ -108,11 +108,11 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The tokens of a sequence.
+     * Returns the number of tokens in a sequence.
      *
      * @param sample the sequence's index
-     * @return the sum of its pieces, at most the capacity
-     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @return the count, at most the capacity
+     * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     public int length(long sample) {
         Objects.checkIndex(sample, size);
@@ -120,24 +120,24 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The document that a piece is of.
+     * Returns the document of a piece.
      *
      * @param sample the sequence's index
-     * @param part which piece of the sequence
+     * @param part the piece's number in the sequence
      * @return the document's index
-     * @throws IndexOutOfBoundsException if there is no such sequence or piece
+     * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long document(long sample, int part) {
         return document(piece(sample, part));
     }
 
     /**
-     * Where in its document a piece begins.
+     * Returns where a piece starts in its document.
      *
      * @param sample the sequence's index
-     * @param part which piece of the sequence
+     * @param part the piece's number in the sequence
      * @return a multiple of the capacity
-     * @throws IndexOutOfBoundsException if there is no such sequence or piece
+     * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long firstToken(long sample, int part) {
         return firstToken(piece(sample, part));
@@ -157,7 +157,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * How the documents were packed.
+     * Returns how the documents were packed.
      *
      * @return the settings
      */
@@ -166,7 +166,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * Tokens of all sequences together: those of all documents.
+     * Returns the number of tokens in all sequences, equal to that in all documents.
      *
      * @return the count
      */
@@ -175,7 +175,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The pieces of all sequences.
+     * Returns the number of pieces in all sequences.
      *
      * @return the count
      */
@@ -184,7 +184,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * What part of the sequences' capacity holds no token.
+     * Returns the share of the sequences' capacity that is padding.
      *
      * @return the share, 0 to 1
      */
@@ -193,7 +193,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /**
-     * The most pieces that a sequence has.
+     * Returns the most pieces in a sequence.
      *
      * @return the count; takes a pass over the sequences
      */
@@ -235,7 +235,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
                 + " pieces";
     }
 
-    /** Takes window after window. */
+    /** Adds one window after another. */
     static final class Builder {
 
         private final Packing packing;
@@ -254,7 +254,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
             this.packing = packing;
         }
 
-        /** The bins of a window become sequences in the order in which they were begun, pieces in that of documents. */
+        /** Turns a window's bins into sequences in order of creation, pieces in document order. */
         void add(PieceList window, Bins bins) {
             starts = growingStarts.of((sequences + bins.count() + 1) * Long.BYTES);
             pieces = growingPieces.of((pieceCount + window.size()) * Long.BYTES);
@@ -312,7 +312,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         }
     }
 
-    /** Memory that keeps what is in it when it grows, and is zero where it is new. */
+    /** Growable memory; new parts are zero. */
     private static final class Growing implements AutoCloseable {
 
         private static final long FIRST_BYTES = 1 << 15;

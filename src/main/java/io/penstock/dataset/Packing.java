@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * How documents are packed into sequences of a fixed capacity: as few sequences as can be, with no document cut that
- * fits one. A document longer than a sequence is cut into pieces of the capacity, and what is left of it is packed like
- * a document (Ding et al., "Fewer Truncations Improve Language Modeling", ICML 2024).
+ * Packs documents into few sequences of a fixed capacity, without cutting a document that fits one. A longer document
+ * is cut into pieces of the capacity, and its rest is packed like a document (Ding et al., "Fewer Truncations Improve
+ * Language Modeling", ICML 2024).
  *
  * {@snippet :
  * try (PackedSequences packed = Packing.of(Documents.of(store), 2048).pack();
@@ -18,26 +18,25 @@ import java.util.Objects;
  * }
  * }
  *
- * <p>Documents are taken window by window, and those of a window are packed together: what packing needs of memory
- * follows from the window, and a window of all documents packs best. Which documents share a sequence depends on the
- * documents, the capacity, the method and the window, and on no seed or epoch: sequences are samples, and a sampler
- * shuffles them. {@code docs/spec/packing.md} fixes all of it for ports.
+ * <p>Each window of documents is packed separately: the window determines the memory needed, and one window of all
+ * documents packs best. The result depends on the documents, the capacity, the method and the window, but not on seed
+ * or epoch: sequences are samples, and a sampler shuffles them. Specified in {@code docs/spec/packing.md}.
  *
- * @param documents what is packed: a dataset of one field of integers of shape {@code [*]}, stored as they are
- * @param capacity tokens of a sequence, at least 1
- * @param method which sequence a piece goes to
- * @param window documents that are packed together, at least 1
+ * @param documents a dataset of one stored field of integers of shape {@code [*]}
+ * @param capacity tokens per sequence, at least 1
+ * @param method how to choose the sequence of a piece
+ * @param window documents packed together, at least 1
  */
 public record Packing(Dataset documents, int capacity, Method method, long window) {
 
-    /** Which sequence a piece goes to, of those of its window that have room for it. */
+    /** How to choose among the sequences of a window with room for a piece. */
     public enum Method {
         /**
-         * Longest pieces first, each to the sequence that it fills best: the one with the least room, of equal ones the
-         * one to which a piece went last. Wastes least.
+         * Longest pieces first, each to the sequence with the least room, ties to the one most recently used. Wastes
+         * least.
          */
         BEST_FIT,
-        /** Pieces in the order of the documents, each to the sequence that was begun first. Keeps neighbours near. */
+        /** Pieces in document order, each to the first sequence. Keeps neighboring documents close. */
         FIRST_FIT;
 
         @Override
@@ -49,8 +48,8 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     /**
      * Checks.
      *
-     * @throws IllegalArgumentException if a number is outside its range, the documents are not one field of integers,
-     *     or some of them lie in pieces
+     * @throws IllegalArgumentException if a number is out of range, the documents are not one field of integers, or a
+     *     document is not contiguous
      */
     public Packing {
         Objects.requireNonNull(method, "method");
@@ -63,8 +62,8 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
                     + documents.fields());
         }
         if (inParts) {
-            throw new IllegalArgumentException("packing takes documents each of which lies together, found some in"
-                    + " pieces: Cached.of(documents, \"" + tokens.name() + "\") puts them together");
+            throw new IllegalArgumentException("packing takes contiguous documents, found some in"
+                    + " pieces: Cached.of(documents, \"" + tokens.name() + "\") makes them contiguous");
         }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window
@@ -73,10 +72,10 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     }
 
     /**
-     * Packs by best fit, all documents together.
+     * Creates a best-fit packing of all documents together.
      *
      * @param documents a dataset of one field of integers of shape {@code [*]}
-     * @param capacity tokens of a sequence
+     * @param capacity tokens per sequence
      * @return the packing
      * @throws IllegalArgumentException if the capacity is below 1, or the documents are not one field of integers
      */
@@ -85,7 +84,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     }
 
     /**
-     * The same by another method.
+     * Returns this packing with another method.
      *
      * @param method the method
      * @return the packing
@@ -95,25 +94,25 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     }
 
     /**
-     * The same with a window.
+     * Returns this packing with a window.
      *
-     * @param documentsAtATime how many documents are packed together
+     * @param documentsAtATime the number of documents packed together
      * @return the packing
      */
     public Packing window(long documentsAtATime) {
         return new Packing(documents, capacity, method, documentsAtATime);
     }
 
-    /** Where the documents are. */
+    /** Returns where the documents are. */
     FieldSource.Place places() {
         return ((FieldSource.Stored) documents.source(0)).place();
     }
 
     /**
-     * Packs: one pass over the documents' lengths, and no token is read.
+     * Packs in one pass over the documents' lengths, without reading tokens.
      *
      * @return the sequences, to be closed by the caller
-     * @throws IllegalArgumentException if there is no token at all, or a window has more than 2^30 pieces
+     * @throws IllegalArgumentException if there are no tokens, or a window has more than 2^30 pieces
      */
     public PackedSequences pack() {
         var sequences = new PackedSequences.Builder(this);

@@ -5,7 +5,7 @@ import io.penstock.memory.TensorSpec;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
-/** Puts values together that lie in several runs of bytes. */
+/** Assembles values from several runs of bytes. */
 final class PartsReader extends MadeReader {
 
     private final FieldSource.InParts source;

@@ -2,7 +2,7 @@ package io.penstock.dataset;
 
 import java.util.Arrays;
 
-/** The pieces of a window's documents, in their order: document, which of its pieces, tokens. */
+/** The pieces of a window's documents, in order: document, number in the document, tokens. */
 final class PieceList {
 
     static final int MAX_PIECES = 1 << 30;
@@ -18,7 +18,7 @@ final class PieceList {
         this.firstDocument = firstDocument;
     }
 
-    /** Cuts a document into pieces of the capacity and one of what is left; an empty one has none. */
+    /** Cuts a document into pieces of the capacity and a rest; an empty one has none. */
     void add(long document, long tokens, int capacity) {
         long chunks = Math.ceilDiv(tokens, (long) capacity);
         if (chunks > MAX_PIECES - size || document - firstDocument > Integer.MAX_VALUE) {

@@ -17,12 +17,12 @@ import java.util.concurrent.CancellationException;
 import java.util.random.RandomGenerator;
 
 /**
- * What the {@linkplain FieldReader readers of a dataset's fields} share: which sample they are at, what they read with,
- * and what their errors say. For one thread, but for {@link #stop}.
+ * The state shared by the {@linkplain FieldReader readers of a dataset's fields}: the current sample, the span reader,
+ * and error messages. For one thread, except {@link #stop}.
  */
 final class ReadContext implements AutoCloseable {
 
-    /** The position of a sample that is read outside of any order. */
+    /** The position of a sample read outside any order. */
     private static final long NOWHERE = -1;
     /** The epoch of such a sample. */
     private static final long NO_EPOCH = -1;
@@ -30,7 +30,7 @@ final class ReadContext implements AutoCloseable {
     final SpanReader reader;
     final StageClock clock;
     private final Dataset dataset;
-    /** Checks blocks before they are read; null if they are taken as they are. */
+    /** Verifies blocks before they are read; null to skip that. */
     private final BlockVerifier verifier;
     private final List<GeneratedRows> generated = new ArrayList<>();
     private SampleRandom random = SampleRandom.NONE;
@@ -49,7 +49,7 @@ final class ReadContext implements AutoCloseable {
         this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
     }
 
-    /** Comes to a row of a batch. */
+    /** Sets the current row of a batch. */
     void at(BatchPlan plan, int row) {
         sample = plan.sample(row);
         this.row = row;
@@ -58,12 +58,12 @@ final class ReadContext implements AutoCloseable {
         epoch = plan.epoch();
     }
 
-    /** Comes to a sample outside of any order. */
+    /** Sets the current sample, outside any order. */
     void at(long sample) {
         at(sample, NOWHERE, NO_EPOCH);
     }
 
-    /** Comes to a sample at a position of the epoch that the random numbers are of, whichever that is. */
+    /** Sets the current sample and its position in the epoch of the random numbers. */
     void at(long sample, long position, long epoch) {
         this.sample = sample;
         this.row = 0;
@@ -72,12 +72,12 @@ final class ReadContext implements AutoCloseable {
         this.epoch = epoch;
     }
 
-    /** An epoch for one look at a sample, which no other look or batch is of. */
+    /** Returns a unique epoch for one read of a sample. */
     long newLook() {
         return --lastLook;
     }
 
-    /** Sets the sample that errors are about, for readers that need no more. */
+    /** Sets only the sample that errors name. */
     void about(long sample) {
         this.sample = sample;
     }
@@ -86,12 +86,12 @@ final class ReadContext implements AutoCloseable {
         return sample;
     }
 
-    /** The sample's row in the batch that is read; 0 outside of batches. */
+    /** Returns the sample's row in the current batch; 0 outside batches. */
     int row() {
         return row;
     }
 
-    /** The rows of that batch. */
+    /** Returns the rows of that batch. */
     int rows() {
         return rows;
     }
@@ -100,7 +100,7 @@ final class ReadContext implements AutoCloseable {
         return position;
     }
 
-    /** The epoch, or a negative number that tells apart what is read outside of batches. */
+    /** Returns the epoch; outside batches, a unique negative number. */
     long epoch() {
         return epoch;
     }
@@ -110,12 +110,12 @@ final class ReadContext implements AutoCloseable {
         generated.forEach(GeneratedRows::forget);
     }
 
-    /** The random numbers of a step for the sample. */
+    /** Returns the random numbers of a step for the sample. */
     RandomGenerator chance(long step) {
         return (position == NOWHERE ? SampleRandom.NONE : random).of(position, step);
     }
 
-    /** The rows of a generator, which the readers of all its fields share. */
+    /** Returns a generator's rows, shared by the readers of all its fields. */
     GeneratedRows rows(FieldSource.Generated source) {
         for (GeneratedRows rows : generated) {
             if (rows.isOf(source)) {
@@ -145,7 +145,7 @@ final class ReadContext implements AutoCloseable {
         }
     }
 
-    /** Points at a sample's stored bytes, checked. */
+    /** Locates and verifies a sample's stored bytes. */
     void locate(FieldSource.Place place, long sample, Span into) {
         try {
             place.locate(sample, into);
@@ -165,7 +165,7 @@ final class ReadContext implements AutoCloseable {
         return verifier != null;
     }
 
-    /** A dataset may be anyone's: its mistake must not become another row's bytes. */
+    /** Checks a dataset's sizes: an error there must not corrupt another row. */
     void checkSize(long found, TensorSpec spec, long expected) {
         boolean fits = found == expected || spec.isVariable() && expected > 0 && found % expected == 0;
         if (!fits) {
@@ -174,19 +174,19 @@ final class ReadContext implements AutoCloseable {
         }
     }
 
-    /** Malformed is a sample's own fault; anything else may be otherwise the next time. */
+    /** Classifies an error: malformed means a bad sample; any other may pass on a retry. */
     UncheckedIOException classified(UncheckedIOException e) {
         return e.getCause() instanceof MalformedStoreException bad ? new BadSampleException(sample, bad) : e;
     }
 
-    /** A value that cannot be decoded or made. */
+    /** Returns the error for a value that cannot be decoded or computed. */
     UncheckedIOException bad(TensorSpec spec, IOException cause) {
         IOException named = new IOException(about(spec) + ": " + cause.getMessage(), cause);
         return cause instanceof MissingLibraryException ? new UncheckedIOException(named)
                 : new BadSampleException(sample, named);
     }
 
-    /** Code of a user that failed. */
+    /** Returns the error for failed user code. */
     IllegalStateException failed(TensorSpec spec, String what, RuntimeException e) {
         return new IllegalStateException(about(spec) + ": the " + what + " failed: " + e, e);
     }

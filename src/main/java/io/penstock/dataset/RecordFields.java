@@ -10,8 +10,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The records of a store as samples: each chosen column is a field, either as it is stored or through a
- * {@link Decoder}.
+ * The records of a store as samples: each chosen column is a field, raw or through a {@link Decoder}.
  *
  * <pre>{@code
  * Dataset samples = RecordFields.of(shards)                       // a WebDataset
@@ -19,8 +18,7 @@ import java.util.Objects;
  *         .and("cls", DecimalText.I64);                           // i64[]
  * }</pre>
  *
- * <p>A record that lacks one of the values cannot be a sample: reading it is an error that names the record, unless
- * {@link #complete} left such records out.
+ * <p>Reading a record that lacks a value fails and names the record; {@link #complete} drops such records.
  */
 public final class RecordFields implements Dataset {
 
@@ -43,7 +41,7 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * Samples without a field yet; {@link #and} adds them.
+     * Creates samples without fields; {@link #and} adds them.
      *
      * @param store the records; must stay open
      * @return the dataset, which needs at least one field before it is read
@@ -53,24 +51,24 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * These fields and a column as it is stored.
+     * Adds a raw column.
      *
      * @param column the column's name
-     * @return a dataset with one field more, of the same name
-     * @throws IllegalArgumentException if there is no such column, it cannot be read, or it is a field already
+     * @return a dataset with one more field, of the same name
+     * @throws IllegalArgumentException if the column does not exist, cannot be read, or is a field already
      */
     public RecordFields and(String column) {
         return and(column, null);
     }
 
     /**
-     * These fields and a column through a decoder.
+     * Adds a column through a decoder.
      *
      * @param column the column's name
-     * @param decoder makes the field of the stored bytes; null for the stored bytes themselves
-     * @return a dataset with one field more, of the same name
-     * @throws IllegalArgumentException if there is no such column, it cannot be read, it is a field already, or the
-     *     decoder cannot take it
+     * @param decoder decodes the stored bytes; null for the raw bytes
+     * @return a dataset with one more field, of the same name
+     * @throws IllegalArgumentException if the column does not exist, cannot be read, is a field already, or the decoder
+     *     does not accept it
      */
     public RecordFields and(String column, Decoder decoder) {
         int index = columnOf(column);
@@ -84,8 +82,8 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * The same fields of those records alone that have all of them. Takes a pass over the store's records, in which
-     * nothing is read but what says whether a value is there; keeps a bit a record.
+     * Drops records that lack a value. Takes a pass over the store's records that reads only whether values are
+     * present; keeps one bit per record.
      *
      * @return the dataset; this one if every record is complete
      */
@@ -121,7 +119,7 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * Whether no column was chosen yet.
+     * Tells whether no column was chosen yet.
      *
      * @return true if it cannot be read
      */
@@ -130,11 +128,11 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * The record that a sample is.
+     * Returns the record of a sample.
      *
      * @param sample the sample's index
-     * @return the record's index in the store; the same, unless {@link #complete} left records out
-     * @throws IndexOutOfBoundsException if there is no such sample
+     * @return the record's index in the store; equal to the sample's unless {@link #complete} dropped records
+     * @throws IndexOutOfBoundsException if the sample does not exist
      */
     public long record(long sample) {
         return selection == null ? Objects.checkIndex(sample, store.size()) : selection.get(sample);
@@ -168,9 +166,9 @@ public final class RecordFields implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * <p>Where the store does not know it, this is a pass over all samples, made once: over their places if the field
-     * is as it is stored, and over their content if it is decoded. A sample that lacks the value, or whose value is
-     * malformed, has no length: whoever reads it is told.
+     * <p>If the store does not know it, the first call makes a pass over all samples: over their locations for a raw
+     * field, over their content for a decoded one. It skips samples with a missing or malformed value; reading one
+     * fails later.
      *
      * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */

@@ -4,22 +4,21 @@ import java.io.IOException;
 import java.util.random.RandomGenerator;
 
 /**
- * What code of a user makes samples from, in a loader's worker: their index, and chance. Called by all workers at the
- * same time: it must keep nothing, or keep it by thread.
+ * User code that generates samples in a loader's workers from an index and random numbers. All workers call it
+ * concurrently: it must be stateless or keep its state per thread.
  */
 @FunctionalInterface
 public interface SampleGenerator {
 
     /**
-     * Makes a sample.
+     * Generates a sample.
      *
-     * @param sample its index in the dataset that was generated
-     * @param random numbers of the loader's seed, the epoch, the sample's position in the epoch's order, and the
-     *     generator's name: the same whatever the workers, ranks, batch size, and wherever a run was resumed, and
-     *     others where the order gives the sample again; for this call alone. Where there is no order, as in filters
-     *     and caches, drawing one throws
-     * @param out where to, for this call alone
-     * @throws IOException if the sample is bad: policies on bad samples hold for it, as for one that cannot be decoded
+     * @param sample its index in the generated dataset
+     * @param random random numbers for this call only, keyed by the loader's seed, the epoch, the sample's position in
+     *     the epoch's order and the generator's name: the same for any workers, ranks, batch size and resume point, but
+     *     different if the sample repeats. Without an order, as in filters and caches, drawing throws
+     * @param out the fields to write, for this call only
+     * @throws IOException if the sample is bad; the bad-sample policy then applies
      */
     void generate(long sample, RandomGenerator random, SampleTensors out) throws IOException;
 }

@@ -13,15 +13,15 @@ import java.util.concurrent.CancellationException;
 import java.util.function.LongSupplier;
 
 /**
- * Reads the samples of a dataset for one worker, by the read mode it was given: locates a field of a sample, then
- * copies its bytes or reads them as integers.
+ * Reads the samples of a dataset for one worker in a given read mode: locates a field of a sample, then copies its
+ * bytes or reads them as integers.
  *
- * <p>One thread at a time. Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it
- * is warm.
+ * <p>One thread at a time. Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once
+ * warm.
  */
 public final class SampleReader implements AutoCloseable {
 
-    /** The most integers that {@link #readIntegers} and {@link #readLongs} read at once: what fits an array. */
+    /** The most integers that {@link #readIntegers} and {@link #readLongs} read at once: the longest array. */
     public static final int MAX_INTEGERS = IntegerArray.MAX_LENGTH;
 
     private final Dataset dataset;
@@ -31,27 +31,27 @@ public final class SampleReader implements AutoCloseable {
     private final Span own = new Span();
     private final IntegerArray integers = new IntegerArray();
     private final LongArray longs = new LongArray();
-    /** What was located last, and the field that it is of. */
+    /** The last location and its field. */
     private Span span = new Span();
     private int field;
 
     /**
-     * A reader for one worker.
+     * Creates a reader for one worker.
      *
-     * @param dataset what to read
-     * @param mode how
+     * @param dataset the dataset
+     * @param mode how to read
      */
     public SampleReader(Dataset dataset, ReadMode mode) {
         this(dataset, mode, null, System::nanoTime);
     }
 
     /**
-     * A reader for one worker that checks what it reads against the checksums beside the files.
+     * Creates a reader for one worker that verifies what it reads against checksum sidecars.
      *
-     * @param dataset what to read
-     * @param mode how
-     * @param verified what all workers have checked; null to check nothing
-     * @param nanoTime what {@link #clock} tells the time by, as {@link System#nanoTime} does
+     * @param dataset the dataset
+     * @param mode how to read
+     * @param verified the blocks that all workers have verified; null to verify nothing
+     * @param nanoTime the time source of {@link #clock}, like {@link System#nanoTime}
      */
     public SampleReader(Dataset dataset, ReadMode mode, VerifiedReads verified, LongSupplier nanoTime) {
         this.dataset = dataset;
@@ -64,7 +64,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The dataset that this reads.
+     * Returns the dataset.
      *
      * @return the dataset
      */
@@ -73,29 +73,29 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * What is spent on samples that are decoded, mapped or generated.
+     * Returns the time spent on decoded, mapped and generated samples.
      *
-     * @return the clock, of this reader's thread
+     * @return the clock, for this reader's thread
      */
     public StageClock clock() {
         return context.clock;
     }
 
     /**
-     * Ends what the reader's thread is at: the next sample that it locates or decodes throws a
-     * {@link CancellationException}. May be called by any thread.
+     * Stops the reader's thread: the next sample that it locates or decodes throws {@link CancellationException}. Any
+     * thread may call this.
      */
     public void stop() {
         context.stop();
     }
 
-    /** Reads on after {@link #stop}. */
+    /** Resumes after {@link #stop}. */
     public void goOn() {
         context.goOn();
     }
 
     /**
-     * Whether the reader was told to stop.
+     * Tells whether the reader is stopped.
      *
      * @return true between {@link #stop} and {@link #goOn}
      */
@@ -104,8 +104,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Sets where {@linkplain SampleMap maps} and {@linkplain SampleGenerator generators} have their random numbers
-     * from. Until then they have none, nor for a sample that is read by itself, not as one of a plan.
+     * Sets the source of random numbers for {@linkplain SampleMap maps} and {@linkplain SampleGenerator generators}.
+     * Before that call, and for samples read outside a plan, they have none.
      *
      * @param random numbers by position and step, for this reader's thread
      */
@@ -114,7 +114,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The sample that was asked for last: the one that an exception is about.
+     * Returns the last requested sample: the one that an exception is about.
      *
      * @return its index, or -1 before the first
      */
@@ -123,15 +123,14 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Says where the bytes of one field of one sample of a batch are: without reading them, unless they must be
-     * decoded.
+     * Locates the bytes of a field of a batch's sample, without reading them unless they must be decoded.
      *
      * @param plan the batch
      * @param row the sample's row in it
      * @param field the field's position in the dataset
-     * @return the bytes as the field has them; reused by the next call
-     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws BadSampleException if they are damaged, or cannot be decoded; names the file or the sample
+     * @return the field's bytes; the next call reuses the span
+     * @throws IllegalStateException if the dataset gives a number of bytes that does not fit the field
+     * @throws BadSampleException if they are corrupt or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
     public Span locate(BatchPlan plan, int row, int field) {
@@ -140,11 +139,11 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The same of a sample outside of any order, which has no random numbers.
+     * Locates a field of a sample outside any order, which has no random numbers.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @return the bytes as the field has them; reused by the next call
+     * @return the field's bytes; the next call reuses the span
      * @throws BadSampleException as {@link #locate(BatchPlan, int, int)}; so the other errors
      */
     public Span locate(long sample, int field) {
@@ -155,7 +154,7 @@ public final class SampleReader implements AutoCloseable {
     private Span find(long sample, int field) {
         this.field = field;
         Span found = readers[field].locate(sample);
-        // A reference is stored only when it changes: the collector's write barrier costs more than the comparison.
+        // Store a reference only if it changes: the collector's write barrier costs more than the comparison.
         if (found != span) {
             span = found;
         }
@@ -163,13 +162,13 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The bytes that one field of one sample has, without decoding it where its length can be told before.
+     * Returns the size of a field of a sample, without decoding it if the length is known before.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @return the size
-     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws BadSampleException if the value is damaged, or cannot be decoded; names the file or the sample
+     * @return bytes
+     * @throws IllegalStateException if the dataset gives a number of bytes that does not fit the field
+     * @throws BadSampleException if the value is corrupt or cannot be decoded; names the file or the sample
      */
     public long byteSize(long sample, int field) {
         context.at(sample);
@@ -177,14 +176,14 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Finds out about one field of all samples of a batch, for a collator that must know every length before it writes
-     * the first: where each is, which {@link #located} gives, and its bytes, by {@link #locatedBytes}. Has the CPU
-     * fetch where each begins, so that their cache misses overlap.
+     * Locates a field of all samples of a batch, for a collator that needs every length before it writes.
+     * {@link #located} returns each location, {@link #locatedBytes} its size. Prefetches the start of each, so that
+     * cache misses overlap.
      *
-     * @param plan the batch; not to be changed as long as {@link #located} is asked
+     * @param plan the batch; do not change it while {@link #located} is in use
      * @param field the field's position in the dataset
-     * @throws IllegalStateException if the dataset gives another number of bytes than the field has
-     * @throws BadSampleException if the value is damaged, or cannot be decoded; names the file or the sample
+     * @throws IllegalStateException if the dataset gives a number of bytes that does not fit the field
+     * @throws BadSampleException if the value is corrupt or cannot be decoded; names the file or the sample
      */
     public void locateAll(BatchPlan plan, int field) {
         this.field = field;
@@ -192,20 +191,20 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The bytes that a sample of {@link #locateAll} has.
+     * Returns the size of a sample of {@link #locateAll}.
      *
-     * @param i its place among them
-     * @return the size
+     * @param i its index among them
+     * @return bytes
      */
     public long locatedBytes(int i) {
         return readers[field].locatedBytes(i);
     }
 
     /**
-     * Where a sample of {@link #locateAll} is. One that must be decoded is decoded by this call.
+     * Returns the location of a sample of {@link #locateAll}, decoding it if needed.
      *
-     * @param i its place among them
-     * @return the bytes as the field has them, valid until anything else is located
+     * @param i its index among them
+     * @return the field's bytes, valid until the next location
      * @throws BadSampleException if they cannot be decoded; names the sample
      */
     public Span located(int i) {
@@ -213,14 +212,14 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies one field of one sample, outside of any order: a map of it has no random numbers.
+     * Copies a field of a sample, outside any order: maps have no random numbers.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @param target where to; native memory
-     * @param targetOffset the first byte to write
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
      * @return bytes written
-     * @throws BadSampleException if the sample is damaged, or cannot be decoded; names the file or the sample
+     * @throws BadSampleException if the sample is corrupt or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copy(long sample, int field, MemorySegment target, long targetOffset) {
@@ -229,15 +228,14 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies one field of the samples of a batch, one behind the other; where the samples are
-     * {@linkplain FieldSource#rows rows}, as fast as the memory gives them.
+     * Copies a field of a batch's samples consecutively; {@linkplain FieldSource#rows rows} at memory speed.
      *
      * @param plan the batch
      * @param field the field's position in the dataset
-     * @param target where to; native memory
-     * @param targetOffset the first byte to write
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
      * @return bytes written
-     * @throws BadSampleException if the sample is damaged, or cannot be decoded; names the file or the sample
+     * @throws BadSampleException if the sample is corrupt or cannot be decoded; names the file or the sample
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public long copyAll(BatchPlan plan, int field, MemorySegment target, long targetOffset) {
@@ -245,11 +243,11 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Looks whether a sample can be read: finds its fields, checks and decodes them, as reading them would.
+     * Checks whether a sample can be read: locates, verifies and decodes its fields, as a read would.
      *
      * @param sample the sample's index
-     * @param position the position in the epoch's order that it is to be read at
-     * @throws BadSampleException if it is damaged or cannot be decoded
+     * @param position its position in the epoch's order
+     * @throws BadSampleException if it is corrupt or cannot be decoded
      * @throws UncheckedIOException if a file cannot be read or has shrunk; names it
      */
     public void check(long sample, long position) {
@@ -260,13 +258,13 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Copies a part of what {@link #locate(long, int)} found last.
+     * Copies a part of the bytes last located by {@link #locate(long, int)}.
      *
-     * @param skipBytes bytes to leave out at its start
+     * @param skipBytes bytes to skip at the start
      * @param bytes bytes to copy
-     * @param target where to; native memory
-     * @param targetOffset the first byte to write
-     * @throws IndexOutOfBoundsException if the part is not within it
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
+     * @throws IndexOutOfBoundsException if the part is out of bounds
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public void copyPart(long skipBytes, long bytes, MemorySegment target, long targetOffset) {
@@ -274,9 +272,9 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads the first elements of what {@link #locate(long, int)} found last: integers of at most 32 bits.
+     * Reads the first elements last located by {@link #locate(long, int)}, as integers of at most 32 bits.
      *
-     * @param count how many, at most {@link #MAX_INTEGERS}
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
      * @return the values in a reused array that may be longer than they are; signed types are sign-extended,
      *     {@code u32} keeps its bits; valid until the next call
      * @throws IndexOutOfBoundsException if there are fewer
@@ -288,9 +286,9 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The same, widened.
+     * Same as {@code readIntegers}, widened to 64 bits.
      *
-     * @param count how many, at most {@link #MAX_INTEGERS}
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
      * @return the values in a reused array that may be longer than they are; valid until the next call
      * @throws IndexOutOfBoundsException as {@link #readIntegers(int)}; so the other errors
      */
@@ -299,7 +297,7 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Says which sample a collator is at that locates by itself: the one that {@link #sample} names from now on.
+     * Sets the sample that {@link #sample} returns, for a collator that locates by itself.
      *
      * @param sample the sample's index
      */
@@ -308,10 +306,10 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Checks bytes that a collator located by itself, before it reads them, if this reader checks what it reads.
+     * Verifies bytes that a collator located by itself, before it reads them, if this reader verifies.
      *
-     * @param located the bytes, of the sample that {@link #about} was told
-     * @throws BadSampleException if they are damaged; names the file
+     * @param located the bytes, of the sample passed to {@link #about}
+     * @throws BadSampleException if they are corrupt; names the file
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public void check(Span located) {
@@ -323,23 +321,23 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * A span for a collator that locates by itself: one of this reader, which nothing else uses.
+     * Returns a span of this reader for a collator that locates by itself; nothing else uses it.
      *
-     * @return the same at every call
+     * @return the same span at every call
      */
     public Span ownSpan() {
         return own;
     }
 
     /**
-     * Copies bytes that the dataset located.
+     * Copies bytes located by the dataset.
      *
      * @param from the bytes
-     * @param skipBytes bytes to leave out at their start
+     * @param skipBytes bytes to skip at the start
      * @param bytes bytes to copy
-     * @param target where to; native memory
-     * @param targetOffset the first byte to write
-     * @throws IndexOutOfBoundsException if the part is not within them
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
+     * @throws IndexOutOfBoundsException if the part is out of bounds
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
      */
     public void copyPart(Span from, long skipBytes, long bytes, MemorySegment target, long targetOffset) {
@@ -349,12 +347,12 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Reads the first elements of bytes that the dataset located: integers of at most 32 bits.
+     * Reads the first elements of bytes located by the dataset, as integers of at most 32 bits.
      *
      * @param from the bytes
-     * @param count how many elements, at most {@link #MAX_INTEGERS}
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
      * @param dtype their type
-     * @return the values, as {@link #readIntegers(int)} gives them; valid until the next call
+     * @return the values, as in {@link #readIntegers(int)}; valid until the next call
      * @throws IndexOutOfBoundsException if there are fewer
      * @throws IllegalArgumentException if the dtype does not fit
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
@@ -369,12 +367,12 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * The same, widened.
+     * Same as {@code readIntegers}, widened to 64 bits.
      *
      * @param from the bytes
-     * @param count how many elements, at most {@link #MAX_INTEGERS}
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
      * @param dtype their type
-     * @return the values, as {@link #readLongs(int)} gives them; valid until the next call
+     * @return the values, as in {@link #readLongs(int)}; valid until the next call
      * @throws IndexOutOfBoundsException as {@link #readIntegers(Span, int, DType)}; so the other errors
      */
     public long[] readLongs(Span from, int count, DType dtype) {
@@ -387,8 +385,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Starts bringing a sample's first bytes into the CPU's cache, if they are read through the mapping: a hint that a
-     * loop over scattered samples gives one sample ahead.
+     * Prefetches a sample's first bytes into the CPU cache, if they are read through the mapping. A loop over scattered
+     * samples calls this one sample ahead.
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
@@ -399,11 +397,11 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * What went wrong, when a fault under a mapping is met. HotSpot raises it some time after the access, so it may
-     * surface outside of the call that made the access.
+     * Explains a fault under a mapping. HotSpot raises it after the access, so it may surface outside the call that
+     * made the access.
      *
-     * @param error what was caught
-     * @return an error that names the file and both sizes, if a file has shrunk; otherwise the error itself
+     * @param error the caught error
+     * @return if a file has shrunk, an error that names it and both sizes; otherwise the error itself
      */
     public Throwable explain(Throwable error) {
         if (error instanceof InternalError fault) {

@@ -5,7 +5,7 @@ import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** The fields of one sample, for a {@link SampleGenerator} to write: native memory, zeros until it is written. */
+/** The fields of one sample for a {@link SampleGenerator} to write: zeroed native memory. */
 public final class SampleTensors {
 
     private final List<TensorSpec> fields;
@@ -24,21 +24,21 @@ public final class SampleTensors {
     }
 
     /**
-     * A field by its position.
+     * Returns a field by position.
      *
      * @param field the position in the dataset's fields
-     * @return what to write
+     * @return the tensor to write
      */
     public Tensor tensor(int field) {
         return tensors[field];
     }
 
     /**
-     * A field by its name.
+     * Returns a field by name.
      *
      * @param field the name
-     * @return what to write
-     * @throws IllegalArgumentException if there is no such field
+     * @return the tensor to write
+     * @throws IllegalArgumentException if the field does not exist
      */
     public Tensor tensor(String field) {
         for (int f = 0; f < tensors.length; f++) {

@@ -8,8 +8,8 @@ import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One sample after the other, as code of users looks at them: its fields as tensors, read only when they are asked for.
- * One thread at a time; what it gives is valid until the next sample.
+ * A cursor over samples for user code: fields as tensors, read on demand. One thread at a time; results are valid until
+ * the next sample.
  */
 public final class SampleView implements AutoCloseable {
 
@@ -33,16 +33,16 @@ public final class SampleView implements AutoCloseable {
     }
 
     /**
-     * Which sample it is.
+     * Returns the sample's index.
      *
-     * @return its index in the dataset
+     * @return the index in the dataset
      */
     public long index() {
         return sample;
     }
 
     /**
-     * What users call it.
+     * Returns the sample's name.
      *
      * @return the dataset's name for it
      */
@@ -51,12 +51,12 @@ public final class SampleView implements AutoCloseable {
     }
 
     /**
-     * How long a field is along its first dimension: cheaper than its value where that is stored as it is.
+     * Returns the length of a field along its first dimension, cheaper than its value if stored raw.
      *
      * @param field the field's name
-     * @return the length; of a fixed field its first dimension, 1 of a single value
-     * @throws IllegalArgumentException if there is no such field
-     * @throws BadSampleException if the sample is damaged or cannot be decoded
+     * @return the length; the first dimension of a fixed field, 1 for a scalar
+     * @throws IllegalArgumentException if the field does not exist
+     * @throws BadSampleException if the sample is corrupt or cannot be decoded
      */
     public long length(String field) {
         int f = dataset.indexOf(field);
@@ -68,12 +68,12 @@ public final class SampleView implements AutoCloseable {
     }
 
     /**
-     * A field's value, decoded where it is stored encoded.
+     * Returns a field's value, decoded if stored encoded.
      *
      * @param field the field's name
-     * @return a copy of its own, which the next sample overwrites
-     * @throws IllegalArgumentException if there is no such field
-     * @throws BadSampleException if the sample is damaged or cannot be decoded
+     * @return a copy, which the next sample overwrites
+     * @throws IllegalArgumentException if the field does not exist
+     * @throws BadSampleException if the sample is corrupt or cannot be decoded
      */
     public Tensor tensor(String field) {
         int f = dataset.indexOf(field);
@@ -89,7 +89,7 @@ public final class SampleView implements AutoCloseable {
         return Tensor.of(value, spec.dtype(), shape);
     }
 
-    /** Frees the memory that values are in. Calling it again does nothing. */
+    /** Frees the memory of the values. Calling it again does nothing. */
     @Override
     public void close() {
         for (Scratch value : values) {

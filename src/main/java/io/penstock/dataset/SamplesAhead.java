@@ -5,26 +5,26 @@ import io.penstock.io.Span;
 import java.util.stream.IntStream;
 
 /**
- * Reads samples ahead: finds where their stored bytes are and has the OS begin to read them, as {@link ReadAhead} does.
+ * Reads samples ahead: locates their stored bytes and asks the OS to start reading them with {@link ReadAhead}.
  *
- * <p>It is advice and nothing else. A sample that cannot be found is left to whoever reads it, who will be told why. A
- * field that a store has to decode to find is left out.
+ * <p>This is only advice. A sample that cannot be located is skipped; reading it reports the error. Fields that a store
+ * must decode to locate are skipped.
  *
- * <p>One thread at a time; allocates nothing once it is warm.
+ * <p>One thread at a time; allocates nothing once warm.
  */
 public final class SamplesAhead {
 
-    /** The stored bytes that each field is made from. */
+    /** The stored bytes of each field. */
     private final FieldSource.InParts[] fields;
-    /** Fields that are not in files. */
+    /** The fields to skip: not in files. */
     private final boolean[] left;
     private final ReadAhead ahead = new ReadAhead();
     private final Span span = new Span();
 
     /**
-     * Nothing read ahead yet.
+     * Creates an empty read-ahead.
      *
-     * @param dataset where samples are
+     * @param dataset the samples
      */
     public SamplesAhead(Dataset dataset) {
         fields = IntStream.range(0, dataset.fields().size()).mapToObj(f -> dataset.source(f).bytes())
@@ -33,10 +33,10 @@ public final class SamplesAhead {
     }
 
     /**
-     * Adds samples, field by field. They are asked for at {@link #flush} at the latest.
+     * Adds samples, field by field. They are requested at {@link #flush} at the latest.
      *
      * @param samples the samples' indices
-     * @param count how many of them
+     * @param count the number of indices to use
      */
     public void add(long[] samples, int count) {
         for (int f = 0; f < fields.length; f++) {
@@ -44,7 +44,7 @@ public final class SamplesAhead {
                 try {
                     add(samples, count, f);
                 } catch (RuntimeException | InternalError _) {
-                    // A hint: reading the sample will meet the same, and say so.
+                    // A hint: reading the sample reports the error.
                 }
             }
         }
@@ -63,7 +63,7 @@ public final class SamplesAhead {
         }
     }
 
-    /** Asks for what was added. */
+    /** Requests what was added. */
     public void flush() {
         ahead.flush();
     }
@@ -71,7 +71,7 @@ public final class SamplesAhead {
     /**
      * What was asked for so far.
      *
-     * @return bytes, whole pages; does not grow while all that is added is in the page cache
+     * @return bytes in whole pages; does not grow while everything added is in the page cache
      */
     public long bytes() {
         return ahead.bytes();
@@ -80,7 +80,7 @@ public final class SamplesAhead {
     /**
      * What was asked for so far.
      *
-     * @return ranges that do not touch
+     * @return the count; adjacent ranges count as one
      */
     public long ranges() {
         return ahead.ranges();

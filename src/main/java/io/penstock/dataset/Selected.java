@@ -4,7 +4,7 @@ import io.penstock.memory.TensorSpec;
 import java.util.List;
 import java.util.Objects;
 
-/** Samples of a dataset by their indices, in any order; one may come several times. */
+/** Samples of a dataset by index, in any order and possibly repeated. */
 final class Selected implements Dataset {
 
     private final Dataset base;

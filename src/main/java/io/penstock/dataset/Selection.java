@@ -3,8 +3,8 @@ package io.penstock.dataset;
 import io.penstock.memory.PrefixSums;
 
 /**
- * An ascending choice of indices, kept as a bit for each that could be chosen and a count for each {@value #BLOCK_BITS}
- * bits: the n-th is found by a binary search and a scan of one block.
+ * An ascending selection of indices: one bit per index and a count per {@value #BLOCK_BITS} bits. A binary search and a
+ * scan of one block find the n-th.
  */
 final class Selection {
 
@@ -12,10 +12,10 @@ final class Selection {
     static final int BLOCK_BITS = BLOCK_WORDS * Long.SIZE;
 
     private final long[] words;
-    /** How many are chosen in each block. */
+    /** The number selected in each block. */
     private final PrefixSums blocks;
 
-    /** A bit for each index, the lowest first; taken over. */
+    /** Creates a selection from one bit per index, lowest first; owns the array. */
     Selection(long[] words) {
         this.words = words;
         this.blocks = PrefixSums.ofLengths(Math.ceilDiv(words.length, BLOCK_WORDS), block -> {
@@ -27,12 +27,12 @@ final class Selection {
         });
     }
 
-    /** Takes what is chosen. */
+    /** Collects selected indices. */
     static final class Builder {
 
         private final long[] words;
 
-        /** Nothing yet of indices below {@code limit}. */
+        /** Creates an empty selection of indices below {@code limit}. */
         Builder(long limit) {
             words = new long[Math.toIntExact(Math.ceilDiv(limit, Long.SIZE))];
         }
@@ -46,17 +46,17 @@ final class Selection {
         }
     }
 
-    /** A bit for each index that could be chosen; not to be written. */
+    /** Returns one bit per index; read-only. */
     long[] words() {
         return words;
     }
 
-    /** How many are chosen. */
+    /** Returns the number selected. */
     long size() {
         return blocks.total();
     }
 
-    /** The n-th that is chosen. */
+    /** Returns the n-th selected index. */
     long get(long n) {
         int block = blocks.runOf(n);
         long rest = n - blocks.start(block);

@@ -3,8 +3,8 @@ package io.penstock.dataset;
 import java.util.function.LongSupplier;
 
 /**
- * What a {@link SampleReader} spent on samples that are not copied as they are stored, since it was last asked to begin
- * anew. Of the reader's thread.
+ * The time a {@link SampleReader} spent on samples that are not raw copies, since the last reset. For the reader's
+ * thread.
  */
 public final class StageClock {
 
@@ -21,7 +21,7 @@ public final class StageClock {
         return nanoTime.getAsLong();
     }
 
-    /** Begins anew. */
+    /** Resets the times. */
     public void reset() {
         readNanos = 0;
         decodeNanos = 0;
@@ -41,7 +41,7 @@ public final class StageClock {
     }
 
     /**
-     * Bringing stored bytes to where a decoder takes them.
+     * Returns the time spent reading stored bytes for decoders.
      *
      * @return nanoseconds
      */
@@ -50,7 +50,7 @@ public final class StageClock {
     }
 
     /**
-     * Decoding.
+     * Returns the time spent decoding.
      *
      * @return nanoseconds
      */
@@ -59,7 +59,7 @@ public final class StageClock {
     }
 
     /**
-     * Maps of samples, without what they read.
+     * Returns the time spent in maps, without reading their input.
      *
      * @return nanoseconds
      */

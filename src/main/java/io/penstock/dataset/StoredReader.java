@@ -9,17 +9,17 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
 
-/** Reads values that are stored as the field has them. Many are copied at once, so that their cache misses overlap. */
+/** Reads raw values. Many are copied at once, so that their cache misses overlap. */
 final class StoredReader extends FieldReader {
 
     private static final int MAX_RUNS = 64;
 
     private final FieldSource.Place place;
-    /** The values as rows; null if they do not lie so. */
+    /** The values as rows; null if they have no constant stride. */
     private final Rows rows;
     private final Span first = new Span();
     private final Span ahead = new Span();
-    /** Where values are that are copied at once. */
+    /** The places of values copied at once. */
     private final long[] offsets = new long[MAX_RUNS];
     private final long[] sizes = new long[MAX_RUNS];
     private Span[] batchSpans = {};
@@ -96,7 +96,7 @@ final class StoredReader extends FieldReader {
         return count * rows.rowBytes();
     }
 
-    /** Locates first, and copies those at once that are in one file: the copies are then as fast as those of rows. */
+    /** Locates all values, then copies those of one file at once, as fast as rows. */
     private long copyLocated(long[] samples, int count, MemorySegment target, long targetOffset) {
         long at = targetOffset;
         int begin = 0;
@@ -140,7 +140,7 @@ final class StoredReader extends FieldReader {
             locate(plan.sample(i), batchSpans[i]);
             bytes[i] = batchSpans[i].byteSize();
         }
-        // In a loop of its own, which is so short that the CPU has many of its cache misses under way at once.
+        // A separate loop, so short that the CPU overlaps many of its cache misses.
         for (int i = 0; i < plan.count(); i++) {
             context.reader.touch(batchSpans[i]);
         }
@@ -158,7 +158,7 @@ final class StoredReader extends FieldReader {
             place.locate(sample, ahead);
             context.reader.touch(ahead);
         } catch (UncheckedIOException _) {
-            // A hint: reading the sample will meet the same, and say so.
+            // A hint: reading the sample reports the error.
         }
     }
 

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The rows of one or several tensors side by side: sample {@code i} has, for each tensor, the field that is its row
- * {@code i}. All tensors have the same number of rows.
+ * The rows of tensors as samples: for each tensor, sample {@code i} has a field with row {@code i}. All tensors have
+ * the same number of rows.
  *
  * <pre>{@code
  * Dataset images = TensorRows.of("image", imageStore).and("label", labelStore);   // u8[3,224,224], i64[]
@@ -30,7 +30,7 @@ public final class TensorRows implements Dataset {
     }
 
     /**
-     * The rows of a store's only tensor.
+     * Creates samples of the rows of a store's only tensor.
      *
      * @param name the field's name
      * @param store the tensor; must stay open
@@ -42,7 +42,7 @@ public final class TensorRows implements Dataset {
     }
 
     /**
-     * The rows of one tensor of a store.
+     * Creates samples of the rows of one tensor of a store.
      *
      * @param name the field's name
      * @param store the tensors; must stay open
@@ -55,11 +55,11 @@ public final class TensorRows implements Dataset {
     }
 
     /**
-     * The rows of all tensors of a store, each under its own name.
+     * Creates samples of the rows of all tensors of a store, under their own names.
      *
      * @param store the tensors; must stay open
      * @return the dataset
-     * @throws IllegalArgumentException if there is no tensor, they differ in their number of rows, or one is a scalar
+     * @throws IllegalArgumentException if there is no tensor, the numbers of rows differ, or one is a scalar
      */
     public static TensorRows of(TensorStore store) {
         if (store.tensors().isEmpty()) {
@@ -73,11 +73,11 @@ public final class TensorRows implements Dataset {
     }
 
     /**
-     * These fields and the rows of another store's only tensor.
+     * Adds the rows of another store's only tensor.
      *
      * @param name the new field's name
      * @param store the tensor; must stay open
-     * @return a dataset with one field more
+     * @return a dataset with one more field
      * @throws IllegalArgumentException if the number of rows differs, or the name is taken
      */
     public TensorRows and(String name, TensorStore store) {
@@ -89,12 +89,12 @@ public final class TensorRows implements Dataset {
     }
 
     /**
-     * These fields and the rows of one tensor of another store.
+     * Adds the rows of one tensor of another store.
      *
      * @param name the new field's name
      * @param store the tensors; must stay open
      * @param tensor the tensor's position in the store
-     * @return a dataset with one field more
+     * @return a dataset with one more field
      * @throws IllegalArgumentException if the number of rows differs, the name is taken, or the tensor is a scalar
      */
     public TensorRows and(String name, TensorStore store, int tensor) {

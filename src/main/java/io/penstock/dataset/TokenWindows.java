@@ -8,16 +8,16 @@ import java.util.List;
 
 /**
  * Windows of a fixed length over the tokens of a store: sample {@code i} is the tokens from {@code i * stride}, and its
- * one field is {@code tokens}, of shape {@code [length + 1]} when the window carries the label of its last token, else
+ * one field is {@code tokens}, of shape {@code [length + 1]} if the window has the label of its last token, else
  * {@code [length]}.
  *
- * <p>Windows run across document bounds, as nanoGPT's do; {@link DocumentWindows} keeps within them. With
- * {@code stride == length}, the default, every token is input once; a stride of 1 gives every window there is. Tokens
- * behind the last whole window are left out. Specified in {@code docs/spec/windows.md}.
+ * <p>Windows cross document bounds, as nanoGPT's do; those of {@link DocumentWindows} do not. With
+ * {@code stride == length}, the default, every token is input once; a stride of 1 gives every window. Tokens after the
+ * last full window are dropped. Specified in {@code docs/spec/windows.md}.
  */
 public final class TokenWindows implements Dataset {
 
-    /** The name of the one field that datasets of tokens have. */
+    /** The name of the field of token datasets. */
     public static final String TOKENS = "tokens";
 
     private final TokenStore store;
@@ -35,10 +35,10 @@ public final class TokenWindows implements Dataset {
     }
 
     /**
-     * Windows of {@code length + 1} tokens, one every {@code length} tokens: inputs and the labels shifted by one.
+     * Creates windows of {@code length + 1} tokens every {@code length} tokens: inputs, and labels shifted by one.
      *
      * @param store the tokens; must stay open
-     * @param length input tokens of a window, at least 1
+     * @param length input tokens per window, at least 1
      * @return the dataset
      */
     public static TokenWindows of(TokenStore store, long length) {
@@ -46,20 +46,20 @@ public final class TokenWindows implements Dataset {
     }
 
     /**
-     * Windows with every setting given.
+     * Creates windows with explicit settings.
      *
      * @param store the tokens; must stay open
-     * @param length input tokens of a window, at least 1
-     * @param stride tokens from one window's start to the next one's, at least 1
-     * @param labels whether a window has one token more, the label of its last input token
-     * @return the dataset; of size 0 if the store is shorter than a window
+     * @param length input tokens per window, at least 1
+     * @param stride tokens between the starts of two windows, at least 1
+     * @param labels whether a window has one more token, the label of its last input token
+     * @return the dataset; empty if the store is shorter than a window
      * @throws IllegalArgumentException if length or stride is below 1
      */
     public static TokenWindows of(TokenStore store, long length, long stride, boolean labels) {
         return new TokenWindows(store, checkWindow(length, stride, labels), stride);
     }
 
-    /** The tokens of a window, checked. */
+    /** Checks the settings and returns the tokens of a window. */
     static long checkWindow(long length, long stride, boolean labels) {
         if (length < 1 || length == Long.MAX_VALUE || stride < 1) {
             throw new IllegalArgumentException("windows of " + length + " tokens every " + stride
@@ -68,7 +68,7 @@ public final class TokenWindows implements Dataset {
         return labels ? length + 1 : length;
     }
 
-    /** How many whole windows fit into a run of tokens. */
+    /** Returns the number of full windows in a run of tokens. */
     static long count(long tokens, long windowTokens, long stride) {
         return tokens < windowTokens ? 0 : (tokens - windowTokens) / stride + 1;
     }
@@ -98,7 +98,7 @@ public final class TokenWindows implements Dataset {
         return sample * stride;
     }
 
-    /** All tokens are one run, of which windows are rows. */
+    /** Returns the windows as rows of one contiguous run of tokens. */
     private Rows rows() {
         Span all = new Span();
         store.locate(0, store.tokenCount(), all);

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Makes truth values 0 or 1. A file may store any byte: numpy, h5py and safetensors take every byte but 0 for true, and
- * kernels that sum or index by truth values do not.
+ * Normalizes booleans to 0 or 1. In files of numpy, h5py and safetensors any byte but 0 is true; kernels that sum or
+ * index by booleans need 0 or 1.
  */
 final class TruthValues {
 
@@ -18,7 +18,7 @@ final class TruthValues {
     private TruthValues() {
     }
 
-    /** Turns all bytes but 0 into 1, eight at a time, and writes only where that changes something. */
+    /** Sets all nonzero bytes to 1, eight at a time; writes only what changes. */
     static void normalize(MemorySegment values, long offset, long bytes) {
         long end = offset + bytes;
         long at = offset;

@@ -1,8 +1,8 @@
 /**
- * Datasets: a store seen as samples of named fields, with random access by a {@code long} index.
+ * Datasets: samples of named fields over a store, with random access by a {@code long} index.
  *
- * <p>A dataset never copies: it says by a {@link io.penstock.dataset.FieldSource} where each field comes from. A
- * {@link io.penstock.dataset.SampleReader} a worker gets the values. Order and batches are for
- * {@code io.penstock.sampling}, the copy into a batch for {@code io.penstock.collate}.
+ * <p>A dataset never copies: a {@link io.penstock.dataset.FieldSource} gives the source of each field, and each worker
+ * reads values with a {@link io.penstock.dataset.SampleReader}. {@code io.penstock.sampling} makes orders and batches,
+ * {@code io.penstock.collate} copies into a batch.
  */
 package io.penstock.dataset;

@@ -1,18 +1,18 @@
 package io.penstock.io;
 
-/** What the OS may be told about a range of a mapped file; see {@link MappedFile#advise}. */
+/** Advice to the OS about a range of a mapped file; see {@link MappedFile#advise}. */
 public enum Advice {
-    /** Pages will be read in no order: no read-ahead. */
+    /** Random access: no read-ahead. */
     RANDOM(1, 1),
-    /** Pages will be read in order: read far ahead. */
+    /** Sequential access: read far ahead. */
     SEQUENTIAL(2, 2),
-    /** Pages will be read soon: begin reading them now, without waiting. */
+    /** Start reading the pages now, without waiting. */
     WILL_NEED(3, 3),
-    /** Pages will not be read soon: this mapping's pages may be dropped. */
+    /** The pages are not needed soon: the OS may drop them. */
     DONT_NEED(4, 4),
     /**
-     * Read the pages and map them before returning, so that no later access faults (Linux 5.14 and later). A range
-     * beyond the end of the file is reported, where touching it would be a fault.
+     * Read and map the pages before returning, so that later accesses do not fault (Linux 5.14 and later). A range
+     * beyond the end of the file returns an error instead of a fault.
      */
     POPULATE_READ(22, -1);
 

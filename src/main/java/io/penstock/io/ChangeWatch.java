@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Instant;
 
-/** Tells whether an open local file is what it was when it was opened. Any number of threads may ask. */
+/** Detects changes of an open local file. Thread-safe. */
 final class ChangeWatch {
 
     private static final System.Logger LOG = System.getLogger(MappedFile.class.getName());
@@ -15,10 +15,10 @@ final class ChangeWatch {
     private final int fd;
     private final Path path;
     private final ContentSample sample;
-    /** Null if the OS does not tell, and of a file that this process writes. Guarded by the monitor. */
+    /** Null if the OS gives none, or this process writes the file. Guarded by the monitor. */
     private FileStatus status;
     private boolean closed;
-    /** What is found of a file that was written to or shrank; null as long as it was not. */
+    /** The change found; null while there is none. */
     private volatile String change;
 
     ChangeWatch(MappedFile file, int fd, Path path, FileStatus status) {
@@ -60,11 +60,11 @@ final class ChangeWatch {
             long at = sample.firstChanged();
             if (at >= 0) {
                 change = "the file was written to while it was open, and its modification time set back: at byte " + at
-                        + ": other bytes than before, changed " + time(now.changedNanos()) + ", expected "
+                        + ": different bytes, changed " + time(now.changedNanos()) + ", expected "
                         + time(status.changedNanos());
             } else {
-                LOG.log(System.Logger.Level.DEBUG, "{0}: attributes or names of the file were changed while it was"
-                        + " open; its bytes are taken to be the same", file.location());
+                LOG.log(System.Logger.Level.DEBUG, "{0}: the file's attributes or names changed while it was"
+                        + " open; its sampled bytes are the same", file.location());
                 status = now;
             }
         }
@@ -74,7 +74,7 @@ final class ChangeWatch {
         return Instant.EPOCH.plusNanos(nanos);
     }
 
-    /** Takes in more blocks of a file that is what it was, before and after. */
+    /** Samples more blocks of a file that is unchanged before and after. */
     synchronized void extendSample() {
         if (status == null) {
             return;
@@ -87,7 +87,7 @@ final class ChangeWatch {
         }
     }
 
-    /** From here on nothing is looked at: the descriptor is closed. */
+    /** Stops all checks: the descriptor is closed. */
     synchronized void close() {
         closed = true;
     }

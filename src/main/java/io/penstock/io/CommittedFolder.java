@@ -15,17 +15,17 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * The folder {@code .NAME.committed} beside a store, in which its new files are between the commit and their last
- * rename. That the folder is there is the commit: it appears by one rename, with all files in it.
+ * The folder {@code .NAME.committed} next to a store. It holds the new files from the commit until their last rename.
+ * One rename creates it with all files in it: that is the commit.
  *
- * <p>A reader takes each file from the folder if it is there, and from beside it otherwise, so it finds the new store
- * at every step, also if the writer was killed and nobody may write here. The next writer finishes what is left.
+ * <p>A reader looks for each file in this folder first and then in its final place. So it finds the new store at every
+ * step, even if the writer was killed and the file system is read-only. The next writer finishes the moves.
  *
- * <p>Files leave the folder in the order of their names' lengths, the longest first. What describes a file is called as
- * the file and an ending; so a file that is in its place has its checksums in their place too.
+ * <p>Files leave the folder by length of name, longest first. A sidecar's name is the file's name plus an ending, so a
+ * file in its final place already has its checksums there.
  *
- * <p>The folder may hold one file more, {@code .NAME.surplus}: the names of files that the new store no longer has, as
- * a JSON array. They are deleted, and to readers they are not there.
+ * <p>The file {@code .NAME.surplus} lists the files that the new store no longer has, as a JSON array. They are
+ * deleted; readers ignore them.
  */
 public final class CommittedFolder {
 
@@ -37,20 +37,20 @@ public final class CommittedFolder {
     }
 
     /**
-     * The committed folder of a store.
+     * Returns the committed folder of a store.
      *
-     * @param store the path that the store is written by: its file, Megatron's prefix, the pattern of shards
-     * @return the folder's path; there may be none
+     * @param store the path it is written as: a file, a Megatron prefix, a shard pattern
+     * @return the folder's path; it need not exist
      */
     public static Path of(Path store) {
         return store.resolveSibling("." + store.getFileName() + ENDING);
     }
 
     /**
-     * Where a file is now.
+     * Returns where a file is now.
      *
-     * @param file its path in its place
-     * @return the path in the committed folder of a store that it may be of, if it is there; otherwise its place
+     * @param file its final path
+     * @return its path in a committed folder if it is in one, otherwise its final path
      */
     static Path locate(Path file) {
         if (file.getFileName() == null) {
@@ -67,10 +67,10 @@ public final class CommittedFolder {
     }
 
     /**
-     * Whether a path is named as committed folders are.
+     * Tells whether a path has a committed folder's name.
      *
      * @param folder the path
-     * @return whether it is one's
+     * @return true if it does
      */
     public static boolean isName(Path folder) {
         String name = folder.getFileName() == null ? "" : folder.getFileName().toString();
@@ -78,10 +78,10 @@ public final class CommittedFolder {
     }
 
     /**
-     * The store that a committed folder is of.
+     * Returns the store of a committed folder.
      *
      * @param committed the folder
-     * @return the path that the store is written by
+     * @return the path that the store is written as
      */
     public static Path storeOf(Path committed) {
         return committed.resolveSibling(nameOf(committed));
@@ -93,10 +93,9 @@ public final class CommittedFolder {
     }
 
     /**
-     * The regular files of a folder, as its stores' readers see them: with those that are in committed folders, without
-     * those that a committed store no longer has.
+     * Lists the regular files of a folder as readers see them: with those in committed folders, without surplus ones.
      *
-     * @return their names, in no order
+     * @return their names, unordered
      */
     static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
         List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
@@ -112,7 +111,7 @@ public final class CommittedFolder {
             throws IOException {
         Set<String> names = new TreeSet<>();
         Set<String> surplus = new LinkedHashSet<>();
-        // Files go from committed folders to their places, never back: looked for in this order, none is overlooked.
+        // Files move from committed folders to their final places, never back: this order misses none.
         for (Path each : committed) {
             for (Path file : listIfThere(each)) {
                 if (chosen.test(file.getFileName().toString()) && !file.equals(surplusIn(each))) {
@@ -137,21 +136,21 @@ public final class CommittedFolder {
     }
 
     /**
-     * The list of the files that a store no longer has.
+     * Returns the path of the list of files that a store no longer has.
      *
-     * @param committed its committed folder
-     * @return the list's path; there may be none
+     * @param committed the store's committed folder
+     * @return the list's path; it need not exist
      */
     public static Path surplusIn(Path committed) {
         return committed.resolve("." + nameOf(committed) + SURPLUS_ENDING);
     }
 
     /**
-     * The files that a store no longer has.
+     * Reads the list of files that a store no longer has.
      *
-     * @param committed its committed folder
-     * @return their names; none if the list is gone, for then so are they
-     * @throws IOException if the list cannot be read, or is malformed
+     * @param committed the store's committed folder
+     * @return their names; empty if the list is gone, because the files are gone then too
+     * @throws IOException if the list cannot be read or is malformed
      */
     public static List<String> surplusOf(Path committed) throws IOException {
         Path list = surplusIn(committed);
@@ -178,12 +177,12 @@ public final class CommittedFolder {
     }
 
     /**
-     * What is in a folder.
+     * Lists a folder.
      *
      * @param folder the folder
-     * @param chosen tells which of its files and folders are wanted
-     * @return their paths, in no order
-     * @throws IOException if it cannot be read
+     * @param chosen selects files and folders
+     * @return their paths, unordered
+     * @throws IOException if the folder cannot be read
      */
     public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
         List<Path> found = new ArrayList<>();

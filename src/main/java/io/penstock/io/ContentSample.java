@@ -4,22 +4,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32C;
 
 /**
- * Checksums of blocks that are spread over a mapped file, to look at its bytes again. Takes in only what is in the page
- * cache anyway: more and more blocks, the longer the file is read. Of one thread at a time.
+ * Checksums of blocks spread over a mapped file, to detect changed bytes. Samples only blocks in the page cache: more
+ * and more as the file is read. One thread at a time.
  */
 final class ContentSample {
 
     private static final int BLOCKS = 64;
     private static final long BLOCK_BYTES = 4096;
-    /** A look costs little time and heap. */
+    /** Few, so a look takes little time and heap. */
     private static final int BLOCKS_A_LOOK = 8;
 
     private final MappedFile file;
     private final long stride;
     private final int[] checksums = new int[BLOCKS];
-    /** A bit a block: whether it was taken in. */
+    /** One bit per block: whether it was sampled. */
     private long taken;
-    /** The block that is looked at next. */
+    /** The next block to look at. */
     private int next;
 
     ContentSample(MappedFile file) {
@@ -27,7 +27,7 @@ final class ContentSample {
         this.stride = Math.max(BLOCK_BYTES, file.byteSize() / BLOCKS & -BLOCK_BYTES);
     }
 
-    /** Takes in some blocks that are in the page cache and were not taken in. */
+    /** Samples some more blocks that are in the page cache. */
     void extend() {
         for (int look = 0; look < BLOCKS_A_LOOK; look++, next = (next + 1) % BLOCKS) {
             if ((taken >>> next & 1) == 0 && has(next) && file.isResident(next * stride)) {
@@ -37,17 +37,17 @@ final class ContentSample {
         }
     }
 
-    /** What {@link #forget} goes back to. */
+    /** Returns the state to pass to {@link #forget}. */
     long taken() {
         return taken;
     }
 
-    /** Forgets the blocks that were taken in since. */
+    /** Forgets the blocks sampled since. */
     void forget(long takenThen) {
         taken = takenThen;
     }
 
-    /** The first byte of a block that is not as it was taken in; -1 if all are. */
+    /** Returns the first byte of a block that changed since it was sampled; -1 if none did. */
     long firstChanged() {
         for (int block = 0; block < BLOCKS; block++) {
             if ((taken >>> block & 1) != 0 && checksum(block) != checksums[block]) {

@@ -1,27 +1,27 @@
 package io.penstock.io;
 
 /**
- * What a {@link FileSource} says of a name.
+ * The information that a {@link FileSource} has about a path.
  *
- * @param kind what is there
- * @param byteSize the size of a regular file; 0 of anything else
- * @param version a text that changes when the content does: an object's ETag; a local file's identity, size and
- *     modification time. Empty if nothing is there
+ * @param kind the kind of the entry
+ * @param byteSize the size of a regular file, otherwise 0
+ * @param version a text that changes with the content: an object's ETag; a local file's identity, size and modification
+ *     time. Empty if the path does not exist
  */
 public record FileInfo(Kind kind, long byteSize, String version) {
 
-    /** Nothing is there. */
+    /** The path does not exist. */
     public static final FileInfo ABSENT = new FileInfo(Kind.ABSENT, 0, "");
 
-    /** What a name may stand for. */
+    /** The kinds of entries. */
     public enum Kind {
         /** A regular file, or an object. */
         FILE,
         /** A folder, or a prefix of objects. */
         FOLDER,
-        /** A device, a FIFO, a socket: nothing that is read. */
+        /** A device, FIFO or socket, which is never read. */
         OTHER,
-        /** Nothing. */
+        /** No entry. */
         ABSENT
     }
 }

@@ -10,56 +10,56 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where files are: a local file system, a bucket, a server. Paths are text, their parts separated by {@code /}. Any
- * number of threads may call. Two sources are equal if the same path leads to the same file in both.
+ * A place of files: a local file system, a bucket, a server. Paths are text with {@code /} as separator. Thread-safe.
+ * Two sources are equal if each path names the same file in both.
  *
- * <p>A source that is not local fetches what is read into a sparse local file ({@link MappedFile#openSparse}); whoever
- * reads files sees no difference.
+ * <p>A remote source fetches what is read into a sparse local file ({@link MappedFile#openSparse}); readers see no
+ * difference.
  */
 public interface FileSource {
 
-    /** Finds the source of a URI. Implementations are services ({@link java.util.ServiceLoader}). */
+    /** Finds the source of a URI. Found by {@link java.util.ServiceLoader}. */
     interface Provider {
 
         /**
-         * The scheme that this one knows.
+         * Returns the provider's URI scheme.
          *
          * @return for example {@code s3}, in lower case
          */
         String scheme();
 
         /**
-         * What a URI names.
+         * Returns the location that a URI names.
          *
-         * @param uri a URI of that scheme
+         * @param uri a URI with that scheme
          * @return the source and the path in it
-         * @throws IllegalArgumentException if the URI names no file or folder of such a source
+         * @throws IllegalArgumentException if the URI names no file or folder of this kind of source
          */
         Location locate(URI uri);
     }
 
     /**
-     * What stands before a path where people read it.
+     * Returns the prefix of paths in messages.
      *
      * @return for example {@code s3://bucket/}; empty for local files
      */
     String root();
 
     /**
-     * What is at a path.
+     * Returns information about a path.
      *
      * @param path the path
      * @return its kind, size and version
-     * @throws IOException if the source cannot tell; that nothing is there is no error
+     * @throws IOException if the source fails; a missing path is no error
      */
     FileInfo info(String path) throws IOException;
 
     /**
-     * The regular files of a folder, not of the folders in it.
+     * Lists the regular files of a folder, without subfolders.
      *
      * @param folder the folder's path
-     * @param chosen tells by the name which files are wanted
-     * @return their names, in no order
+     * @param chosen selects files by name
+     * @return their names, unordered
      * @throws IOException if the folder cannot be read
      */
     List<String> files(String folder, Predicate<String> chosen) throws IOException;
@@ -68,17 +68,16 @@ public interface FileSource {
      * Opens a file.
      *
      * @param file a location of this source
-     * @param index a file that says what this one's bytes mean, open as long as this one: it is checked to be unchanged
-     *     with this one. Null if there is none
+     * @param index the file's index, open at least as long: change checks cover both. Null if there is none
      * @return the file, to be closed by the caller
-     * @throws NoSuchFileException if there is none
-     * @throws NotRegularFileException if something else is there
+     * @throws NoSuchFileException if the file does not exist
+     * @throws NotRegularFileException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     MappedFile open(Location file, MappedFile index) throws IOException;
 
     /**
-     * Opens a file to read it by calls, mostly in order: without a mapping, where the source can.
+     * Opens a file for mostly sequential reads, without a mapping if the source can.
      *
      * @param file a location of this source
      * @return a channel for one thread, to be closed by the caller; interrupting a read closes it
@@ -89,10 +88,10 @@ public interface FileSource {
     }
 
     /**
-     * The local file or folder behind a path, for what only local files can do.
+     * Returns the local file or folder at a path, for operations that need local files.
      *
      * @param path the path
-     * @return where it is now; empty if this source is not local
+     * @return its present path; empty if this source is not local
      */
     default Optional<Path> local(String path) {
         return Optional.empty();

@@ -6,18 +6,17 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Which writing of a store it is that a reader sees. A store of several files that is replaced while a reader opens it,
- * file after file, would be read as a mixture: files of the old one, and of the new one.
+ * The version of a store that a reader sees. If a store of several files is replaced while a reader opens them one by
+ * one, the reader could mix old and new files.
  *
- * <p>Assumption: a writer replaces all files of a store by one commit, each by another file. Guarantee: if the files
- * that mark a store are the same before and behind its opening, what was opened between is of one writing. One file
- * suffices as a mark.
+ * <p>Assumption: one commit replaces all files of a store, each by a new file. Guarantee: if the marker files are the
+ * same before and after opening, all opened files are of one version. One marker file is enough.
  *
- * @param versions the versions of the marking files; empty of those that are not there
+ * @param versions the versions of the marker files; empty for missing ones
  */
 public record Generation(List<String> versions) {
 
-    /** More replacements than that while a store is opened are a fault of whoever makes them. */
+    /** More replacements than this during one open are the writer's fault. */
     private static final int ATTEMPTS = 1000;
 
     /** Copies. */
@@ -25,12 +24,12 @@ public record Generation(List<String> versions) {
         versions = List.copyOf(versions);
     }
 
-    /** Looks which writing of a store is there now. */
+    /** Reads a store's current generation. */
     @FunctionalInterface
     public interface Look {
 
         /**
-         * Looks.
+         * Reads the generation.
          *
          * @return the generation
          * @throws IOException if the store's folder cannot be read
@@ -47,7 +46,7 @@ public record Generation(List<String> versions) {
     public interface Opening<S> {
 
         /**
-         * Opens it.
+         * Opens the store.
          *
          * @return the store
          * @throws IOException if it cannot be opened
@@ -56,11 +55,11 @@ public record Generation(List<String> versions) {
     }
 
     /**
-     * The generation that files mark.
+     * Returns the generation of marker files.
      *
-     * @param files the files; each need not exist
-     * @return what they are known again by
-     * @throws IOException if a file cannot be looked at
+     * @param files the files; they need not exist
+     * @return the generation
+     * @throws IOException if a source fails
      */
     public static Generation of(List<Location> files) throws IOException {
         List<String> versions = new ArrayList<>();
@@ -71,14 +70,14 @@ public record Generation(List<String> versions) {
     }
 
     /**
-     * Opens a store whose files are all of one writing: again, if it was replaced meanwhile.
+     * Opens a store with all files of one version; opens it again if it was replaced meanwhile.
      *
      * @param <S> the store
      * @param store the store, for messages
-     * @param look tells the generation that is there
+     * @param look reads the current generation
      * @param opening opens the store
      * @return the store
-     * @throws IOException if it cannot be opened, or is replaced again and again
+     * @throws IOException if it cannot be opened, or is replaced too often
      */
     public static <S extends AutoCloseable> S open(Location store, Look look, Opening<S> opening) throws IOException {
         Generation before = look.now();
@@ -106,7 +105,7 @@ public record Generation(List<String> versions) {
             close(opened);
             before = after;
         }
-        throw new IOException(store + ": was replaced " + ATTEMPTS + " times while it was opened");
+        throw new IOException(store + ": was replaced " + ATTEMPTS + " times during open");
     }
 
     private static void close(AutoCloseable store) throws IOException {

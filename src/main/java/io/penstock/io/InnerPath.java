@@ -2,7 +2,7 @@ package io.penstock.io;
 
 import java.nio.file.Path;
 
-/** Paths that files give of other files: none may lead out of the folder that it is given in. */
+/** Resolves paths that one file gives of another: none may lead out of its folder. */
 public final class InnerPath {
 
     private InnerPath() {
@@ -12,18 +12,18 @@ public final class InnerPath {
      * Resolves a path to a file in a folder or below it.
      *
      * @param folder the folder
-     * @param name the path: names with slashes between them; no name is empty, {@code .} or {@code ..}
+     * @param name the path: names separated by slashes; no name is empty, {@code .} or {@code ..}
      * @return the file's path
-     * @throws IllegalArgumentException if the path leads elsewhere, or is none
+     * @throws IllegalArgumentException if the path leads out of the folder or is invalid
      */
     public static Path below(Path folder, String name) {
         check(folder, name);
         return folder.resolve(name);
     }
 
-    /** Refuses a path that leads elsewhere: as text, which is the same on every system and in every source. */
+    /** Rejects a path that leads out of the folder. Checks the text, which is the same on every system and source. */
     static void check(Object folder, String name) {
-        // A backslash separates names on other systems, and what is one name here must be one there.
+        // A backslash separates names on other systems, and a name here must be one name there.
         boolean leaves = name.indexOf('\\') >= 0 || name.indexOf('\0') >= 0;
         for (String step : name.split("/", -1)) {
             leaves |= step.isEmpty() || step.equals("..") || step.equals(".");
@@ -34,7 +34,7 @@ public final class InnerPath {
         }
     }
 
-    /** Refuses what is no name of a file right in a folder. */
+    /** Rejects anything but a plain file name. */
     static void checkName(Object folder, String name) {
         check(folder, name);
         if (name.indexOf('/') >= 0) {
@@ -44,12 +44,12 @@ public final class InnerPath {
     }
 
     /**
-     * Resolves the name of a file that is right in a folder.
+     * Resolves the name of a file directly in a folder.
      *
      * @param folder the folder
      * @param name the name
      * @return the file's path
-     * @throws IllegalArgumentException if it is no name of a file
+     * @throws IllegalArgumentException if it is not a plain file name
      */
     public static Path in(Path folder, String name) {
         checkName(folder, name);

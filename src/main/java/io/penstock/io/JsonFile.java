@@ -4,16 +4,13 @@ import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/**
- * Reads files that hold one JSON object. Whatever is wrong with the content is a {@link MalformedStoreException} that
- * names the file.
- */
+/** Reads files of one JSON object. Malformed content throws a {@link MalformedStoreException} that names the file. */
 public final class JsonFile {
 
     /**
-     * Makes something of an object's fields.
+     * Reads the fields of an object.
      *
-     * @param <T> what is made
+     * @param <T> the result
      */
     @FunctionalInterface
     public interface Reader<T> {
@@ -21,10 +18,10 @@ public final class JsonFile {
         /**
          * Reads the fields.
          *
-         * @param fields the object's
-         * @return what they say
-         * @throws IOException if more has to be read and cannot be
-         * @throws IllegalArgumentException if they say what cannot be
+         * @param fields the object's fields
+         * @return the result
+         * @throws IOException if another file cannot be read
+         * @throws IllegalArgumentException if a value is invalid
          */
         T read(JsonFields fields) throws IOException;
     }
@@ -35,30 +32,30 @@ public final class JsonFile {
     /**
      * Reads a file.
      *
-     * @param <T> what is read
+     * @param <T> the result
      * @param file the file
-     * @param what it should be, for messages, such as {@code a loader state}
-     * @param mostBytes how large it may be, so that a wrong path does not load a corpus into memory
+     * @param what what the file should be, for messages, such as {@code a loader state}
+     * @param mostBytes its maximum size, so that a wrong path does not load a corpus into memory
      * @param reader reads the fields
-     * @return what the reader made
-     * @throws MalformedStoreException if the file is larger, no JSON object, or refused by the reader
-     * @throws IOException if it cannot be read
+     * @return the reader's result
+     * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
+     * @throws IOException if the file cannot be read
      */
     public static <T> T read(Path file, String what, long mostBytes, Reader<T> reader) throws IOException {
         return read(Location.of(file), what, mostBytes, reader);
     }
 
     /**
-     * Reads a file wherever it is.
+     * Reads a file at any location.
      *
-     * @param <T> what is read
+     * @param <T> the result
      * @param file the file
-     * @param what it should be, for messages
-     * @param mostBytes how large it may be
+     * @param what what the file should be, for messages
+     * @param mostBytes its maximum size
      * @param reader reads the fields
-     * @return what the reader made
-     * @throws MalformedStoreException if the file is larger, no JSON object, or refused by the reader
-     * @throws IOException if it cannot be read
+     * @return the reader's result
+     * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
+     * @throws IOException if the file cannot be read
      */
     public static <T> T read(Location file, String what, long mostBytes, Reader<T> reader) throws IOException {
         long bytes = file.byteSize();

@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** How far the Linux kernel reads ahead of whoever reads a file in order: a setting of the device. */
+/** The Linux kernel's read-ahead for sequential reads, a setting of the device. */
 final class KernelReadAhead {
 
     private KernelReadAhead() {
     }
 
     /**
-     * The most that the kernel reads ahead in one file.
+     * Returns the most that the kernel reads ahead in a file.
      *
-     * @return bytes; 0 where there is nothing that says so
+     * @return bytes; 0 if unknown
      */
     static long bytes(Path file) {
         try {
@@ -25,7 +25,7 @@ final class KernelReadAhead {
         }
     }
 
-    /** As {@code gnu_dev_major} of the C library has it. */
+    /** Same as {@code gnu_dev_major} of the C library. */
     private static long major(long device) {
         return device >>> 8 & 0xFFF | device >>> 32 & ~0xFFFL;
     }

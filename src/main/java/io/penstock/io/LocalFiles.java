@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * The files of a local file system, as readers of stores see them: a file that its writer has committed, and not yet
- * moved to its place, is read where it is ({@link CommittedFolder}).
+ * The files of a local file system as readers see them: a file that is committed but not yet moved is read in its
+ * {@link CommittedFolder}.
  *
  * @param system the file system
  */
 record LocalFiles(FileSystem system) implements FileSource {
 
-    /** Does something with a file where it is. */
+    /** Uses a file at its present path. */
     @FunctionalInterface
     private interface Use<T> {
         T of(Path file) throws IOException;
@@ -45,7 +45,7 @@ record LocalFiles(FileSystem system) implements FileSource {
         return FileInfo.ABSENT;
     }
 
-    /** Empty if nothing can be called so here. */
+    /** Empty if the text is no valid path here. */
     private Optional<Path> place(String path) {
         try {
             return Optional.of(system.getPath(path));
@@ -54,7 +54,7 @@ record LocalFiles(FileSystem system) implements FileSource {
         }
     }
 
-    /** What is at a path; what cannot be looked at is not there. */
+    /** Returns information about a path; one that cannot be examined counts as absent. */
     static FileInfo info(Path file) {
         BasicFileAttributes found;
         try {
@@ -88,7 +88,7 @@ record LocalFiles(FileSystem system) implements FileSource {
         return where(file.path(), RegularFile::open);
     }
 
-    /** Uses a file where it is now. One that is moved between the look and the use is looked for again. */
+    /** Uses a file at its present path; retries if it moves meanwhile. */
     private <T> T where(String path, Use<T> use) throws IOException {
         Path place = required(path);
         while (true) {

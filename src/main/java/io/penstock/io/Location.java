@@ -21,14 +21,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * A file or a folder by its name: a path in a {@link FileSource}. It need not exist.
+ * The path of a file or folder in a {@link FileSource}. It need not exist.
  *
- * @param source where it is
- * @param path its path there
+ * @param source the source
+ * @param path the path in the source
  */
 public record Location(FileSource source, String path) {
 
-    /** The sources by scheme: those whose provider is found when this class is loaded. */
+    /** The providers by scheme, found when this class is loaded. */
     private static final Map<String, FileSource.Provider> PROVIDERS = ServiceLoader.load(FileSource.Provider.class)
             .stream().map(ServiceLoader.Provider::get)
             .collect(Collectors.toMap(FileSource.Provider::scheme, provider -> provider, (first, _) -> first,
@@ -44,9 +44,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * A local file or folder.
+     * Returns the location of a local file or folder.
      *
-     * @param path the path, shown in messages as it is
+     * @param path the path; messages show it unchanged
      * @return its location
      */
     public static Location of(Path path) {
@@ -54,12 +54,12 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * What a URI names.
+     * Returns the location that a URI names.
      *
-     * @param uri of the scheme {@code file}, or of one that a {@link FileSource.Provider} knows; without a scheme it is
-     *     a local path
+     * @param uri a URI with the scheme {@code file} or that of a {@link FileSource.Provider}, or a local path without a
+     *     scheme
      * @return its location
-     * @throws IllegalArgumentException if nobody knows the scheme, or the URI is none of its scheme
+     * @throws IllegalArgumentException if the scheme is unknown or the URI is invalid for it
      */
     public static Location of(URI uri) {
         String scheme = uri.getScheme();
@@ -78,7 +78,7 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * The last part of the path.
+     * Returns the last part of the path.
      *
      * @return the file's or folder's own name; empty for a root
      */
@@ -87,9 +87,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * What is in this folder by a name.
+     * Resolves a child of this folder.
      *
-     * @param child a name or a relative path; an absolute path stands for itself
+     * @param child a name or a relative path; an absolute path is returned unchanged
      * @return its location
      */
     public Location resolve(String child) {
@@ -100,11 +100,11 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * A file in this folder or below it, by a path that another file gives, as {@link InnerPath#below} has it.
+     * Resolves an untrusted path to a file in or below this folder; see {@link InnerPath#below}.
      *
      * @param name the path
      * @return its location
-     * @throws IllegalArgumentException if the path leads elsewhere, or is none
+     * @throws IllegalArgumentException if the path leads out of the folder or is invalid
      */
     public Location below(String name) {
         InnerPath.check(this, name);
@@ -112,11 +112,11 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * A file right in this folder, by a name that another file gives, as {@link InnerPath#in} has it.
+     * Resolves an untrusted name of a file directly in this folder; see {@link InnerPath#in}.
      *
      * @param name the name
      * @return its location
-     * @throws IllegalArgumentException if it is no name of a file
+     * @throws IllegalArgumentException if it is not a plain file name
      */
     public Location in(String name) {
         InnerPath.checkName(this, name);
@@ -124,7 +124,7 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * What is beside this file by a name.
+     * Resolves a sibling of this file.
      *
      * @param sibling a name or a relative path
      * @return its location
@@ -134,9 +134,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * The folder that holds it.
+     * Returns the parent folder.
      *
-     * @return the folder; of a name alone, the folder that relative paths start from
+     * @return the folder; for a name alone, the folder that relative paths start from
      */
     public Location parent() {
         int slash = path.lastIndexOf('/');
@@ -144,51 +144,51 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * What is there.
+     * Returns information about this path.
      *
      * @return its kind, size and version
-     * @throws IOException if the source cannot tell
+     * @throws IOException if the source fails
      */
     public FileInfo info() throws IOException {
         return source.info(path);
     }
 
     /**
-     * Whether a regular file is there.
+     * Tells whether this is a regular file.
      *
-     * @return true if so
-     * @throws IOException if the source cannot tell
+     * @return true if it is
+     * @throws IOException if the source fails
      */
     public boolean isFile() throws IOException {
         return info().kind() == FileInfo.Kind.FILE;
     }
 
     /**
-     * Whether a folder is there.
+     * Tells whether this is a folder.
      *
-     * @return true if so
-     * @throws IOException if the source cannot tell
+     * @return true if it is
+     * @throws IOException if the source fails
      */
     public boolean isFolder() throws IOException {
         return info().kind() == FileInfo.Kind.FOLDER;
     }
 
     /**
-     * Whether anything is there.
+     * Tells whether this path exists.
      *
-     * @return true if so
-     * @throws IOException if the source cannot tell
+     * @return true if it does
+     * @throws IOException if the source fails
      */
     public boolean exists() throws IOException {
         return info().kind() != FileInfo.Kind.ABSENT;
     }
 
     /**
-     * A file's size.
+     * Returns a file's size.
      *
      * @return bytes
-     * @throws NoSuchFileException if there is none
-     * @throws IOException if the source cannot tell
+     * @throws NoSuchFileException if the file does not exist
+     * @throws IOException if the source fails
      */
     public long byteSize() throws IOException {
         FileInfo info = info();
@@ -199,9 +199,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * The regular files of this folder, not of the folders in it.
+     * Lists the regular files of this folder, without subfolders.
      *
-     * @param chosen tells by the name which files are wanted
+     * @param chosen selects files by name
      * @return their locations, sorted by the bytes of their names in UTF-8
      * @throws IOException if the folder cannot be read
      */
@@ -213,8 +213,8 @@ public record Location(FileSource source, String path) {
      * Opens the file.
      *
      * @return the file, to be closed by the caller
-     * @throws NoSuchFileException if there is none
-     * @throws NotRegularFileException if something else is there
+     * @throws NoSuchFileException if the file does not exist
+     * @throws NotRegularFileException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     public MappedFile open() throws IOException {
@@ -222,9 +222,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Opens the file, whose bytes another file gives a meaning.
+     * Opens the file together with its index.
      *
-     * @param index the other file, which stays open as long: it is checked to be unchanged together with this one
+     * @param index the index file, open at least as long: change checks cover both files
      * @return the file, to be closed by the caller
      * @throws IOException as {@link #open()}
      */
@@ -233,7 +233,7 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Opens the file to read it by calls.
+     * Opens the file without a mapping.
      *
      * @return a channel for one thread, to be closed by the caller; interrupting a read closes it
      * @throws IOException as {@link #open()}
@@ -243,9 +243,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Opens the file as a stream, which interrupting a read closes.
+     * Opens the file as a stream; interrupting a read closes it.
      *
-     * @return a stream without a buffer, to be closed by the caller
+     * @return an unbuffered stream, to be closed by the caller
      * @throws IOException as {@link #open()}
      */
     public InputStream newInputStream() throws IOException {
@@ -253,9 +253,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Reads the file.
+     * Reads the whole file.
      *
-     * @return all of its bytes
+     * @return its bytes
      * @throws IOException as {@link #open()}, or if it cannot be read
      */
     public byte[] readAllBytes() throws IOException {
@@ -265,16 +265,16 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * The local file or folder, for what only local files can do.
+     * Returns the local file or folder, for operations that need local files.
      *
-     * @return where it is now; empty if it is not local
+     * @return its present path; empty if it is not local
      */
     public Optional<Path> local() {
         return source.local(path);
     }
 
     /**
-     * The local file or folder, for a format that reads local files alone.
+     * Returns the local file or folder, for a format that reads only local files.
      *
      * @param format the format's name
      * @return its path
@@ -282,10 +282,10 @@ public record Location(FileSource source, String path) {
      */
     public Path requireLocal(String format) {
         return local().orElseThrow(() -> new UnsupportedOperationException(this + ": the format " + format
-                + " is read from local files alone, copy it there first"));
+                + " reads only local files; copy it to a local disk first"));
     }
 
-    /** The location as users write it: a local path, or a URI. */
+    /** Returns the location as users write it: a local path or a URI. */
     @Override
     public String toString() {
         return source.root() + path;

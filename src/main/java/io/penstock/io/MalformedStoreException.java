@@ -4,8 +4,7 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A file is not what its format says it must be. The message is one line that names the file, the place in it, what was
- * found and what was expected:
+ * A file violates its format. The message is one line: file, position, what was found and what was expected:
  *
  * <pre>{@code corpus.idx: at byte 17: dtype code 9, expected 1..8 (is this a Megatron index?)}</pre>
  */
@@ -15,11 +14,11 @@ public final class MalformedStoreException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
-     * A finding at a place in a file.
+     * Creates an error at a position in a file.
      *
      * @param file the file's path or location
-     * @param byteOffset the first byte of what is wrong; the file's size if the file ends too early
-     * @param found what is there
+     * @param byteOffset the first wrong byte; the file's size if the file ends too early
+     * @param found what was found there
      * @param expected what a well-formed file has there
      */
     public MalformedStoreException(Object file, long byteOffset, String found, String expected) {
@@ -27,10 +26,10 @@ public final class MalformedStoreException extends IOException {
     }
 
     /**
-     * A finding about a file as a whole.
+     * Creates an error about a whole file.
      *
      * @param file the file's path or location
-     * @param found what it is
+     * @param found what was found
      * @param expected what it should be
      */
     public MalformedStoreException(Object file, String found, String expected) {
@@ -38,16 +37,16 @@ public final class MalformedStoreException extends IOException {
     }
 
     /**
-     * What a reader of the file's content refused.
+     * Creates an error from a reader's rejection of the content.
      *
      * @param file the file
-     * @param refusal says where, what was found and what was expected
+     * @param refusal the position, what was found and what was expected
      */
     public MalformedStoreException(Object file, IllegalArgumentException refusal) {
         super(oneLine(file + ": " + refusal.getMessage()), refusal);
     }
 
-    /** A file's name or text from a file may hold anything: control characters are shown escaped. */
+    /** Escapes control characters, which file names and file contents may hold. */
     private static String oneLine(String message) {
         StringBuilder line = new StringBuilder(message.length());
         message.codePoints().forEach(c -> {

@@ -6,7 +6,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.SeekableByteChannel;
 
-/** Reads a mapped file in order, range by range; owns the file. */
+/** Reads a mapped file sequentially, range by range; owns the file. */
 final class MappedChannel implements SeekableByteChannel {
 
     private final MappedFile file;

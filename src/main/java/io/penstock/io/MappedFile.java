@@ -17,54 +17,52 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
- * A file mapped whole and read-only, as one segment of whatever size, with the calls that bring its bytes in without
- * a page fault in Java code.
+ * A file mapped read-only as one segment of any size, with calls that load its bytes without a page fault in Java code.
  *
- * <p><b>Bytes that are not there yet.</b> A local file is there whole. What is mapped in a remote file's stead is
- * sparse: a range of it must be {@linkplain #require required} before it is read. {@link #segment} requires all of it,
- * {@link #range} a part; spans and their readers require what they read.
+ * <p><b>Remote files.</b> A remote file is mapped as a sparse local file: each range must be
+ * {@linkplain #require fetched} before it is read. {@link #segment} fetches all of it, {@link #range} a part; spans and
+ * their readers fetch what they read. Local files need no fetch.
  *
- * <p><b>Threads.</b> Any number may read. {@link #close} must come when none does: a reader that comes later gets an
- * {@link IllegalStateException}, never another file's bytes.
+ * <p><b>Threads.</b> Any number may read. Call {@link #close} when none does: a later read throws
+ * {@link IllegalStateException} and never returns another file's bytes.
  *
- * <p><b>A file that shrinks.</b> Another process may truncate the file. Touching a page that is gone raises an
- * {@link InternalError} in the JVM, not a crash, as long as it is Java code that touches it; {@link #checkUnchanged}
- * turns that into an error which names the file. Memory of a mapped file is therefore never handed to native code.
+ * <p><b>Truncation.</b> If another process truncates the file, Java code that touches a missing page gets an
+ * {@link InternalError}; native code would crash. {@link #checkUnchanged} turns the error into one that names the file.
+ * Memory of a mapped file is therefore never passed to native code.
  *
- * <p><b>A file that is written to.</b> While readers read, a few times a second, {@link #checkUnchanged} compares size,
- * modification time and change time with those at open. From the first difference on, every read is an error: a
- * size or a modification time that differs means that the file was written to (or that somebody ran {@code touch} on
- * it). A change time that differs alone is what {@code chmod}, a hard link, a rename, deleting the name, or a backup
- * that sets the access time back leave: the file then goes on being read if a sample of its blocks is as it was. What
- * takes the file's name, by a rename, is another file: this one is read as it was.
+ * <p><b>Writes.</b> A few times a second while the file is read, {@link #checkUnchanged} compares size, modification
+ * time and change time with those at open. A different size or modification time means that the file was written to (or
+ * {@code touch}ed): every later read fails. A different change time alone comes from {@code chmod}, a hard link, a
+ * rename, an unlink, or a backup that resets the access time: reads continue if a sample of blocks is unchanged. A
+ * rename onto the file's name creates another file; this one is read as it was.
  */
 public final class MappedFile implements AutoCloseable {
 
     private static final long REFRESH_NANOS = 200_000_000;
     private static final int RESIDENCY_SAMPLES = 64;
-    /** One page in 64 may be missing: more of them cost more, faulted in, than reading by call costs for the others. */
+    /** One page in 64 may be missing: faulting more of them in costs more than reading the others by call. */
     private static final double WARM_SHARE = 0.98;
 
     private final Location location;
-    /** What is mapped: the file itself, or the sparse file in its stead. */
+    /** The mapped file: the file itself, or its sparse copy. */
     private final Path path;
     private final String version;
     private final Arena arena;
     private final MemorySegment segment;
     private final int fd;
-    /** Brings missing bytes in; null if all are there. */
+    /** Fetches missing bytes; null if all are present. */
     private final RangeFetcher fetcher;
     private final ChangeWatch watch;
-    /** Says what the bytes mean; null if none does. */
+    /** The file's index; null if none. */
     private final MappedFile index;
     private final Leak leak;
 
     private volatile boolean closed;
-    /** Whether all of it was fetched. */
+    /** Whether the whole file was fetched. */
     private volatile boolean whole;
     private volatile boolean warm;
     private volatile long refreshedNanos;
-    /** What the kernel reads ahead, in bytes; -1 until somebody asks. */
+    /** The kernel's read-ahead in bytes; -1 until first asked. */
     private volatile long kernelReadAhead = -1;
 
     private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd, FileStatus status, String version) {
@@ -82,7 +80,7 @@ public final class MappedFile implements AutoCloseable {
         this.leak = Leak.watch(this, "file", location);
     }
 
-    /** What is to be mapped: {@code version} is null for that of the file itself, {@code fetcher} of a whole file. */
+    /** A file to map: {@code version} is null for a local file, {@code fetcher} for a complete one. */
     private record Mapping(Location location, Path path, String version, RangeFetcher fetcher, MappedFile index) {
 
         MappedFile open(boolean isWatched) throws IOException {
@@ -115,7 +113,7 @@ public final class MappedFile implements AutoCloseable {
      *
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
-     * @throws NoSuchFileException if there is none
+     * @throws NoSuchFileException if the file does not exist
      * @throws NotRegularFileException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
@@ -123,17 +121,17 @@ public final class MappedFile implements AutoCloseable {
         return Location.of(path).open();
     }
 
-    /** Maps a local file where it is now, under the name that it is known by. */
+    /** Maps a local file at its present path, under its known name. */
     static MappedFile open(Location location, Path path, MappedFile index) throws IOException {
         return new Mapping(location, path, null, null, index).open(true);
     }
 
     /**
-     * Maps a file that this process itself goes on writing to: that it was written to is no error.
+     * Maps a file that this process continues to write: writes are not an error.
      *
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
-     * @throws NoSuchFileException if there is none
+     * @throws NoSuchFileException if the file does not exist
      * @throws NotRegularFileException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
@@ -142,12 +140,12 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Maps a sparse local file in the stead of a remote one.
+     * Maps a sparse local copy of a remote file.
      *
      * @param location the remote file
-     * @param version its version, as {@link FileSource#info} has it
-     * @param sparse a local file of its size
-     * @param fetcher writes the remote file's bytes into the sparse one; closed with the mapping, if there is one
+     * @param version its version, from {@link FileSource#info}
+     * @param sparse a local file of the same size
+     * @param fetcher copies remote bytes into the sparse file; if the call succeeds, it is closed with the mapping
      * @param index as for {@link FileSource#open}
      * @return the mapping, to be closed by the caller
      * @throws IOException if the sparse file cannot be mapped
@@ -159,20 +157,19 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * The file, as it was named when it was opened.
+     * Returns the file's location, as given at open.
      *
-     * @return its location
+     * @return the location
      */
     public Location location() {
         return location;
     }
 
     /**
-     * All bytes of the file, which are fetched if they are not there; read-only, usable by any thread until
-     * {@link #close}.
+     * Returns all bytes of the file, fetching missing ones; read-only, usable by any thread until {@link #close}.
      *
      * @return the segment
-     * @throws UncheckedIOException if they cannot be fetched
+     * @throws UncheckedIOException if the fetch fails
      */
     public MemorySegment segment() {
         if (fetcher != null && !whole) {
@@ -183,13 +180,13 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * A part of the file, which is fetched if it is not there.
+     * Returns a part of the file, fetching missing bytes.
      *
      * @param offset its first byte
      * @param bytes its length
-     * @return a view, usable as {@link #segment} is
-     * @throws IndexOutOfBoundsException if the part is not within the file
-     * @throws UncheckedIOException if it cannot be fetched
+     * @return a view, with the rules of {@link #segment}
+     * @throws IndexOutOfBoundsException if the part is outside the file
+     * @throws UncheckedIOException if the fetch fails
      */
     public MemorySegment range(long offset, long bytes) {
         MemorySegment part = segment.asSlice(offset, bytes);
@@ -198,8 +195,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * The file's bytes, for a reader that {@linkplain #require requires} each range before it reads it: what is not
-     * required may be anything.
+     * Returns the mapping, for readers that {@linkplain #require fetch} each range first; other bytes are undefined.
      *
      * @return the segment
      */
@@ -208,11 +204,11 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Fetches a range that is not there; does nothing for a local file.
+     * Fetches the missing bytes of a range; does nothing for a local file.
      *
      * @param offset the range's first byte
-     * @param bytes its length; what is behind the file's end is left out
-     * @throws UncheckedIOException if it cannot be fetched; names the file
+     * @param bytes its length; bytes after the file's end are ignored
+     * @throws UncheckedIOException if the fetch fails; names the file
      */
     public void require(long offset, long bytes) {
         if (fetcher != null) {
@@ -220,7 +216,7 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Not in {@link #require}, which is to stay small enough to be compiled into its callers. */
+    /** Not in {@link #require}, which must stay small enough to be inlined. */
     private void fetch(long offset, long bytes) {
         if (closed) {
             throw new IllegalStateException(location + ": the file is closed");
@@ -230,18 +226,18 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Whether ranges may be missing. */
+    /** Tells whether ranges may be missing. */
     boolean isSparse() {
         return fetcher != null;
     }
 
-    /** Whether the bytes of a range are there, so that looking at them tells something. */
+    /** Tells whether the bytes of a range are present. */
     boolean isPresent(long offset, long bytes) {
         return fetcher == null || fetcher.isPresent(offset, bytes);
     }
 
     /**
-     * The file's size when it was opened.
+     * Returns the file's size at open.
      *
      * @return bytes
      */
@@ -250,13 +246,13 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Tells the OS how a range will be read. It is advice: nothing depends on it.
+     * Advises the OS how a range will be read; correctness never depends on it.
      *
-     * @param advice what to expect
-     * @param offset the range's first byte; need not be at a page's start
-     * @param bytes the range's length; an empty range is no call
-     * @return whether the OS took the advice; false where it has no such call
-     * @throws IndexOutOfBoundsException if the range is not within the file
+     * @param advice the advice
+     * @param offset the range's first byte; need not be page-aligned
+     * @param bytes the range's length; an empty range does nothing
+     * @return whether the OS accepted the advice; false if it has no such call
+     * @throws IndexOutOfBoundsException if the range is outside the file
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
@@ -278,11 +274,11 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * How much of the file is in the page cache, by a sample of its pages: one of each of so many equal parts, others
-     * at each call, so that no pattern of what was read deceives.
+     * Estimates how much of the file is in the page cache from one page of each of {@code samples} equal parts. Each
+     * call picks other pages, so no access pattern biases the estimate.
      *
      * @param samples pages to look at
-     * @return the share, 0 to 1; 1 where the OS cannot tell, and for an empty file
+     * @return the share, 0 to 1; 1 if the OS cannot tell or the file is empty
      */
     public double residency(int samples) {
         if (!Posix.AVAILABLE || segment.byteSize() == 0) {
@@ -305,11 +301,11 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Whether a page of the file is in the page cache, or on its way there.
+     * Tells whether a page of the file is in the page cache or being read into it.
      *
      * @param offset any byte of the page
-     * @return true if so, and where the OS cannot tell
-     * @throws IndexOutOfBoundsException if there is no such byte
+     * @return true if it is, or if the OS cannot tell
+     * @throws IndexOutOfBoundsException if the byte is outside the file
      */
     public boolean isResident(long offset) {
         Objects.checkIndex(offset, segment.byteSize());
@@ -322,10 +318,9 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Fails if the file, or the one that says what its bytes mean, is not what it was when it was opened: if it is
-     * smaller, or was written to.
+     * Fails if the file or its index has shrunk or was written to since open.
      *
-     * @throws UncheckedIOException if so; it names the file, and both sizes or times
+     * @throws UncheckedIOException if it has; names the file and both sizes or times
      */
     public void checkUnchanged() {
         watch.check();
@@ -335,12 +330,12 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * What a fault under the mapping means, which the JVM raises as an {@link InternalError}. For hot paths; others
-     * use {@link #reading}.
+     * Explains a fault under the mapping, which the JVM raises as an {@link InternalError}. For hot paths; others use
+     * {@link #reading}.
      *
      * @param fault what the JVM threw
-     * @return the error itself, if the file is what it was
-     * @throws UncheckedIOException if it has shrunk or was written to; names it
+     * @return the error itself, if the file is unchanged
+     * @throws UncheckedIOException if the file has shrunk or was written to; names it
      */
     public InternalError explain(InternalError fault) {
         checkUnchanged();
@@ -350,8 +345,8 @@ public final class MappedFile implements AutoCloseable {
     /**
      * A read of the mapping.
      *
-     * @param <T> what it gives
-     * @param <X> what it throws
+     * @param <T> the result
+     * @param <X> the exception
      */
     @FunctionalInterface
     public interface Read<T, X extends Exception> {
@@ -359,20 +354,20 @@ public final class MappedFile implements AutoCloseable {
         /**
          * Reads.
          *
-         * @return what was read
-         * @throws X if the content is refused
+         * @return the result
+         * @throws X if the content is rejected
          */
         T read() throws X;
     }
 
     /**
-     * Runs a read of the mapping, and says which file is not what it was if the read meets a page that is gone.
+     * Runs a read of the mapping; if a page is missing because the file changed, the error names the file.
      *
-     * @param <T> what it gives
-     * @param <X> what it throws
+     * @param <T> the result
+     * @param <X> the exception
      * @param read the read
-     * @return what it gave
-     * @throws X what it threw
+     * @return its result
+     * @throws X the read's own exception
      * @throws UncheckedIOException if the file has shrunk or was written to; names it
      */
     public <T, X extends Exception> T reading(Read<T, X> read) throws X {
@@ -383,22 +378,22 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Whether the file was found to have changed: nothing of it is to be read any more. */
+    /** Tells whether a change was detected; the file must not be read any more. */
     boolean isChanged() {
         return watch.isChanged();
     }
 
-    /** Takes in more blocks of a file that is what it was, before and after. */
+    /** Samples more blocks of a file that is unchanged before and after. */
     void extendSample() {
         watch.extendSample();
     }
 
     /**
-     * Whether the file's name leads to this very file, and not to another one that took its place.
+     * Tells whether the file's name still leads to this file, not to a replacement.
      *
-     * @return true if so
-     * @throws IOException if the source cannot tell
-     * @throws IllegalStateException if this is closed
+     * @return true if it does
+     * @throws IOException if the source fails
+     * @throws IllegalStateException if this file is closed
      */
     public boolean isCurrent() throws IOException {
         if (closed) {
@@ -407,12 +402,12 @@ public final class MappedFile implements AutoCloseable {
         return location.info().version().equals(version);
     }
 
-    /** Whether most of the file was in the page cache when that was last looked at; see {@link #refresh}. */
+    /** Tells whether most of the file was in the page cache at the last {@link #refresh}. */
     boolean isWarm() {
         return warm;
     }
 
-    /** Begins to fetch a range that is not there; a hint, which an end behind the file's does not harm. */
+    /** Starts fetching the missing bytes of a range; a hint, whose end may be after the file's. */
     void prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
         if (!isPresent(offset, there)) {
@@ -420,7 +415,7 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Has whole pages brought in without waiting; a hint, which an end behind the file's does not harm. */
+    /** Starts reading whole pages; a hint, whose end may be after the file's. */
     void willNeed(long pageOffset, long bytes) {
         if (isSparse()) {
             prefetch(pageOffset, bytes);
@@ -428,7 +423,7 @@ public final class MappedFile implements AutoCloseable {
         Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
     }
 
-    /** How far the kernel reads ahead of whoever reads in order, in bytes. */
+    /** Returns the kernel's read-ahead for sequential reads, in bytes. */
     long kernelReadAhead() {
         if (kernelReadAhead < 0) {
             kernelReadAhead = KernelReadAhead.bytes(RegularFile.sameFile(path, fd));
@@ -436,7 +431,7 @@ public final class MappedFile implements AutoCloseable {
         return kernelReadAhead;
     }
 
-    /** At most a few times a second, looks again at the page cache and at whether the file is what it was. */
+    /** Checks the page cache and the file for changes, at most a few times a second. */
     void refresh() {
         long now = System.nanoTime();
         if (now - refreshedNanos > REFRESH_NANOS) {
@@ -450,14 +445,14 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Reads by {@code pread(2)}, from native code, so that a cold page never stalls a safepoint.
+     * Reads by {@code pread(2)} in native code, so that a cold page never delays a safepoint.
      *
      * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
      */
     void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
         if (closed) {
-            // The OS may have given the descriptor's number to another file.
+            // The OS may have reused the descriptor's number.
             throw new IllegalStateException(location + ": the file is closed");
         }
         require(offset, bytes);
@@ -467,7 +462,7 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Goes on after a first read that was not whole: a signal, the end of the file, or an error. */
+    /** Continues after a short first read: a signal, the end of the file, or an error. */
     private void readRest(long done, long last, long offset, MemorySegment target, long targetOffset, long bytes,
             MemorySegment callState) {
         while (done < bytes) {

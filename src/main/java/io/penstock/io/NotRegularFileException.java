@@ -4,17 +4,17 @@ import java.io.Serial;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 
-/** A path is not that of a regular file: reading it might wait for ever, or never end. The message says what it is. */
+/** A path is not a regular file: reading it might block or never end. The message says what it is. */
 public final class NotRegularFileException extends FileSystemException {
 
     @Serial
     private static final long serialVersionUID = 1;
 
     /**
-     * Something else is there.
+     * Creates the error.
      *
      * @param path the path
-     * @param found what it is, for example {@code a FIFO}
+     * @param found what was found, for example {@code a FIFO}
      */
     public NotRegularFileException(Path path, String found) {
         super(path.toString(), null, found + ", expected a regular file");

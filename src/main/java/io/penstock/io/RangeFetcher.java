@@ -3,39 +3,39 @@ package io.penstock.io;
 import java.io.UncheckedIOException;
 
 /**
- * Brings the bytes of a remote file into the sparse local file that is mapped in its stead. Any number of threads may
- * call; a range that several ask for is fetched once. What is there stays there until {@link #close}.
+ * Fetches the bytes of a remote file into its sparse local copy. Thread-safe; a range that several threads request is
+ * fetched once. Fetched bytes stay until {@link #close}.
  */
 public interface RangeFetcher extends AutoCloseable {
 
     /**
-     * Whether all bytes of a range are there.
+     * Tells whether all bytes of a range are present.
      *
      * @param offset the first byte
-     * @param bytes how many
+     * @param bytes the number of bytes
      * @return true if none is missing
      */
     boolean isPresent(long offset, long bytes);
 
     /**
-     * Fetches what is missing of a range, and returns when all of it is there. Called before each read: a range that is
-     * there must cost little, and nothing on the heap.
+     * Fetches the missing bytes of a range and waits for them. Called before each read: if all are present, it must be
+     * cheap and allocate nothing.
      *
      * @param offset the first byte
-     * @param bytes how many
-     * @throws UncheckedIOException if it cannot be fetched, or the file was replaced; names the file
+     * @param bytes the number of bytes
+     * @throws UncheckedIOException if the fetch fails or the file was replaced; names the file
      */
     void fetch(long offset, long bytes);
 
     /**
-     * Begins to fetch what is missing of a range, which will be read soon. Does not wait for it.
+     * Starts fetching the missing bytes of a range that will be read soon, without waiting.
      *
      * @param offset the first byte
-     * @param bytes how many
+     * @param bytes the number of bytes
      */
     void prefetch(long offset, long bytes);
 
-    /** The file is not read any more. */
+    /** Ends fetching: the file is no longer read. */
     @Override
     void close();
 }

@@ -3,42 +3,42 @@ package io.penstock.io;
 import io.penstock.os.Posix;
 
 /**
- * Has the OS begin to read ranges of mapped files that will be read soon, exactly those and no page more, and does not
- * wait for them: {@code posix_fadvise(2)} with {@code POSIX_FADV_WILLNEED}. Neighbours become one range; what is read
- * in order is left to the kernel where it reads far ahead by itself.
+ * Asks the OS to start reading exactly the ranges of mapped files that will be read soon, without waiting:
+ * {@code posix_fadvise(2)} with {@code POSIX_FADV_WILLNEED}. Adjacent ranges are merged; sequential reads are left to a
+ * kernel that reads far ahead itself.
  *
- * <p>Files that are in the page cache, most of them, cost no call. If the device's queue is full the OS makes the
- * caller wait, in native code, which is what bounds the reads in flight.
+ * <p>Files mostly in the page cache cost no call. If the device queue is full, the OS blocks the caller in native code,
+ * which bounds the reads in flight.
  *
- * <p>One thread at a time; holds no native memory, and allocates nothing.
+ * <p>One thread at a time; holds no native memory and allocates nothing.
  */
 public final class ReadAhead {
 
-    /** The OS cuts a request short that is longer than the device's read-ahead and its largest read: mostly 128 KiB. */
+    /** The OS truncates requests above the device's read-ahead and largest read: mostly 128 KiB. */
     private static final long CALL_BYTES = 128 << 10;
 
-    /** What is read in order: so many neighbours, and so many bytes of them. */
+    /** A sequential read: this many adjacent ranges with this many bytes. */
     private static final int IN_ORDER = 8;
     private static final long IN_ORDER_BYTES = 512 << 10;
-    /** A kernel that reads ahead so far needs no help with it, and does it in larger pages than advice gets. */
+    /** A kernel that reads this far ahead needs no advice, and uses larger pages than advice gets. */
     private static final long KERNEL_SUFFICES_BYTES = 1 << 20;
 
     private MappedFile file;
-    /** Whether the range is to be read ahead: its file is not in the page cache. */
+    /** Whether to read the range ahead: its file is not in the page cache. */
     private boolean cold;
-    /** The range that the next one may join, at pages' bounds; empty at first. */
+    /** The pending range, page-aligned; the next one may join it. Empty at first. */
     private long begin;
     private long end;
     private int joined;
     private long bytes;
     private long ranges;
 
-    /** Nothing to read yet. */
+    /** Creates an empty read-ahead. */
     public ReadAhead() {
     }
 
     /**
-     * Adds a range. It is asked for when the next one does not join it, or at {@link #flush}.
+     * Adds a range. It is requested when the next one does not join it, or at {@link #flush}.
      *
      * @param in the file
      * @param offset the range's first byte
@@ -70,7 +70,7 @@ public final class ReadAhead {
         cold = in.isSparse() || Posix.AVAILABLE && !in.isWarm();
     }
 
-    /** Asks for what was added. */
+    /** Requests the pending range. */
     public void flush() {
         ask();
         file = null;
@@ -98,18 +98,18 @@ public final class ReadAhead {
     }
 
     /**
-     * What was asked for so far, or left to the kernel.
+     * Returns the bytes requested so far or left to the kernel.
      *
-     * @return bytes, whole pages; 0 if all files are in the page cache
+     * @return bytes in whole pages; 0 if all files are in the page cache
      */
     public long bytes() {
         return bytes;
     }
 
     /**
-     * What was asked for so far.
+     * Returns the number of requested ranges.
      *
-     * @return ranges that do not touch
+     * @return the count; adjacent ranges count as one
      */
     public long ranges() {
         return ranges;

@@ -2,17 +2,19 @@ package io.penstock.io;
 
 import java.util.Locale;
 
-/** How a {@link SpanReader} brings the bytes of a mapped file to their place. The bytes are the same in every mode. */
+/** How a {@link SpanReader} copies the bytes of a mapped file. Every mode gives the same bytes. */
 public enum ReadMode {
-    /** Copy from the mapping: fastest when the pages are in the page cache. */
+    /** Copy from the mapping: fastest if the pages are in the page cache. */
     MMAP,
-    /** {@code pread(2)} into place: a cold page blocks native code only. Where the OS has no such call, as MMAP. */
+    /**
+     * {@code pread(2)} into the target: a cold page blocks native code only. Same as MMAP if the OS has no such call.
+     */
     PREAD,
-    /** PREAD until nearly all of the file is in the page cache, then MMAP; looked at again as the epoch runs. */
+    /** PREAD until nearly all of the file is in the page cache, then MMAP; rechecked during the epoch. */
     AUTO;
 
     /**
-     * The mode that {@link #toString} names so.
+     * Returns the mode with a given {@link #toString}.
      *
      * @param id {@code mmap}, {@code pread} or {@code auto}
      * @return the mode

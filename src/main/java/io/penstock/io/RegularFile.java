@@ -18,12 +18,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * The one way in which files are opened for reading: what is no regular file is refused. A FIFO would wait for a writer
- * that may never come, a device may give bytes without end, and opening one may do something.
+ * Opens regular files for reading and rejects everything else. A FIFO could block forever, a device may be endless, and
+ * opening one may have side effects.
  *
- * <p>The kind is looked at before the file is opened. Between the two another process may put a FIFO into its place; so
- * on Linux the file is opened without waiting ({@code O_NONBLOCK}), and the kind of what is open is looked at again.
- * Elsewhere that gap remains. Links are followed.
+ * <p>The kind is checked before the open. Another process may put a FIFO there in between; so Linux opens without
+ * blocking ({@code O_NONBLOCK}) and checks again. Other systems keep that gap. Links are followed.
  */
 public final class RegularFile {
 
@@ -33,7 +32,7 @@ public final class RegularFile {
     private static final int BLOCK_DEVICE = 0x6000;
     private static final int SOCKET = 0xC000;
 
-    /** Opens a path that is known to be a regular file's. */
+    /** Opens a path that is known to be a regular file. */
     @FunctionalInterface
     private interface Opener<T> {
         T open(Path path) throws IOException;
@@ -43,18 +42,18 @@ public final class RegularFile {
     }
 
     /**
-     * Refuses what is no regular file, without opening it.
+     * Rejects anything but a regular file, without opening it.
      *
      * @param path the path
-     * @throws NoSuchFileException if there is nothing
-     * @throws NotRegularFileException if it is something else
-     * @throws IOException if it cannot be looked at
+     * @throws NoSuchFileException if the path does not exist
+     * @throws NotRegularFileException if it is not a regular file
+     * @throws IOException if it cannot be examined
      */
     public static void require(Path path) throws IOException {
         require(path, path);
     }
 
-    /** As {@link #require(Path)}, with the name that messages have. */
+    /** Same as {@link #require(Path)}, with a name for messages. */
     static void require(Path path, Path name) throws IOException {
         BasicFileAttributes attributes;
         try {
@@ -84,8 +83,8 @@ public final class RegularFile {
      *
      * @param path the file
      * @return a channel, to be closed by the caller
-     * @throws NoSuchFileException if there is none
-     * @throws NotRegularFileException if it is no regular file
+     * @throws NoSuchFileException if the file does not exist
+     * @throws NotRegularFileException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     public static FileChannel open(Path path) throws IOException {
@@ -93,11 +92,10 @@ public final class RegularFile {
     }
 
     /**
-     * Opens a file as a stream. As a channel's, its reads end when their thread is interrupted, and the stream is then
-     * closed.
+     * Opens a file as a stream. As with a channel, interrupting a read closes the stream.
      *
      * @param path the file
-     * @return a stream, to be closed by the caller; without a buffer
+     * @return an unbuffered stream, to be closed by the caller
      * @throws IOException as {@link #open}
      */
     public static InputStream newInputStream(Path path) throws IOException {
@@ -105,10 +103,10 @@ public final class RegularFile {
     }
 
     /**
-     * Opens a file as a stream that an interrupt does not close.
+     * Opens a file as a stream that interrupts do not close.
      *
      * @param path the file
-     * @return a stream, to be closed by the caller; without a buffer
+     * @return an unbuffered stream, to be closed by the caller
      * @throws IOException as {@link #open}
      */
     public static InputStream newFileStream(Path path) throws IOException {
@@ -116,10 +114,10 @@ public final class RegularFile {
     }
 
     /**
-     * Reads a file.
+     * Reads a whole file.
      *
-     * @param path the file; no larger than an array
-     * @return all of its bytes
+     * @param path the file; it must fit an array
+     * @return its bytes
      * @throws IOException as {@link #open}, or if it cannot be read
      */
     public static byte[] readAllBytes(Path path) throws IOException {
@@ -129,7 +127,7 @@ public final class RegularFile {
     }
 
     /**
-     * Reads a file of text.
+     * Reads a text file.
      *
      * @param path the file, in UTF-8
      * @return the text
@@ -156,7 +154,7 @@ public final class RegularFile {
         }
     }
 
-    /** The path through which the very file behind a descriptor opens again, even if another now has its name. */
+    /** Returns a path that reopens the file of a descriptor, even if another file now has its name. */
     static Path sameFile(Path path, int fd) {
         Path link = Path.of("/proc/self/fd/" + fd);
         return fd >= 0 && Files.exists(link) ? link : path;

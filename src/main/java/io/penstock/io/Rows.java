@@ -3,23 +3,22 @@ package io.penstock.io;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows of equal size at equal distances in one piece of memory: row {@code i} is the {@code rowBytes} bytes from
- * {@code offset + i * strideBytes}. Rows may overlap, as windows do that share tokens.
+ * Rows of equal size at a constant stride: row {@code i} is the {@code rowBytes} bytes from
+ * {@code offset + i * strideBytes}. Rows may overlap, for example windows that share tokens.
  *
  * @param file the file that holds them, or null if they are in memory
- * @param segment what the offset counts in: the file's mapping, of which only what was required may be read, or the
- *     memory
+ * @param segment the base of the offset: the memory, or the file's mapping, of which only fetched ranges may be read
  * @param offset the first byte of row 0
- * @param strideBytes from one row's first byte to the next one's
- * @param rowBytes bytes of a row
- * @param count how many rows
+ * @param strideBytes the distance between the starts of two rows
+ * @param rowBytes the size of a row
+ * @param count the number of rows
  */
 public record Rows(MappedFile file, MemorySegment segment, long offset, long strideBytes, long rowBytes, long count) {
 
     /**
-     * Checks that the rows are within the segment, so that no access to one needs to be.
+     * Checks that all rows are within the segment, so accesses need no check.
      *
-     * @throws IllegalArgumentException if a number is negative or the last row ends behind the segment
+     * @throws IllegalArgumentException if a number is negative or the last row ends after the segment
      */
     public Rows {
         if (offset < 0 || strideBytes < 0 || rowBytes < 0 || count < 0) {
@@ -29,17 +28,17 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
         if (count > 0 && Math.addExact(Math.addExact(offset, Math.multiplyExact(count - 1, strideBytes)), rowBytes)
                 > segment.byteSize()) {
             throw new IllegalArgumentException(count + " rows of " + rowBytes + " bytes every " + strideBytes + " from "
-                    + offset + " end behind the " + segment.byteSize() + " bytes there are");
+                    + offset + " end after the " + segment.byteSize() + " bytes of the segment");
         }
     }
 
     /**
-     * Rows of a span.
+     * Creates rows of a span.
      *
-     * @param all what holds them; row 0 starts where it does
-     * @param strideBytes from one row's first byte to the next one's
-     * @param rowBytes bytes of a row
-     * @param count how many rows
+     * @param all the bytes; row 0 is at its start
+     * @param strideBytes the distance between the starts of two rows
+     * @param rowBytes the size of a row
+     * @param count the number of rows
      * @return the rows
      */
     public static Rows of(Span all, long strideBytes, long rowBytes, long count) {
@@ -47,21 +46,21 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
     }
 
     /**
-     * Whether there is a row of an index.
+     * Tells whether a row exists.
      *
-     * @param row the index
-     * @return true if it is not negative and below {@link #count}
+     * @param row the row's index
+     * @return true if the index is from 0 to below {@link #count}
      */
     public boolean has(long row) {
         return row >= 0 && row < count;
     }
 
     /**
-     * Where a row starts.
+     * Returns where a row starts.
      *
-     * @param row its index
+     * @param row the row's index
      * @return the offset of its first byte in the segment
-     * @throws IndexOutOfBoundsException if there is no such row
+     * @throws IndexOutOfBoundsException if the row does not exist
      */
     public long offset(long row) {
         if (!has(row)) {

@@ -16,9 +16,9 @@ public final class Sha256 {
     }
 
     /**
-     * A digest to feed.
+     * Creates a SHA-256 digest.
      *
-     * @return a new one
+     * @return a new digest
      */
     public static MessageDigest digest() {
         try {
@@ -29,10 +29,10 @@ public final class Sha256 {
     }
 
     /**
-     * The digest of a segment.
+     * Digests a segment.
      *
      * @param bytes the memory
-     * @param progress told the bytes of the segment that are digested, each time some more are
+     * @param progress receives the number of bytes digested so far
      * @return 64 hexadecimal digits
      */
     public static String hex(MemorySegment bytes, LongConsumer progress) {
@@ -42,9 +42,9 @@ public final class Sha256 {
     }
 
     /**
-     * Ends a digest.
+     * Finishes a digest.
      *
-     * @param sha256 the digest; starts anew
+     * @param sha256 the digest; it is reset
      * @return 64 hexadecimal digits
      */
     public static String hex(MessageDigest sha256) {
@@ -52,7 +52,7 @@ public final class Sha256 {
     }
 
     /**
-     * Feeds a digest with a segment.
+     * Adds a segment to a digest.
      *
      * @param sha256 the digest
      * @param bytes the memory

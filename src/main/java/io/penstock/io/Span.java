@@ -5,10 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * A run of bytes in a mapped file or in memory: a mutable cursor that one thread points at sample after sample, so
- * that locating a sample allocates nothing.
+ * A run of bytes in a mapped file or in memory. It is a mutable cursor that one thread moves from sample to sample, so
+ * locating a sample allocates nothing.
  *
- * <p>Whoever locates sets it; the bytes belong to the store behind it and are valid as long as that is open.
+ * <p>The bytes belong to a store and are valid while it is open.
  */
 public final class Span {
 
@@ -17,19 +17,19 @@ public final class Span {
     private long byteOffset;
     private long byteSize;
 
-    /** A span of no bytes. */
+    /** Creates an empty span. */
     public Span() {
     }
 
     /**
-     * Points at bytes of a mapped file.
+     * Sets this to bytes of a mapped file.
      *
      * @param file the file
      * @param byteOffset the first byte
-     * @param byteSize how many
+     * @param byteSize the number of bytes
      */
     public void set(MappedFile file, long byteOffset, long byteSize) {
-        // A reference is stored only when it changes: the collector's write barrier costs more than the comparison.
+        // Store a reference only if it changes: the collector's write barrier costs more than the comparison.
         if (this.file != file) {
             this.file = file;
             this.segment = file.mapping();
@@ -39,11 +39,11 @@ public final class Span {
     }
 
     /**
-     * Points at bytes of memory.
+     * Sets this to bytes of memory.
      *
      * @param segment the memory
      * @param byteOffset the first byte
-     * @param byteSize how many
+     * @param byteSize the number of bytes
      */
     public void set(MemorySegment segment, long byteOffset, long byteSize) {
         if (this.segment != segment || this.file != null) {
@@ -55,12 +55,12 @@ public final class Span {
     }
 
     /**
-     * Points at a part of another span.
+     * Sets this to a part of another span.
      *
      * @param whole the other span
-     * @param skipBytes bytes to leave out at its start
-     * @param bytes how many follow
-     * @throws IndexOutOfBoundsException if the part is not within the other span
+     * @param skipBytes bytes to skip at its start
+     * @param bytes the number of bytes follow
+     * @throws IndexOutOfBoundsException if the part is outside the other span
      */
     public void setPart(Span whole, long skipBytes, long bytes) {
         Objects.checkFromIndexSize(skipBytes, bytes, whole.byteSize);
@@ -71,7 +71,7 @@ public final class Span {
     }
 
     /**
-     * The file that holds the bytes.
+     * Returns the file that holds the bytes.
      *
      * @return the file, or null if they are in memory
      */
@@ -80,11 +80,11 @@ public final class Span {
     }
 
     /**
-     * What {@link #byteOffset} counts in: the whole mapping, or the memory that was given. The span's own bytes are
-     * fetched if they are not there; of others nothing is promised.
+     * Returns the base of {@link #byteOffset}: the whole mapping, or the memory. Fetches missing bytes of the span, but
+     * of no others.
      *
      * @return the segment
-     * @throws UncheckedIOException if they cannot be fetched; names the file
+     * @throws UncheckedIOException if the fetch fails; names the file
      */
     public MemorySegment segment() {
         if (file != null) {
@@ -94,22 +94,22 @@ public final class Span {
     }
 
     /**
-     * Whether the offsets of another span count in the same file or memory.
+     * Tells whether another span is in the same file or memory.
      *
      * @param other the other span
-     * @return true if so
+     * @return true if it is
      */
     public boolean isBeside(Span other) {
         return segment == other.segment && file == other.file;
     }
 
-    /** What {@link #byteOffset} counts in, for readers that require what they read. */
+    /** Returns the base of {@link #byteOffset}, for readers that fetch what they read. */
     MemorySegment base() {
         return segment;
     }
 
     /**
-     * The first byte within {@link #segment}.
+     * Returns the first byte within {@link #segment}.
      *
      * @return the offset
      */
@@ -118,9 +118,9 @@ public final class Span {
     }
 
     /**
-     * How many bytes.
+     * Returns the number of bytes.
      *
-     * @return the length
+     * @return the size
      */
     public long byteSize() {
         return byteSize;

@@ -8,19 +8,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Brings the bytes of spans to their place, by mapping or by {@code pread}, for one thread at a time.
+ * Copies the bytes of spans, through the mapping or by {@code pread}, for one thread at a time.
  *
- * <p>Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it is warm.
+ * <p>Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once warm.
  */
 public final class SpanReader implements AutoCloseable {
 
-    /** Reads of one file until page cache and size are asked about again, if {@link MappedFile#refresh} is due. */
+    /** Reads of one file between two checks whether {@link MappedFile#refresh} is due. */
     private static final int DECIDE_EVERY = 256;
-    /** Rows whose first bytes are asked for together, before any of them is copied. */
+    /** Rows whose first bytes are touched together, before any of them is copied. */
     private static final int GROUP = 8;
-    /** Asked for of one group: about as many cache misses as a CPU keeps under way at once. */
+    /** Touches per group: about as many cache misses as a CPU keeps in flight. */
     private static final int GROUP_TOUCHES = 12;
-    /** Asked for of one row: one byte in each of its first pages. The hardware fetches ahead within a page. */
+    /** Touches per row: one byte in each of its first pages. The hardware prefetches within a page. */
     private static final int ROW_TOUCHES = 4;
     private static final int TOUCH_STRIDE = 4096;
 
@@ -33,13 +33,13 @@ public final class SpanReader implements AutoCloseable {
     private boolean byCall;
     private int untilDecision = 1;
     private long lastRow = -1;
-    /** Keeps {@link #touch} from being optimised away. */
+    /** Prevents the compiler from removing {@link #touch}. */
     @SuppressWarnings("UnusedVariable")
     private long touched;
     private boolean closed;
 
     /**
-     * A reader for one thread.
+     * Creates a reader for one thread.
      *
      * @param mode how to read
      */
@@ -50,11 +50,11 @@ public final class SpanReader implements AutoCloseable {
     /**
      * Copies a span's bytes.
      *
-     * @param span what to copy
-     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
-     * @param targetOffset the first byte to write
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it. The JVM may raise a fault under
-     *     a mapping as late as at the caller, as an {@link InternalError}: it is for {@link #explain}
+     * @param span the bytes to copy
+     * @param target native memory, which must not be freed during the call: a read uses its address
+     * @param targetOffset the offset to write at
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file. The JVM may raise a fault
+     *     under a mapping later, in the caller, as an {@link InternalError}: pass it to {@link #explain}
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {
@@ -70,17 +70,17 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * The span's bytes where Java code can read them without a cold page: the span itself when it is read through the
-     * mapping, otherwise a span of this reader's scratch memory, valid until the next call. A caller that reads a
-     * mapping in a loop of its own passes an {@link InternalError} it meets to {@link #explain}.
+     * Returns the span's bytes for Java code to read without a cold page: the span itself if it is read through the
+     * mapping, otherwise a span of scratch memory, valid until the next call. A caller that reads a mapping passes an
+     * {@link InternalError} to {@link #explain}.
      *
-     * @param span what will be read
+     * @param span the bytes to read
      * @return the bytes
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
      */
     public Span local(Span span) {
         if (!readsByCall(span.file(), 1)) {
-            return span;   // whose segment() requires its bytes
+            return span;   // whose segment() fetches its bytes
         }
         MemorySegment memory = scratch.of(span.byteSize());
         span.file().read(span.byteOffset(), memory, 0, span.byteSize(), callState);
@@ -89,17 +89,16 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Copies rows, one behind the other, as fast as the memory gives them. Rows are taken in groups: a byte of the
-     * first pages of each is read before the first is copied, so that their page walks and cache misses overlap, where
-     * a copy by itself waits for one row's after the other's.
+     * Copies rows consecutively, at memory speed. It touches the first pages of a group of rows before it copies the
+     * first, so that their page walks and cache misses overlap.
      *
-     * @param rows what to copy from
-     * @param indices which rows
-     * @param count how many of the indices
-     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
-     * @param targetOffset the first byte to write
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
-     * @throws IndexOutOfBoundsException if there is no such row, or the target is too small
+     * @param rows the rows
+     * @param indices the indices of the rows to copy
+     * @param count the number of indices to use
+     * @param target native memory, which must not be freed during the call: a read uses its address
+     * @param targetOffset the offset to write at
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
+     * @throws IndexOutOfBoundsException if a row does not exist or the target is too small
      */
     public void copyRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
         long rowBytes = rows.rowBytes();
@@ -122,7 +121,7 @@ public final class SpanReader implements AutoCloseable {
                 int end = Math.min(count, i + group);
                 for (int j = i; j < end; j++) {
                     lastRow = indices[j];
-                    // A row that there is not is for its copy to complain of.
+                    // The copy reports a row that does not exist.
                     if (rows.has(indices[j])) {
                         touch(from, rows.offset(indices[j]), rowBytes);
                     }
@@ -138,18 +137,17 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Copies runs of bytes that are scattered over one file or one piece of memory, one behind the other, as
-     * {@link #copyRows} does.
+     * Copies scattered runs of bytes of one file or memory consecutively, as {@link #copyRows} does.
      *
      * @param in any span of the file or the memory
-     * @param offsets where each run starts, counted as the span's offset is
-     * @param sizes the bytes of each run
-     * @param count how many runs
-     * @param target where to; native memory, which must not be freed while this runs: a read goes to its address
-     * @param targetOffset the first byte to write
+     * @param offsets where each run starts, with the same base as the span's offset
+     * @param sizes the size of each run in bytes
+     * @param count the number of runs
+     * @param target native memory, which must not be freed during the call: a read uses its address
+     * @param targetOffset the offset to write at
      * @return bytes written
-     * @throws UncheckedIOException if the file cannot be read or has shrunk; names it
-     * @throws IndexOutOfBoundsException if there are no such bytes, or the target is too small
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
+     * @throws IndexOutOfBoundsException if a run is outside the file or memory, or the target is too small
      */
     public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
         MemorySegment from = in.base();
@@ -184,7 +182,7 @@ public final class SpanReader implements AutoCloseable {
         return at - targetOffset;
     }
 
-    /** Has all rows fetched, before any is waited for. */
+    /** Starts fetching all rows before it waits for any. */
     private void require(Rows rows, long[] indices, int count) {
         for (int i = 0; i < count; i++) {
             if (rows.has(indices[i])) {
@@ -221,7 +219,7 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * The row that {@link #copyRows} came to, or the run that {@link #copyRuns} did: what an exception is about.
+     * Returns the last row of {@link #copyRows} or run of {@link #copyRuns}: the one that an exception is about.
      *
      * @return its index
      */
@@ -230,27 +228,26 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Reads a byte of a span's first pages, if spans of its file are read through the mapping, so that the CPU has
-     * begun to fetch them when they are copied.
+     * Touches the first pages of a span that is read through the mapping, so that the CPU fetches them before the copy.
      *
-     * @param span what will be copied soon
+     * @param span the bytes to copy soon
      */
     public void touch(Span span) {
         if (!byCall && span.file() == lastFile && (lastFile == null || !lastFile.isSparse())) {
             try {
                 touch(span.segment(), span.byteOffset(), span.byteSize());
             } catch (InternalError _) {
-                // The copy will meet the same fault, and says what it means.
+                // The copy meets the same fault and explains it.
             }
         }
     }
 
     /**
-     * What a fault under a mapping means.
+     * Explains a fault under a mapping.
      *
      * @param fault what the JVM threw
-     * @return the error itself, if the file that was read last still has its size
-     * @throws UncheckedIOException if it has shrunk; names the file and both sizes
+     * @return the error itself, if the last file read still has its size
+     * @throws UncheckedIOException if the file has shrunk; names it and both sizes
      */
     public InternalError explain(InternalError fault) {
         if (lastFile != null) {
@@ -259,7 +256,7 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
-    /** Decided once for {@link #DECIDE_EVERY} reads, whether they are asked for one by one or many at once. */
+    /** Decides once per {@link #DECIDE_EVERY} reads, single or in bulk. */
     private boolean readsByCall(MappedFile file, int reads) {
         untilDecision -= reads;
         if (file != lastFile || untilDecision <= 0 || file != null && file.isChanged()) {

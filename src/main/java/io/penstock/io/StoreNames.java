@@ -5,23 +5,22 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a store may be written as, by the name of one of its files: where a reader looks for its committed folder. */
+/** The names that a store may be written as, given one of its files: readers look there for its committed folder. */
 public final class StoreNames {
 
     private static final Pattern DIGITS = Pattern.compile("[0-9]+");
     private static final int MAX_WIDTH = 9;
-    /** No file has a longer name; a pattern of shards may be far longer. */
+    /** The longest file name; a shard pattern may be far longer. */
     private static final int MAX_NAME = 255;
-    /** As many as a file has that describes another one: {@code x.tar.gz.crc32c}. */
+    /** The most endings that a sidecar has: {@code x.tar.gz.crc32c}. */
     private static final int MAX_ENDINGS = 3;
 
     private StoreNames() {
     }
 
     /**
-     * All names that a writer of such a file may have been given: the file's own, and what is left of it without its
-     * last endings, each as it is and as the patterns of a numbered file. {@code corpus.bin.crc32c} is written with the
-     * store {@code corpus}.
+     * Returns all names that the file's writer may have been given: the file's name with and without its last endings,
+     * each also as a pattern of numbered files. {@code corpus.bin.crc32c} belongs to the store {@code corpus}.
      */
     static Set<String> of(String file) {
         Set<String> names = new LinkedHashSet<>();
@@ -35,11 +34,10 @@ public final class StoreNames {
     }
 
     /**
-     * All patterns by which a numbered file may have been written: its name with {@code %d} or {@code %06d} where a
-     * number stands.
+     * Returns all patterns that may have named a numbered file: its name with {@code %d} or {@code %06d} for a number.
      *
      * @param name the file's name
-     * @return the patterns; none if there is no number in the name
+     * @return the patterns; empty if the name has no number
      */
     public static Set<String> patternsOf(String name) {
         Set<String> patterns = new LinkedHashSet<>();
@@ -49,7 +47,7 @@ public final class StoreNames {
             String after = name.substring(digits.end());
             int count = digits.end() - digits.start();
             boolean padded = count > 1 && digits.group().charAt(0) == '0';
-            // A number that is wider than its place stands there in full.
+            // A number wider than its field is written in full.
             for (int width = padded ? count : 1; width <= Math.min(count, MAX_WIDTH); width++) {
                 patterns.add(before + "%0" + width + "d" + after);
             }

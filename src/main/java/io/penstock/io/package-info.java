@@ -1,5 +1,5 @@
 /**
- * Files as ranges of bytes: opened, mapped, read, and checked for changes while they are read.
+ * Files as byte ranges: opened, mapped, read, and checked for changes while read.
  *
  * <p>Only regular files are opened. A {@link io.penstock.io.Span} points at bytes of a mapped file or of memory; a
  * {@link io.penstock.io.SpanReader} copies them.

@@ -9,18 +9,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A path that may be that of a store, as a {@link StoreProvider} sees it when it says whether the store is in its
- * format.
+ * A path that may name a store, as a {@link StoreProvider} sees it during format detection.
  *
- * @param path the path; it may be a prefix or a pattern, and there may be no such file
- * @param head the first 1024 bytes of the file, or all of it if it is shorter, not to be changed; none if it is not a
- *     regular file
+ * @param path the path; may be a prefix or a pattern, and need not exist
+ * @param head the first 1024 bytes of the file, or the whole file if shorter; empty if it is not a regular file; not to
+ *     be modified
  * @param isFile whether it is a regular file
  * @param isFolder whether it is a folder
  */
 public record Candidate(Location path, byte[] head, boolean isFile, boolean isFolder) {
 
-    /** What any of the formats needs: the header of llm.c's files. */
+    /** The most that a format needs: the header of llm.c files. */
     private static final int HEAD_BYTES = 1024;
 
     static Candidate of(Location path) throws IOException {
@@ -30,11 +29,11 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * The first bytes of another file, such as one beside this.
+     * Reads the first bytes of another file, for example of a sibling.
      *
      * @param file a regular file
-     * @return its first 1024 bytes, or all of it if it is shorter
-     * @throws IOException if there is no such file, or it cannot be read
+     * @return its first 1024 bytes, or the whole file if shorter
+     * @throws IOException if the file is missing or cannot be read
      */
     public static byte[] headOf(Location file) throws IOException {
         try (InputStream in = file.newInputStream()) {
@@ -45,7 +44,7 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * The file's or folder's own name.
+     * Returns the name of the file or folder.
      *
      * @return the last part of the path; empty for a root
      */
@@ -54,20 +53,20 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * Whether the name ends in one of several ways.
+     * Tells whether the name has one of several endings.
      *
      * @param endings the endings, with their dots
-     * @return true if one of them is the name's, in the same case
+     * @return true if the name ends in one of them (case-sensitive)
      */
     public boolean nameEndsWith(String... endings) {
         return Arrays.stream(endings).anyMatch(name()::endsWith);
     }
 
     /**
-     * Whether the file starts with some bytes.
+     * Tells whether the file starts with given bytes.
      *
-     * @param latin1 characters, each of which stands for a byte
-     * @return true if they are its first bytes
+     * @param latin1 the bytes, as one Latin-1 character each
+     * @return true if it does
      */
     public boolean startsWith(String latin1) {
         if (head.length < latin1.length()) {
@@ -82,21 +81,21 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * Whether it is a folder with a certain file in it.
+     * Tells whether this is a folder that contains a given file.
      *
      * @param fileName the file's name
-     * @return true if the folder has a regular file of that name
-     * @throws IOException if the source of the files cannot tell
+     * @return true if the folder contains a regular file of that name
+     * @throws IOException if the file source fails
      */
     public boolean holds(String fileName) throws IOException {
         return isFolder && path.resolve(fileName).isFile();
     }
 
     /**
-     * The files in the folder whose names end in a certain way.
+     * Lists the files in the folder that have a given ending.
      *
      * @param ending the ending, with its dot
-     * @return their paths, sorted; none if it is not a folder
+     * @return their paths, sorted; empty if this is not a folder
      * @throws IOException if the folder cannot be read
      */
     public List<Location> filesEnding(String ending) throws IOException {

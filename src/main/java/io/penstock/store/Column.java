@@ -5,21 +5,20 @@ import io.penstock.memory.TensorSpec;
 import java.util.Objects;
 
 /**
- * A named value that records have.
+ * A column of a record store.
  *
  * @param spec its name, dtype and the shape of one record's value; a value of bytes or text is {@code u8[*]}
- * @param kind what its bytes are
- * @param encoding what bytes encode, as the format calls it: a file's suffix such as {@code jpg}, {@code cls} or
- *     {@code seg.png}, an encoding such as {@code jpeg}; {@code ""} where the format does not say. Decoders are chosen
- *     by it
+ * @param kind what the bytes are
+ * @param encoding the format's name for what the bytes encode: a file suffix such as {@code jpg} or {@code seg.png}, an
+ *     encoding such as {@code jpeg}; {@code ""} if the format declares none. It selects the decoder
  */
 public record Column(TensorSpec spec, Kind kind, String encoding) {
 
-    /** What the bytes of a value are. */
+    /** The kind of a value's bytes. */
     public enum Kind {
         /** Elements of the column's dtype, row-major, little-endian. */
         NUMBERS,
-        /** Bytes of which the store knows no more than {@link Column#encoding}. */
+        /** Bytes; the store knows only their {@link Column#encoding}. */
         BYTES,
         /** UTF-8 text. */
         TEXT
@@ -33,11 +32,11 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
     }
 
     /**
-     * Numbers.
+     * Creates a column of numbers.
      *
      * @param name the column's name
-     * @param dtype of the elements
-     * @param shape of one record's value; none for a scalar; the first dimension may be
+     * @param dtype the element type
+     * @param shape the shape of one record's value; empty for a scalar; the first dimension may be
      *     {@link TensorSpec#VARIABLE variable}
      * @return the column
      */
@@ -46,10 +45,10 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
     }
 
     /**
-     * Bytes.
+     * Creates a column of bytes.
      *
      * @param name the column's name
-     * @param encoding what they encode; {@code ""} if that is not known
+     * @param encoding what they encode; {@code ""} if unknown
      * @return the column
      */
     public static Column bytes(String name, String encoding) {
@@ -57,10 +56,10 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
     }
 
     /**
-     * Text.
+     * Creates a column of text.
      *
      * @param name the column's name
-     * @param encoding what the text is, for example {@code json}; {@code ""} if that is not known
+     * @param encoding what the text is, for example {@code json}; {@code ""} if unknown
      * @return the column
      */
     public static Column text(String name, String encoding) {
@@ -68,7 +67,7 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
     }
 
     /**
-     * The column's name.
+     * Returns the column's name.
      *
      * @return the name
      */

@@ -16,14 +16,14 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * What a store is, its arrays, and on demand the digests of their content: data that outlives the store.
+ * A description of a store: format, files, arrays and, on demand, content digests. It outlives the store.
  *
- * @param path the path that was inspected
- * @param kind the format, as its {@link StoreProvider#name provider} calls it
- * @param files the files it is made of
- * @param details what the format says of the store, by name, in order: strings, numbers, truth values, and lists and
- *     maps of them; what is in a store of records, its digests included
- * @param arrays its arrays, in the order of the files; null for a store of records
+ * @param path the inspected path
+ * @param kind the format's {@link StoreProvider#name name}
+ * @param files the store's files
+ * @param details the format's own fields by name, in order: strings, numbers, truth values, and lists and maps of them;
+ *     for a record store, also its content and digests
+ * @param arrays the arrays, in file order; null for a record store
  */
 public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
         List<Array> arrays) {
@@ -31,16 +31,16 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     /**
      * One array.
      *
-     * @param name what the format calls it; {@code ""} where it names none
+     * @param name the array's name; {@code ""} if the format has no names
      * @param dtype the element type
-     * @param storedDtype the element type and byte order in the file, written as numpy does
+     * @param storedDtype the element type and byte order in the file, written in numpy's notation
      * @param shape the dimensions, outermost first
-     * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
-     * @param byteSize of its elements
-     * @param sha256 the digest of its elements, row-major and little-endian; null if it was not asked for
-     * @param max the greatest token, which a vocabulary must be larger than; null if the elements are not tokens, or
-     *     no digest was asked for
-     * @param details what else the format says of it, by name, in order: as for {@link Inspection#details}
+     * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
+     * @param byteSize the size of its elements, in bytes
+     * @param sha256 the digest of its elements, row-major and little-endian; null if not requested
+     * @param max the greatest token, which must be less than the vocabulary size; null if the elements are not tokens,
+     *     or no digest was requested
+     * @param details the format's other fields by name, in order, as for {@link Inspection#details}
      */
     public record Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
             long byteSize, String sha256, Long max, Map<String, Object> details) {
@@ -52,16 +52,16 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
 
         /**
-         * One array of which there is no more to say.
+         * Creates an array without further details.
          *
-         * @param name what the format calls it; {@code ""} where it names none
+         * @param name the array's name; {@code ""} if the format has no names
          * @param dtype the element type
-         * @param storedDtype the element type and byte order in the file, written as numpy does
+         * @param storedDtype the element type and byte order in the file, written in numpy's notation
          * @param shape the dimensions, outermost first
-         * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
-         * @param byteSize of its elements
-         * @param sha256 the digest of its elements, row-major and little-endian; null if it was not asked for
-         * @param max the greatest token; null if the elements are not tokens, or no digest was asked for
+         * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
+         * @param byteSize the size of its elements, in bytes
+         * @param sha256 the digest of its elements, row-major and little-endian; null if not requested
+         * @param max the greatest token; null if the elements are not tokens, or no digest was requested
          */
         public Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
                 long byteSize, String sha256, Long max) {
@@ -69,9 +69,9 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
 
         /**
-         * The array as JSON writers take it.
+         * Returns the array in JSON form.
          *
-         * @return its fields, in order; without those that are null
+         * @return the fields that are not null, in order
          */
         public Map<String, Object> toMap() {
             Map<String, Object> map = new LinkedHashMap<>();
@@ -102,25 +102,25 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     }
 
     /**
-     * What is not made of arrays.
+     * Creates a description without arrays.
      *
-     * @param path the path of the store
-     * @param kind the format, as its {@link StoreProvider#name provider} calls it
-     * @param files the files it is made of
-     * @param details what there is to say
+     * @param path the store's path
+     * @param kind the format's {@link StoreProvider#name name}
+     * @param files the store's files
+     * @param details the format's own fields
      */
     public Inspection(Location path, String kind, List<Location> files, Map<String, Object> details) {
         this(path, kind, files, details, null);
     }
 
     /**
-     * Inspects a store of whatever format it is in.
+     * Detects a store's format and inspects the store.
      *
      * @param path a file or a folder of the store, as for {@link Store#open(Path)}
-     * @param digest whether to read all of it for the digests
-     * @return what it is
-     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
-     * @throws IOException if there is no such file, or it cannot be read
+     * @param digest whether to compute digests, which reads all content
+     * @return the description
+     * @throws MalformedStoreException if no format is detected, or the files violate it
+     * @throws IOException if the file is missing or cannot be read
      */
     public static Inspection of(Path path, boolean digest) throws IOException {
         try (Store store = Store.open(path)) {
@@ -129,15 +129,15 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     }
 
     /**
-     * Inspects a store that is open.
+     * Inspects an open store.
      *
-     * @param path the path that it was opened by
+     * @param path the path it was opened with
      * @param store the store
-     * @param digest whether to read all of it for the digests
-     * @param progress told how much of the content is digested
-     * @return what it is
-     * @throws IOException if it cannot be read
-     * @throws UnsupportedOperationException if it is a store that cannot be inspected
+     * @param digest whether to compute digests, which reads all content
+     * @param progress receives how much of the content is digested
+     * @return the description
+     * @throws IOException if the store cannot be read
+     * @throws UnsupportedOperationException if the store does not support inspection
      */
     public static Inspection of(Location path, Store store, boolean digest, Progress progress) throws IOException {
         try {
@@ -170,7 +170,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
                 digest && isTokens(array) ? max(tensor) : null);
     }
 
-    /** A tensor may be named so and hold something else, or nothing. */
+    /** A tensor of that name may hold something else, or nothing. */
     private static boolean isTokens(StoredArray array) {
         Tensor tensor = array.tensor();
         return array.name().equals("tokens") && tensor.dtype().isInteger() && tensor.dtype() != DType.U64
@@ -186,10 +186,10 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     }
 
     /**
-     * The inspection as JSON writers take it: {@code kind}, {@code path}, {@code files} where there are several, the
-     * format's own fields, {@code arrays} unless it is a store of records.
+     * Returns the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the format's
+     * own fields, and {@code arrays} unless it is a record store.
      *
-     * @return its fields, in order: strings, numbers, truth values, lists and maps
+     * @return the fields in order: strings, numbers, truth values, lists and maps
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

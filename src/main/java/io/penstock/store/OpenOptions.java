@@ -6,20 +6,19 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What is known of a store that its files do not say, and what they may decode to.
+ * What a store's files do not declare, and limits on decoding.
  *
- * @param format the name of its format, whatever content and names look like: one of {@link StoreFormats#all}; null to
- *     look
- * @param dtype the type of its elements, for a format that does not say it; null for what the format says
- * @param shape the shape of its elements, for a format that does not say it: {@code -1} as first dimension stands for
- *     as many as there are; null for what the format says
- * @param member the part that is wanted of a store that has several: LMDB's database, a HDF5 group; null for all, or
- *     the only one
- * @param decodeLimit what each compressed file may decode to
+ * @param format the format's name, one of {@link StoreFormats#all}, which skips detection; null to detect
+ * @param dtype the element type, for a format that declares none; null for the declared one
+ * @param shape the shape, for a format that declares none; a first dimension of {@code -1} is inferred from the file
+ *     size; null for the declared shape
+ * @param member the part to open of a store with several: an LMDB database, an HDF5 group; null for all, or the only
+ *     one
+ * @param decodeLimit the most that each compressed file may decode to
  */
 public record OpenOptions(String format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
 
-    /** Everything is as the files say. */
+    /** No options: the files declare everything. */
     public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null, DecodeLimit.DEFAULT);
 
     /** Copies. */
@@ -29,9 +28,9 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * These options and a format.
+     * Returns these options with a format.
      *
-     * @param format its name, for example {@code npy}
+     * @param format the format's name, for example {@code npy}
      * @return the options
      */
     public OpenOptions withFormat(String format) {
@@ -39,7 +38,7 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * These options and a type of elements.
+     * Returns these options with an element type.
      *
      * @param dtype the type
      * @return the options
@@ -49,7 +48,7 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * These options and a shape.
+     * Returns these options with a shape.
      *
      * @param shape the shape; its first dimension may be -1
      * @return the options
@@ -59,7 +58,7 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * These options and a part.
+     * Returns these options with a part.
      *
      * @param member the part's name
      * @return the options
@@ -69,9 +68,9 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * These options and a limit.
+     * Returns these options with a decode limit.
      *
-     * @param limit what each compressed file may decode to
+     * @param limit the most that each compressed file may decode to
      * @return the options
      */
     public OpenOptions withDecodeLimit(DecodeLimit limit) {

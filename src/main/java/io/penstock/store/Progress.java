@@ -1,17 +1,17 @@
 package io.penstock.store;
 
-/** Told how far a long piece of work is. */
+/** Receives the progress of a long operation. */
 @FunctionalInterface
 public interface Progress {
 
-    /** Tells nobody. */
+    /** Ignores progress. */
     Progress NONE = (_, _) -> { };
 
     /**
-     * Some more is done. Called by the thread that works, every MiB or so.
+     * Reports progress. The working thread calls this about every MiB.
      *
      * @param doneBytes bytes done
-     * @param totalBytes bytes to do in all
+     * @param totalBytes bytes in total
      */
     void update(long doneBytes, long totalBytes);
 }

@@ -11,49 +11,46 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records, each of which has a value for every column: the samples of a WebDataset, the rows of a table, the pairs of a
- * key-value store, the files of a folder.
+ * A store of records with one value per column: WebDataset samples, table rows, key-value pairs, the files of a folder.
  *
- * <p>A store is immutable and may be read by any number of threads. What is stored compressed is decoded block by
- * block, when a record of the block is located for the first time, into a copy that lives as long as the store: so a
- * span is valid until {@link #close}, whoever located it. Whoever opened the store closes it, when nobody reads.
+ * <p>A store is immutable; any number of threads may read it. Locating a record in a compressed block for the first
+ * time decodes the block into a copy that lives as long as the store, so every span is valid until {@link #close}. The
+ * opener closes the store after the last read.
  */
 public non-sealed interface RecordStore extends Store {
 
     /**
-     * Opens a store of whatever format it is in, and checks that it is whole.
+     * Detects the format of a store, opens it and validates it.
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of records, or its files are not as
-     *     it says
-     * @throws MissingLibraryException if it takes an optional library that is not there; says which
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, it is not a record format, or the files violate it
+     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws IOException if the file is missing or cannot be read
      */
     static RecordStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
     }
 
     /**
-     * Opens a store of which something is known that its files do not say.
+     * Opens a store with options, for what its files do not declare.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of records, or its files are not as
-     *     it says
-     * @throws MissingLibraryException if it takes an optional library that is not there; says which
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, it is not a record format, or the files violate it
+     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws IOException if the file is missing or cannot be read
      */
     static RecordStore open(Path path, OpenOptions options) throws IOException {
         return open(Location.of(path), options);
     }
 
     /**
-     * Opens a store wherever it is, of which something may be known that its files do not say.
+     * Opens a store at any location.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path, OpenOptions)}
      */
@@ -68,81 +65,80 @@ public non-sealed interface RecordStore extends Store {
     }
 
     /**
-     * The number of records.
+     * Returns the number of records.
      *
      * @return the count
      */
     long size();
 
     /**
-     * The values that records have.
+     * Returns the columns.
      *
-     * @return at least one column, unless there is no record; names differ
+     * @return at least one column unless the store is empty; names are unique
      */
     List<Column> columns();
 
     /**
-     * Columns that the files have and the store cannot give.
+     * Returns the columns that the files contain but the store cannot read.
      *
-     * @return why, by their names
+     * @return the reasons, by column name
      */
     default Map<String, String> unreadColumns() {
         return Map.of();
     }
 
     /**
-     * Whether a record has a value in a column: a row may be null or hold a list of numbers with a null in it, a sample
-     * of a WebDataset may lack a file.
+     * Tells whether a record has a value in a column. A table row may be null or a list of numbers with a null in it; a
+     * WebDataset sample may lack a file.
      *
      * @param record the record's index
      * @param column the column's position in {@link #columns}
-     * @return false if {@link #locate} refuses it
-     * @throws IndexOutOfBoundsException if there is no such record or column
-     * @throws UncheckedIOException if it takes a compressed block to know, and that is malformed; names the file
+     * @return false if {@link #locate} would throw
+     * @throws IndexOutOfBoundsException if the record or column does not exist
+     * @throws UncheckedIOException if the answer needs a compressed block that is malformed; names the file
      */
     default boolean isPresent(long record, int column) {
         return true;
     }
 
     /**
-     * Points at a value.
+     * Locates a value.
      *
      * @param record the record's index
      * @param column the column's position in {@link #columns}
-     * @param into set to the value's bytes, row-major and little-endian if they are numbers
-     * @throws IndexOutOfBoundsException if there is no such record or column
+     * @param into receives the value's bytes; numbers are row-major and little-endian
+     * @throws IndexOutOfBoundsException if the record or column does not exist
      * @throws UncheckedIOException if the record has no such value, or the value is compressed and its block is
      *     malformed; names the file and the record
      */
     void locate(long record, int column, Span into);
 
     /**
-     * What the store itself calls a record, for messages: the key of a WebDataset's sample or of a key-value pair, the
-     * name of a file.
+     * Returns the store's own name of a record, for messages: the key of a WebDataset sample or of a key-value pair, a
+     * file name.
      *
      * @param record the record's index
-     * @return its name; {@code record 17} where the format has none
-     * @throws IndexOutOfBoundsException if there is no such record
+     * @return the name; for example {@code record 17} if the format has none
+     * @throws IndexOutOfBoundsException if the record does not exist
      */
     default String name(long record) {
         return "record " + record;
     }
 
     /**
-     * Whether the values of a column are decoded into a copy, because they are stored compressed or in another order of
-     * bytes.
+     * Tells whether a column's values are decoded into a copy, because they are compressed or in another byte order.
      *
      * @param column the column's position in {@link #columns}
-     * @return false if they are views of the mapped files
+     * @return false if values are views of the mapped files
      */
     boolean isConverted(int column);
 
     /**
-     * The greatest length of a column's values along their first dimension, if the store knows it without a pass over
-     * all records.
+     * Returns the greatest length of a column's values along the first dimension, if known without a pass over all
+     * records.
      *
      * @param column the column's position in {@link #columns}
-     * @return the length, or -1 if it takes that pass
+     * @return the length, or -1 if only such a pass can tell
      */
     default long maxLength(int column) {
         return -1;

@@ -8,76 +8,75 @@ import java.net.URI;
 import java.nio.file.Path;
 
 /**
- * Data in files, of whatever format: a {@link TokenStore}, a {@link TensorStore} or a {@link RecordStore}.
+ * Data in files of any format: a {@link TokenStore}, a {@link TensorStore} or a {@link RecordStore}.
  *
- * <p>A store is immutable and may be read by any number of threads. It owns the mappings of its files: whoever opened
- * it closes it, when nobody reads.
+ * <p>A store is immutable; any number of threads may read it. It owns the mappings of its files: the opener closes it
+ * after the last read.
  */
 public sealed interface Store extends AutoCloseable permits TokenStore, TensorStore, RecordStore {
 
     /**
-     * Opens a store of whatever format it is in, and checks that it is whole.
+     * Detects the format of a store, opens it and validates it.
      *
-     * @param path a file or a folder of the store; {@link StoreFormats#recognize} looks at it
+     * @param path a file or a folder of the store; {@link StoreFormats#recognize} detects its format
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says
-     * @throws MissingLibraryException if it takes an optional library that is not there; says which
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, or the files violate it
+     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws IOException if the file is missing or cannot be read
      */
     static Store open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
     }
 
     /**
-     * Opens a store of which something is known that its files do not say.
+     * Opens a store with options, for what its files do not declare.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised, or its files are not as it says or as was told
-     * @throws MissingLibraryException if it takes an optional library that is not there; says which
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if there is no format of the name that was told, or it cannot take what was
-     *     told
+     * @throws MalformedStoreException if no format is detected, or the files violate it or contradict the options
+     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws IOException if the file is missing or cannot be read
+     * @throws IllegalArgumentException if no format has the given name, or the format does not accept the options
      */
     static Store open(Path path, OpenOptions options) throws IOException {
         return open(Location.of(path), options);
     }
 
     /**
-     * Opens a store that a URI names, in whatever format it is.
+     * Detects the format of the store that a URI names, and opens it.
      *
-     * @param uri of the scheme {@code file}, or of one that a {@link io.penstock.io.FileSource.Provider} knows
+     * @param uri a URI with the scheme {@code file} or that of a {@link io.penstock.io.FileSource.Provider}
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path)}
-     * @throws IllegalArgumentException if nobody knows the scheme
+     * @throws IllegalArgumentException if no provider knows the scheme
      */
     static Store open(URI uri) throws IOException {
         return open(Location.of(uri), OpenOptions.DEFAULT);
     }
 
     /**
-     * Opens a store wherever it is, of which something may be known that its files do not say.
+     * Opens a store at any location.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path, OpenOptions)}
-     * @throws IllegalArgumentException if the format cannot take what was told
-     * @throws UnsupportedOperationException if the format is read from local files alone, and these are not
+     * @throws IllegalArgumentException if the format does not accept the options
+     * @throws UnsupportedOperationException if the format supports only local files and these are remote
      */
     static Store open(Location path, OpenOptions options) throws IOException {
         return StoreFormats.open(StoreFormats.of(path, options), path, options);
     }
 
     /**
-     * Says what the store is, and on demand the digests of its content.
+     * Describes the store and, on demand, computes digests of its content.
      *
-     * @param digest whether to read all of it for the digests
-     * @param progress told how much of the content is digested, if it is
-     * @return what it is; outlives the store
-     * @throws IOException if the store cannot be read, or holds what is malformed
-     * @throws UnsupportedOperationException if it is a store that cannot say
+     * @param digest whether to compute digests, which reads all content
+     * @param progress receives how much of the content is digested
+     * @return the description; it outlives the store
+     * @throws IOException if the store cannot be read or is malformed
+     * @throws UnsupportedOperationException if the store does not support inspection
      */
     default Inspection inspect(boolean digest, Progress progress) throws IOException {
         if (this instanceof StoreInfo.Source arrays) {
@@ -87,9 +86,9 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     }
 
     /**
-     * A short text that changes when the store's content does: what a saved state compares.
+     * Returns a short text that changes when the store's content does; saved states compare it.
      *
-     * @return the fingerprint; made from the sizes, the types and a sample of the content
+     * @return the fingerprint, made of the sizes, the types and a sample of the content
      */
     String fingerprint();
 

@@ -14,11 +14,11 @@ import java.util.ServiceLoader;
 import java.util.Set;
 
 /**
- * The formats that stores are read in: one {@link StoreProvider} each.
+ * The store formats, one {@link StoreProvider} each.
  *
- * <p>Providers are looked for in Penstock's own class loader, and then in the context class loader of the calling
- * thread, where a framework puts the jars of an application. The context class loader is passed over if it is null or
- * sees another copy of Penstock. A class that both find is one provider.
+ * <p>Providers come from Penstock's own class loader, then from the calling thread's context class loader, where
+ * frameworks put an application's jars. A context class loader that is null or sees another copy of Penstock is
+ * skipped. A class that both loaders find is one provider.
  */
 public final class StoreFormats {
 
@@ -26,9 +26,9 @@ public final class StoreFormats {
     }
 
     /**
-     * All providers that there are.
+     * Returns all providers.
      *
-     * @return the providers, in the order in which they are asked
+     * @return the providers, in detection order
      * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
      */
     public static List<StoreProvider> all() {
@@ -85,11 +85,11 @@ public final class StoreFormats {
     }
 
     /**
-     * The provider of a format.
+     * Returns the provider of a format.
      *
      * @param name the format's name, for example {@code megatron}
      * @return its provider
-     * @throws IllegalArgumentException if there is no such format; lists those that there are
+     * @throws IllegalArgumentException if there is no such format; lists the known ones
      */
     public static StoreProvider named(String name) {
         List<StoreProvider> all = all();
@@ -102,13 +102,13 @@ public final class StoreFormats {
     }
 
     /**
-     * The provider that {@link Store#open(Location, OpenOptions)} opens a store with, by its content, and by its name
-     * where the content says nothing.
+     * Detects the format of a store, by content first and then by name, as {@link Store#open(Location, OpenOptions)}
+     * does.
      *
      * @param path a file or a folder of the store, or the prefix of a Megatron store
      * @return the provider; the store may still turn out malformed
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws MalformedStoreException if neither content nor name is that of a store
+     * @throws IOException if the file is missing or cannot be read
+     * @throws MalformedStoreException if neither content nor name matches a format
      * @throws StoreProviderException if a provider fails; names it
      */
     public static StoreProvider recognize(Location path) throws IOException {
@@ -127,11 +127,11 @@ public final class StoreFormats {
         if (!path.exists()) {
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
-        throw new MalformedStoreException(path, candidate.isFile() ? "no format recognised"
-                : "a folder in which no format is recognised", "one of " + names(all) + " (a format can be told)");
+        throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"
+                : "a folder in which no format is detected", "one of " + names(all) + " (or name its format)");
     }
 
-    /** Opens a store, and checks that it is what the provider and the options say. */
+    /** Opens a store and checks it against its provider and the options. */
     static Store open(StoreProvider format, Location path, OpenOptions options) throws IOException {
         DType told = options.dtype();
         if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
@@ -145,7 +145,7 @@ public final class StoreFormats {
         }
         if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
             store.close();
-            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), told + ", as was told");
+            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), told + ", as given");
         }
         return store;
     }
@@ -162,7 +162,7 @@ public final class StoreFormats {
         }
     }
 
-    /** The provider of the format that is told, or else recognized. */
+    /** Returns the provider of the named format, otherwise of the detected one. */
     static StoreProvider of(Location path, OpenOptions options) throws IOException {
         return options.format() == null ? recognize(path) : named(options.format());
     }

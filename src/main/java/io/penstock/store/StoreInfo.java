@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a store of arrays is made of.
+ * The structure of a store of arrays.
  *
- * @param kind the format, as its {@link StoreProvider#name provider} calls it
- * @param files the files it is made of
- * @param details what the format says of the store, by name, in order: as for {@link Inspection#details}
- * @param arrays its arrays, in the order of the files; views, valid until the store is closed
+ * @param kind the format's {@link StoreProvider#name name}
+ * @param files the store's files
+ * @param details the format's own fields by name, in order: as for {@link Inspection#details}
+ * @param arrays the arrays, in file order; views, valid until the store is closed
  */
 public record StoreInfo(String kind, List<Location> files, Map<String, Object> details, List<StoredArray> arrays) {
 
@@ -23,12 +23,12 @@ public record StoreInfo(String kind, List<Location> files, Map<String, Object> d
         arrays = List.copyOf(arrays);
     }
 
-    /** A store of arrays: inspecting it is to describe and digest them. */
+    /** A store of arrays; inspection describes and digests them. */
     @FunctionalInterface
     public interface Source {
 
         /**
-         * What the store is made of.
+         * Describes the store.
          *
          * @return the description; its arrays are views, valid until the store is closed
          */

@@ -5,11 +5,11 @@ import io.penstock.memory.Tensor;
 import java.util.Objects;
 
 /**
- * An array as a file has it, and its logical content.
+ * An array as stored in a file, and its logical content.
  *
- * @param name what the format calls it; {@code ""} where it names none
- * @param storedDtype the element type and byte order in the file, written as numpy does: {@code <u2}, {@code |b1}
- * @param storedOrder {@code C} or {@code F} where the format has a choice, otherwise null
+ * @param name the array's name; {@code ""} if the format has no names
+ * @param storedDtype the element type and byte order in the file, in numpy's notation: {@code <u2}, {@code |b1}
+ * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
  * @param tensor the content, row-major and little-endian
  */
 public record StoredArray(String name, String storedDtype, String storedOrder, Tensor tensor) {
@@ -22,9 +22,9 @@ public record StoredArray(String name, String storedDtype, String storedOrder, T
     }
 
     /**
-     * An array that is stored little-endian in a format that knows one order alone.
+     * Creates a little-endian array of a format with a single element order.
      *
-     * @param name what the format calls it
+     * @param name the array's name
      * @param tensor the content
      */
     public StoredArray(String name, Tensor tensor) {
@@ -32,7 +32,7 @@ public record StoredArray(String name, String storedDtype, String storedOrder, T
     }
 
     /**
-     * A type that is stored little-endian, as numpy writes it.
+     * Returns numpy's notation for a little-endian type.
      *
      * @param dtype the type
      * @return for example {@code <u2}

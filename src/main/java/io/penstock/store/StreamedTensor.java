@@ -7,36 +7,36 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * A tensor that a writer is given piece by piece, so that it need not be in memory, or in one piece, anywhere.
+ * A tensor that is written piece by piece, so it need not be in memory or contiguous.
  *
- * @param spec its name, dtype and shape, of which no dimension varies
- * @param content gives its bytes, row-major and little-endian
+ * @param spec its name, dtype and fixed shape
+ * @param content writes its bytes, row-major and little-endian
  */
 public record StreamedTensor(TensorSpec spec, Content content) {
 
-    /** Gives the bytes of a tensor. */
+    /** Writes the bytes of a tensor. */
     @FunctionalInterface
     public interface Content {
 
         /**
-         * Puts all bytes, front to back.
+         * Writes all bytes in order.
          *
-         * @param out takes them
+         * @param out receives them
          * @throws IOException if they cannot be read or written
          */
         void writeTo(Output out) throws IOException;
     }
 
-    /** Takes bytes, one piece behind the other. */
+    /** Receives consecutive pieces. */
     @FunctionalInterface
     public interface Output {
 
         /**
-         * Takes a piece.
+         * Receives a piece.
          *
-         * @param source memory that holds it; not kept
+         * @param source the memory that holds it; not retained
          * @param offset its first byte
-         * @param bytes how many
+         * @param bytes its length
          * @throws IOException if they cannot be written
          */
         void put(MemorySegment source, long offset, long bytes) throws IOException;
@@ -51,7 +51,7 @@ public record StreamedTensor(TensorSpec spec, Content content) {
     }
 
     /**
-     * A tensor that is in memory, or a view of a mapping.
+     * Creates a tensor from memory or from a view of a mapping.
      *
      * @param name its name
      * @param tensor its content
@@ -63,9 +63,9 @@ public record StreamedTensor(TensorSpec spec, Content content) {
     }
 
     /**
-     * Puts all bytes, and checks that they are as many as dtype and shape ask for.
+     * Writes all bytes, and checks their number against dtype and shape.
      *
-     * @param out takes them
+     * @param out receives them
      * @throws IOException if they cannot be read or written
      * @throws IllegalStateException if they are more or fewer
      */

@@ -12,15 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@code inspect} says of a store whose records are the rows of a table: for each column how many values it has,
- * and the digests of its values as one array, which do not depend on how the file cuts rows into batches or groups,
- * compresses or encodes them.
+ * Inspects a store of table rows: per column, the number of values and their digest as one array. The digest does not
+ * depend on row batches, row groups, compression or encoding.
  *
- * <p>A column of numbers is one array of the values of all rows; one of lists is two, {@code .lengths} and
- * {@code .values}; one of bytes or text is a count and a digest over, for each value, an empty key and the value, each
- * with its length before it as a little-endian {@code u32}. Rows that are null have no values, nor have lists of
- * numbers with a null in them; a column that has any such row has one more array, {@code .valid}, of a byte a row, and
- * the length -1 stands for them.
+ * <p>A column of numbers is one array of all rows' values. A column of lists is two: {@code .lengths} and
+ * {@code .values}. A column of bytes or text is a count and a digest over an empty key and the value of each row, each
+ * preceded by its length as a little-endian {@code u32}. Null rows and lists of numbers that contain a null have no
+ * values; their length is -1. A column with such rows has another array, {@code .valid}, of one byte a row.
  */
 public final class TableInspection {
 
@@ -43,12 +41,11 @@ public final class TableInspection {
      * Inspects a table.
      *
      * @param store its rows
-     * @param schema a line a column of the file, in the words of its format; null if it is not part of the table
-     * @param storedTypes for each column of the store what the format calls the type of its numbers, or of the items of
-     *     its lists
+     * @param schema one line per column of the file, in the format's notation; null if not part of the table
+     * @param storedTypes for each column, the format's name for the type of its numbers or list items
      * @param digest whether to read all values
-     * @param progress told how much is digested
-     * @param totalBytes the bytes of the files, which progress is counted in
+     * @param progress receives how much is digested
+     * @param totalBytes the total of the progress: the bytes of the files
      * @return {@code rows}, {@code schema} and {@code columns}
      */
     public static Map<String, Object> of(RecordStore store, List<String> schema, List<String> storedTypes,
@@ -185,7 +182,7 @@ public final class TableInspection {
         }
     }
 
-    /** A digest that takes small values by way of a buffer. */
+    /** A digest that buffers small values. */
     private static final class Feed {
 
         private final MessageDigest sha256 = Sha256.digest();
@@ -193,7 +190,7 @@ public final class TableInspection {
         private final MemorySegment segment = MemorySegment.ofArray(buffer);
         private int filled;
         private long bytes;
-        /** How many bytes were added of value 1 by {@link #add(byte)}. */
+        /** The number of bytes of value 1 that {@link #add(byte)} added. */
         private long ones;
 
         void add(byte value) {

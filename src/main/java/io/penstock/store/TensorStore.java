@@ -17,59 +17,57 @@ import java.util.Map;
 /**
  * Named tensors in a file or a set of files.
  *
- * <p>A store is immutable and may be read by any number of threads. Tensors are row-major and little-endian: what is
- * stored so is a view of the mapping; what is not is converted or decoded into a copy, when the store is opened or when
- * it is located for the first time, and {@link #isConverted} says so. Whoever opened the store closes it, when nobody
- * reads.
+ * <p>A store is immutable; any number of threads may read it. Tensors are row-major and little-endian. A tensor stored
+ * so is a view of the mapping; any other is converted or decoded into a copy, at open or at its first use
+ * ({@link #isConverted}). The opener closes the store after the last read.
  */
 public non-sealed interface TensorStore extends Store {
 
     /**
-     * Opens a store, and checks that it is whole.
+     * Opens and validates a store.
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of tensors, or its files are not as
-     *     it says
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, it is not a tensor format, or the files violate it
+     * @throws IOException if the file is missing or cannot be read
      */
     static TensorStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
     }
 
     /**
-     * Opens a store whose dtype is known: numpy stores types that it has not, such as {@code bf16}, as bytes.
+     * Opens a store with a given dtype: numpy stores types it lacks, such as {@code bf16}, as bytes.
      *
      * @param path a file or a folder of the store
      * @param dtype the type of its elements
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file is not as its format says, or has elements of another type
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if the file violates its format, or has elements of another type
+     * @throws IOException if the file is missing or cannot be read
      */
     static TensorStore open(Path path, DType dtype) throws IOException {
         return open(path, OpenOptions.DEFAULT.withDType(dtype));
     }
 
     /**
-     * Opens a store of which something is known that its files do not say.
+     * Opens a store with options, for what its files do not declare.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of tensors, or its files are not as
-     *     it says or as was told
-     * @throws MissingLibraryException if it takes an optional library that is not there; says which
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, it is not a tensor format, or the files violate it or
+     *     contradict the options
+     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws IOException if the file is missing or cannot be read
      */
     static TensorStore open(Path path, OpenOptions options) throws IOException {
         return open(Location.of(path), options);
     }
 
     /**
-     * Opens a store wherever it is, of which something may be known that its files do not say.
+     * Opens a store at any location.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path, OpenOptions)}
      */
@@ -84,47 +82,45 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * The tensors, in the order of the file or, in safetensors, of their names; a format that names none has one
-     * tensor, named {@code ""}.
+     * Returns the tensors in file order (safetensors: by name). A format without names has one tensor, named
+     * {@code ""}.
      *
      * @return name, dtype and shape of each
      */
     List<TensorSpec> tensors();
 
     /**
-     * Tensors that the files hold and this store does not give, for their elements are of a type, or stored in a way,
-     * that is not read. {@link #inspect} lists them.
+     * Returns the tensors that this store cannot read because of their type or layout. {@link #inspect} lists them.
      *
-     * @return by its name, why each is not read, in the order of {@link #tensors}; empty if there are none
+     * @return the reasons by tensor name, in the order of {@link #tensors}
      */
     default Map<String, String> unread() {
         return Map.of();
     }
 
     /**
-     * A tensor's data.
+     * Returns a tensor's data.
      *
      * @param index the tensor's position in {@link #tensors}
      * @return a view, valid until {@link #close}
-     * @throws UncheckedIOException if it is stored compressed, and malformed
+     * @throws UncheckedIOException if it is compressed and malformed
      */
     Tensor tensor(int index);
 
     /**
-     * Points at a run of rows of a tensor.
+     * Locates consecutive rows of a tensor.
      *
      * @param index the tensor's position in {@link #tensors}
      * @param firstRow the first index along its first dimension
-     * @param rows how many
-     * @param into set to the run's bytes
-     * @throws IndexOutOfBoundsException if there are no such rows
-     * @throws UncheckedIOException if they are stored compressed, and malformed
+     * @param rows the number of rows
+     * @param into receives their bytes
+     * @throws IndexOutOfBoundsException if a row does not exist
+     * @throws UncheckedIOException if they are compressed and malformed
      */
     void locate(int index, long firstRow, long rows, Span into);
 
     /**
-     * A tensor's rows as they lie, if they do so at equal distances and none has to be decoded first: then readers need
-     * not ask where each is.
+     * Returns a tensor's rows if they have a constant stride and need no decoding, so readers need not locate each one.
      *
      * @param index the tensor's position in {@link #tensors}; not a scalar's
      * @return the rows, or null
@@ -137,11 +133,11 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * Whether a tensor is converted or decoded into a copy, because it is compressed, or not stored row-major and
+     * Tells whether a tensor is converted or decoded into a copy, because it is compressed or not row-major
      * little-endian.
      *
      * @param index the tensor's position in {@link #tensors}
-     * @return true if it takes memory of its own, false if it is a view of the mapping
+     * @return true if it has memory of its own, false if it is a view of the mapping
      */
     boolean isConverted(int index);
 }

@@ -9,63 +9,61 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * A sequence of documents, each a sequence of tokens: positions count through all of them, from 0. As a rule tokens lie
- * in the file in that order, one behind the other. In some stores they lie in pieces: {@link #isOneRun} says so.
+ * A sequence of documents of tokens. Token positions count from 0 through all documents. Most stores keep the tokens
+ * contiguous in that order; others keep them in pieces ({@link #isOneRun}).
  *
- * <p>A store is immutable and may be read by any number of threads. It owns the mappings of its files: whoever opened
- * it closes it, when nobody reads.
+ * <p>A store is immutable; any number of threads may read it. It owns the mappings of its files: the opener closes it
+ * after the last read.
  */
 public non-sealed interface TokenStore extends Store {
 
     /**
-     * Opens a store of whatever format it is in, and checks that it is whole.
+     * Detects the format of a store, opens it and validates it.
      *
-     * @param path a file of the store: Megatron's {@code .idx}, {@code .bin}, or both without the ending; an llm.c or
-     *     raw {@code .bin}; datatrove's {@code .ds}
+     * @param path a file of the store: Megatron's {@code .idx}, {@code .bin} or their common prefix; an llm.c or raw
+     *     {@code .bin}; datatrove's {@code .ds}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of tokens, or its files are not as it
-     *     says
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if no format is detected, it is not a token format, or the files violate it
+     * @throws IOException if the file is missing or cannot be read
      */
     static TokenStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
     }
 
     /**
-     * Opens a store of a format that is known, whatever its content and name look like.
+     * Opens a store in a named format, without detection.
      *
      * @param path a file of the store, as for {@link #open(Path)}
-     * @param format the name of its format, for example {@code nanogpt}
+     * @param format the format's name, for example {@code nanogpt}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if its files are not as the format says
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if there is no such format, or it is not one of tokens
+     * @throws MalformedStoreException if the files violate the format
+     * @throws IOException if the file is missing or cannot be read
+     * @throws IllegalArgumentException if the format does not exist or is not a token format
      */
     static TokenStore open(Path path, String format) throws IOException {
         return open(path, OpenOptions.DEFAULT.withFormat(format));
     }
 
     /**
-     * Opens a store of which something is known that its files do not say.
+     * Opens a store with options, for what its files do not declare.
      *
      * @param path a file of the store, as for {@link #open(Path)}
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the format is not recognised or not one of tokens, or its files are not as it
-     *     says or as was told
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if tokens are never stored in the type that was told, or the format that was
-     *     told is not one of tokens
+     * @throws MalformedStoreException if no format is detected, it is not a token format, or the files violate it or
+     *     contradict the options
+     * @throws IOException if the file is missing or cannot be read
+     * @throws IllegalArgumentException if the given dtype is no token type, or the given format is no token format
      */
     static TokenStore open(Path path, OpenOptions options) throws IOException {
         return open(Location.of(path), options);
     }
 
     /**
-     * Opens a store wherever it is, of which something may be known that its files do not say.
+     * Opens a store at any location.
      *
      * @param path a file or a folder of the store
-     * @param options what is known
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path, OpenOptions)}
      */
@@ -82,86 +80,85 @@ public non-sealed interface TokenStore extends Store {
     }
 
     /**
-     * The element type that tokens are stored in: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16},
-     * {@code i32} or {@code i64}. A Megatron store may hold {@code f32} or {@code f64} elements as well.
+     * Returns the stored element type: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16}, {@code i32} or
+     * {@code i64}. Megatron stores may also hold {@code f32} or {@code f64}.
      *
      * @return the dtype
      */
     DType dtype();
 
     /**
-     * Tokens in all documents together.
+     * Returns the number of tokens in all documents.
      *
      * @return the count
      */
     long tokenCount();
 
     /**
-     * The number of documents. A format that keeps no documents is one document, or none if it has no token.
+     * Returns the number of documents. A store without document bounds is one document, or none if it has no tokens.
      *
      * @return the count
      */
     long documentCount();
 
     /**
-     * Where a document starts; document {@code d} is the tokens from {@code documentStart(d)} to
-     * {@code documentStart(d + 1)}.
+     * Returns where a document starts; it ends where the next one starts.
      *
-     * @param document from 0 to {@link #documentCount()}, which gives {@link #tokenCount()}
+     * @param document from 0 to {@link #documentCount()}; the latter returns {@link #tokenCount()}
      * @return the position of its first token
-     * @throws IndexOutOfBoundsException if there is no such document
+     * @throws IndexOutOfBoundsException if the document does not exist
      */
     long documentStart(long document);
 
     /**
-     * Whether all tokens lie one behind the other, in the order of their positions.
+     * Tells whether all tokens are contiguous, in the order of their positions.
      *
-     * @return true if so: then any tokens are one piece
+     * @return true if every range of tokens is one piece
      */
     default boolean isOneRun() {
         return true;
     }
 
     /**
-     * Whether the tokens of each document lie one behind the other; documents may lie anywhere.
+     * Tells whether the tokens of each document are contiguous; the documents themselves need not be.
      *
-     * @return true if so: then any tokens of one document are one piece
+     * @return true if every range within one document is one piece
      */
     default boolean documentsAreRuns() {
         return true;
     }
 
     /**
-     * Points at tokens that lie together.
+     * Locates contiguous tokens.
      *
-     * @param firstToken the position of the first one
-     * @param tokens how many
-     * @param into set to their bytes, little-endian
-     * @throws IndexOutOfBoundsException if they are not within the store; names the store and both ends
-     * @throws UnsupportedOperationException if they lie in several {@link #parts}
+     * @param firstToken the position of the first token
+     * @param tokens the number of tokens
+     * @param into receives their bytes, little-endian
+     * @throws IndexOutOfBoundsException if they are outside the store; names the store and both ends
+     * @throws UnsupportedOperationException if they are in several {@link #parts}
      */
     void locate(long firstToken, long tokens, Span into);
 
     /**
-     * The pieces that tokens lie in.
+     * Returns the number of pieces that a range of tokens is in.
      *
      * @param firstToken the position of the first token
-     * @param tokens how many
-     * @return the count; 1 if they lie together
-     * @throws IndexOutOfBoundsException if they are not within the store
+     * @param tokens the number of tokens
+     * @return the count; 1 if they are contiguous
+     * @throws IndexOutOfBoundsException if they are outside the store
      */
     default int parts(long firstToken, long tokens) {
         return 1;
     }
 
     /**
-     * Points at one of the pieces that tokens lie in, which together are the tokens in their order.
+     * Locates one piece of a range of tokens; the pieces in order are the range.
      *
      * @param firstToken the position of the first token
-     * @param tokens how many
+     * @param tokens the number of tokens
      * @param part from 0 up to, not including, {@link #parts}
-     * @param into set to the piece's bytes, little-endian; they may be none
-     * @throws IndexOutOfBoundsException if they are not within the store, or there is no such piece
+     * @param into receives the piece's bytes, little-endian; may be empty
+     * @throws IndexOutOfBoundsException if they are outside the store, or the piece does not exist
      */
     default void locatePart(long firstToken, long tokens, int part, Span into) {
         Objects.checkIndex(part, 1);

@@ -1,19 +1,16 @@
 /**
- * Stores: somebody's files, mapped read-only, validated when they are opened, and sliced without copying.
+ * Stores: data files, mapped read-only, validated at open, and sliced without copying.
  *
  * <p>A {@link io.penstock.store.Store} is a {@link io.penstock.store.TokenStore}, a
- * {@link io.penstock.store.TensorStore} or a {@link io.penstock.store.RecordStore}; {@code Store.open} recognises the
+ * {@link io.penstock.store.TensorStore} or a {@link io.penstock.store.RecordStore}; {@code Store.open} detects the
  * format. Each format is read, and some are written, in a sub-package io.penstock.store;
-
- {@code Store.open} recognises the
- * format. Each format is read, and some are written, in a sub-package io.penstock.store;
-
- {@code Store.open} recognises the
- * format. Each format is read, and some are written, in a sub-package io.penstock.store;
-
- {@code Store.open} recognises the
- * format. Each format is read, and some are written, in a sub-package of its own. What is stored compressed is decoded
- * once, into a copy that is mapped too ({@code io.spill}); {@code store.integrity} checks content. A
- * store knows nothing of training: decoding values, windows, order and batches are for the packages below.
+ *
+ * {@code Store.open} detects the format. Each format is read, and some are written, in a sub-package io.penstock.store;
+ *
+ * {@code Store.open} detects the format. Each format is read, and some are written, in a sub-package io.penstock.store;
+ *
+ * {@code Store.open} detects the format. Each format is read, and some are written, in a sub-package of its own.
+ * Compressed data is decoded once, into a mapped copy ({@code io.spill}); {@code store.integrity} checks content.
+ * Stores know nothing of training: the packages below decode values, cut windows, and make orders and batches.
  */
 package io.penstock.store;

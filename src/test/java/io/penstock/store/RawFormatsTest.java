@@ -69,7 +69,7 @@ class RawFormatsTest {
     @Test
     void aFileOfNoFormatIsRefusedUnlessItsFormatIsTold() throws IOException {
         Path text = write("notes.txt", "some text".getBytes());
-        assertRefused(text, "notes.txt: no format recognised", "llmc");
+        assertRefused(text, "notes.txt: no format detected", "llmc");
         TokenStore.open(text, told("nanogpt", DType.U8)).close();
     }
 

@@ -259,7 +259,7 @@ class SparseStoreTest {
         Location there = new SparseFiles(folder).of(files);
         String message = assertThrows(UnsupportedOperationException.class,
                 () -> Store.open(there, OpenOptions.DEFAULT.withFormat("files"))).getMessage();
-        assertEquals(there + ": the format files is read from local files alone, copy it there first", message);
+        assertEquals(there + ": the format files reads only local files; copy it to a local disk first", message);
     }
 
     @Test

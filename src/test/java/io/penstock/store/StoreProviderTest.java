@@ -138,7 +138,7 @@ class StoreProviderTest {
         assertEquals("unknown format 'nyp', expected one of " + known, assertThrows(IllegalArgumentException.class,
                 () -> Store.open(tokens, OpenOptions.DEFAULT.withFormat("nyp"))).getMessage());
         Path text = file("x.txt", "text");
-        assertEquals(text + ": no format recognised, expected one of " + known + " (a format can be told)",
+        assertEquals(text + ": no format detected, expected one of " + known + " (or name its format)",
                 assertThrows(MalformedStoreException.class, () -> Store.open(text)).getMessage());
     }
 

@@ -123,7 +123,7 @@ final class DatatroveFiles {
             return told != null ? told : wide ? DType.U32 : DType.U16;
         }
         if (told != null && told != stored) {
-            throw new MalformedStoreException(metadata, "tokens of " + stored, told + ", as was told");
+            throw new MalformedStoreException(metadata, "tokens of " + stored, told + ", as given");
         }
         return stored;
     }

@@ -201,7 +201,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
                         : "elements of " + told.byteSize() + " bytes, as " + told + " has");
             }
             if (place.part().isEmpty() && type.dtype() != null && told != null && type.dtype() != told) {
-                throw malformed("elements of " + type.dtype(), told + ", as was told");
+                throw malformed("elements of " + type.dtype(), told + ", as given");
             }
             return type;
         }

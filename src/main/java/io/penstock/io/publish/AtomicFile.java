@@ -22,32 +22,32 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Replaces a file in one step that survives a crash: a temporary file in the same folder, flushed, renamed over the
- * old one, and the folder flushed so that the rename lasts.
+ * Replaces a file atomically and durably: writes a temporary file in the same folder, flushes it, renames it over the
+ * old one, and flushes the folder so that the rename survives a crash.
  *
- * <p>A temporary file, {@code .NAME.RANDOM.tmp}, is locked while it is written. One that is not is what a dead process
- * left behind; the next writing of the same file removes it. Any number of threads and processes may write one file at
- * a time: each of them whole, the last one stays.
+ * <p>The temporary file, {@code .NAME.RANDOM.tmp}, is locked while it is written. An unlocked one is left over from a
+ * dead process; the next write of the same file removes it. Threads and processes may write one file concurrently: each
+ * write is atomic, and the last one wins.
  *
- * <p>What is there and no regular file, such as a terminal or a pipe, cannot be replaced: it is written as it is.
+ * <p>An existing file that is not regular, such as a terminal or a pipe, is written in place.
  */
 public final class AtomicFile {
 
     private static final String ENDING = ".tmp";
     private static final int ATTEMPTS = 100;
 
-    /** What this process writes. It must not even open these: closing them again would give up their locks. */
+    /** The temporary files of this process. Opening and closing one again would release its lock. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
-    /** Gives a file's content. */
+    /** Writes a file's content. */
     @FunctionalInterface
     public interface Content {
 
         /**
-         * Writes all of it.
+         * Writes all content.
          *
-         * @param out where to; buffered, and not to be closed
-         * @throws IOException if it cannot be written
+         * @param out the target; buffered; do not close it
+         * @throws IOException if the write fails
          */
         void writeTo(OutputStream out) throws IOException;
     }
@@ -56,24 +56,24 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes a text, whole or not at all.
+     * Writes a text atomically.
      *
-     * @param file where; an existing file is replaced
+     * @param file the file; an existing one is replaced
      * @param text its new content, as UTF-8
-     * @throws IOException if it cannot be written, naming the file; the old file is then as it was, or the message says
-     *     that it is replaced
+     * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
+     *     is replaced
      */
     public static void write(Path file, String text) throws IOException {
         write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     /**
-     * Writes a file, whole or not at all.
+     * Writes a file atomically.
      *
-     * @param file where; an existing file is replaced
+     * @param file the file; an existing one is replaced
      * @param content its new content
-     * @throws IOException if it cannot be written, naming the file; the old file is then as it was, or the message says
-     *     that it is replaced
+     * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
+     *     is replaced
      */
     public static void write(Path file, Content content) throws IOException {
         Path target = target(file);
@@ -104,8 +104,8 @@ public final class AtomicFile {
             }
         }
         if (!replaced) {
-            throw new IOException(file + ": cannot be written: other processes took " + ATTEMPTS
-                    + " temporary files for left behind");
+            throw new IOException(file + ": cannot be written: other processes removed " + ATTEMPTS
+                    + " temporary files as leftovers");
         }
         try {
             flushFolder(folder);
@@ -114,12 +114,12 @@ public final class AtomicFile {
         }
     }
 
-    /** The file that a link leads to, so that the link stays; there, a temporary file is on the same file system. */
+    /** Resolves a link, so that the link stays and the temporary file is on the target's file system. */
     private static Path target(Path file) throws IOException {
         return Files.isSymbolicLink(file) && Files.isRegularFile(file) ? file.toRealPath() : file.toAbsolutePath();
     }
 
-    /** False if another process took the file for one that was left behind, before it could be locked. */
+    /** Returns false if another process removed the file as a leftover before it was locked. */
     private static boolean replace(Path target, Path temporary, Content content) throws IOException {
         FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         boolean replaced = false;
@@ -141,7 +141,7 @@ public final class AtomicFile {
         }
     }
 
-    /** What was to last was flushed: a failure to close says nothing of it. */
+    /** Closes a channel; the data is flushed already, so a failure is harmless. */
     private static void close(FileChannel channel) {
         try {
             channel.close();
@@ -150,7 +150,7 @@ public final class AtomicFile {
         }
     }
 
-    /** Removes what dead processes left; what cannot be removed does no harm. */
+    /** Removes leftovers of dead processes; one that cannot be removed is harmless. */
     private static void removeLeftBehind(Path folder, String prefix) {
         try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, path -> isTemporary(path, prefix))) {
             for (Path path : left) {
@@ -181,7 +181,7 @@ public final class AtomicFile {
 
     private enum Lock {
         TAKEN,
-        /** By another process. */
+        /** Another process holds it. */
         HELD,
         /** The file system has no locks, or none is left. */
         NONE
@@ -197,7 +197,7 @@ public final class AtomicFile {
         }
     }
 
-    /** An error with the name that people know the file by. */
+    /** Returns an error that names the file as the user knows it. */
     private static IOException failed(Path file, String what, IOException e) {
         return switch (e) {
             case ClosedByInterruptException interrupted -> interrupted;
@@ -217,14 +217,13 @@ public final class AtomicFile {
     }
 
     /**
-     * Makes the renames and deletions in a folder last. An interrupt of the thread does not keep it from that: what is
-     * renamed is not taken back.
+     * Makes the renames and deletions in a folder durable, even if the thread is interrupted.
      *
      * @param folder the folder
-     * @throws IOException if it cannot be flushed, naming it
+     * @throws IOException if it cannot be flushed; names it
      */
     public static void flushFolder(Path folder) throws IOException {
-        // Windows opens no folder as a file; there the file system orders the rename by itself.
+        // Windows cannot open a folder as a file; its file system orders renames itself.
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
             return;
         }
@@ -242,7 +241,7 @@ public final class AtomicFile {
         }
     }
 
-    /** False if the thread was interrupted meanwhile. */
+    /** Returns false if the thread was interrupted meanwhile. */
     private static boolean force(Path folder) throws IOException {
         try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
             channel.force(true);

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * The checksums of a store's files, as {@code sha256sum} writes and checks them: a line a file, of 64 hexadecimal
- * digits, two spaces and the file's name.
+ * The checksums of a store's files in {@code sha256sum} format: one line per file with 64 hexadecimal digits, two
+ * spaces and the file's name.
  */
 public final class ChecksumFile {
 
@@ -23,7 +23,7 @@ public final class ChecksumFile {
     private final StagingFolder staging;
 
     /**
-     * Checksums of files in a staging folder.
+     * Creates checksums of files in a staging folder.
      *
      * @param staging the folder
      */
@@ -32,11 +32,11 @@ public final class ChecksumFile {
     }
 
     /**
-     * Writes the file, and makes it last.
+     * Writes and flushes the checksum file.
      *
-     * @param name what it is called
+     * @param name its name
      * @param files the files to digest
-     * @param progress told the bytes that are digested
+     * @param progress receives the bytes digested
      * @throws IOException if a file cannot be read or written
      */
     public void write(String name, List<String> files, LongConsumer progress) throws IOException {
@@ -56,7 +56,10 @@ public final class ChecksumFile {
         }
     }
 
-    /** A name with a backslash or a line's end is written escaped, and the line then begins with a backslash. */
+    /**
+     * Returns a line. If its name has a backslash or line break, the name is escaped and the line begins with a
+     * backslash.
+     */
     private static String line(String hex, String name) {
         String escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r");
         return (escaped.equals(name) ? "" : "\\") + hex + "  " + escaped + "\n";

@@ -13,7 +13,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
-/** Brings the files of a {@link CommittedFolder} to their places: the steps behind the commit. */
+/** Moves the files of a {@link CommittedFolder} to their final places, after the commit. */
 final class Commit {
 
     private Commit() {
@@ -24,9 +24,9 @@ final class Commit {
     }
 
     /**
-     * The stores beside a file whose committed folder has it, or what describes it.
+     * Returns the stores whose committed folders contain a file or its sidecar.
      *
-     * @return the paths that they are written by
+     * @return the paths that they are written as
      */
     static List<Path> unfinishedWith(Path file, String description) throws IOException {
         List<Path> stores = new ArrayList<>();
@@ -39,10 +39,10 @@ final class Commit {
     }
 
     /**
-     * Moves all files of a committed folder to their places, deletes what the store no longer has, and then the folder.
-     * For the one writer that the store has. Does nothing if there is no such folder.
+     * Moves all files of a committed folder to their final places, then deletes surplus files and the folder. For the
+     * store's single writer. Does nothing if the folder does not exist.
      *
-     * @throws IOException if a step fails; the store is then as whole as it was, and the next call goes on
+     * @throws IOException if a step fails; the store stays readable, and the next call continues
      */
     static void finish(Path committed) throws IOException {
         if (!Files.isDirectory(committed)) {
@@ -56,7 +56,7 @@ final class Commit {
         int length = -1;
         for (Path file : files) {
             if (length >= 0 && file.getFileName().toString().length() < length) {
-                Folder.flush(folder);   // after a power cut too, no file is in its place before what describes it
+                Folder.flush(folder);   // no file is in place before its sidecar, even after a power cut
             }
             length = file.getFileName().toString().length();
             Files.move(file, folder.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
@@ -70,13 +70,13 @@ final class Commit {
         Folder.flush(folder);
     }
 
-    /** What an error behind the commit is told as. */
+    /** Returns the error for a failure after the commit. */
     static IOException unfinished(Path target, Path committed, IOException e) {
         String reason = e instanceof FileSystemException named
                 ? named.getFile() + ": " + (named.getReason() == null ? e.getClass().getSimpleName()
                         : named.getReason()) : String.valueOf(e.getMessage());
-        return new IOException(target + ": is written whole and replaces what was there, but its files cannot all be"
+        return new IOException(target + ": is complete and replaces the old store, but not all of its files can be"
                 + " moved from " + committed + " to their places: " + reason
-                + " (penstock reads them where they are, and the next writer of this store goes on)", e);
+                + " (penstock reads them there, and the next writer of this store continues)", e);
     }
 }

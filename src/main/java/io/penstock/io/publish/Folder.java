@@ -8,27 +8,27 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Calls on folders. */
+/** Operations on folders. */
 public final class Folder {
 
     private Folder() {
     }
 
     /**
-     * The folder that a file is in.
+     * Returns the folder that a file is in.
      *
      * @param file the file
-     * @return its folder; that of the process if the path names none
+     * @return its folder; the working folder if the path has none
      */
     public static Path of(Path file) {
         return file.toAbsolutePath().getParent();
     }
 
     /**
-     * Makes a folder, and those above it that are missing, and makes them last. Does nothing if it is there.
+     * Creates a folder and its missing parents durably. Does nothing if it exists.
      *
      * @param folder the folder
-     * @throws IOException if one cannot be made
+     * @throws IOException if one cannot be created
      */
     public static void create(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
@@ -40,7 +40,7 @@ public final class Folder {
                 create(parent);
             }
         } catch (IOException e) {
-            throw new IOException(folder + ": cannot be made: " + e.getMessage(), e);
+            throw new IOException(folder + ": cannot be created: " + e.getMessage(), e);
         }
         try {
             Files.createDirectory(folder);
@@ -54,12 +54,12 @@ public final class Folder {
                 flush(parent);
             }
         } catch (IOException e) {
-            throw new IOException(folder + ": is made, but a power cut may undo that: " + e.getMessage(), e);
+            throw new IOException(folder + ": is created, but a power cut may undo that: " + e.getMessage(), e);
         }
     }
 
     /**
-     * Makes the renames and deletions in a folder last, also if the thread is interrupted.
+     * Makes the renames and deletions in a folder durable, even if the thread is interrupted.
      *
      * @param folder the folder
      * @throws IOException if it cannot be flushed
@@ -69,9 +69,9 @@ public final class Folder {
     }
 
     /**
-     * Deletes a folder and all in it. Links are deleted, not followed.
+     * Deletes a folder and its content. Links are deleted, not followed.
      *
-     * @param folder the folder; nothing happens if it is not there
+     * @param folder the folder; it need not exist
      * @throws IOException if something cannot be deleted
      */
     public static void delete(Path folder) throws IOException {

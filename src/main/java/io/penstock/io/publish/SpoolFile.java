@@ -9,8 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * A file that is written from its start to its end through a buffer in native memory, by one thread at a time. An error
- * names the file that it will be.
+ * A file that one thread at a time writes sequentially through a buffer in native memory. Errors name the final file.
  */
 public final class SpoolFile implements AutoCloseable {
 
@@ -23,11 +22,11 @@ public final class SpoolFile implements AutoCloseable {
     private int used;
 
     /**
-     * A file that is empty so far.
+     * Creates a writer for an empty file.
      *
-     * @param channel the file; closed with this
-     * @param target the file that it will be, for messages
-     * @param bufferBytes how much is written at a time
+     * @param channel the file; owned
+     * @param target the final file, for messages
+     * @param bufferBytes the size of the buffer
      */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
         this.channel = channel;
@@ -37,10 +36,10 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Room for some bytes at {@link #position} of {@link #buffer}; {@link #advance} says how many were put there.
+     * Makes room at {@link #position} of {@link #buffer}; call {@link #advance} after writing there.
      *
-     * @param bytes how many are needed; at most the size of the buffer
-     * @throws IOException if the bytes before cannot be written
+     * @param bytes the bytes needed; at most the size of the buffer
+     * @throws IOException if earlier bytes cannot be written
      */
     public void reserve(int bytes) throws IOException {
         if (bytes > buffer.byteSize() - used) {
@@ -49,7 +48,7 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * What is written next is put here.
+     * Returns the buffer.
      *
      * @return the buffer
      */
@@ -58,7 +57,7 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Where in {@link #buffer} the next byte is put.
+     * Returns where in {@link #buffer} the next byte goes.
      *
      * @return its offset
      */
@@ -67,7 +66,7 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Room that is left in {@link #buffer}.
+     * Returns the room left in {@link #buffer}.
      *
      * @return bytes
      */
@@ -76,9 +75,9 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Some bytes were put.
+     * Advances past bytes written to the buffer.
      *
-     * @param bytes how many
+     * @param bytes the number of bytes
      */
     public void advance(int bytes) {
         used += bytes;
@@ -88,7 +87,7 @@ public final class SpoolFile implements AutoCloseable {
      * Appends a 32-bit number.
      *
      * @param value the number
-     * @throws IOException if it cannot be written
+     * @throws IOException if the write fails
      */
     public void putInt(int value) throws IOException {
         reserve(Integer.BYTES);
@@ -100,7 +99,7 @@ public final class SpoolFile implements AutoCloseable {
      * Appends a 64-bit number.
      *
      * @param value the number
-     * @throws IOException if it cannot be written
+     * @throws IOException if the write fails
      */
     public void putLong(long value) throws IOException {
         reserve(Long.BYTES);
@@ -113,8 +112,8 @@ public final class SpoolFile implements AutoCloseable {
      *
      * @param source the memory
      * @param offset its first byte
-     * @param bytes how many
-     * @throws IOException if they cannot be written
+     * @param bytes the number of bytes
+     * @throws IOException if the write fails
      */
     public void put(MemorySegment source, long offset, long bytes) throws IOException {
         for (long done = 0; done < bytes; ) {
@@ -127,18 +126,18 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Bytes that were appended.
+     * Returns the bytes appended so far.
      *
-     * @return the size the file has once it is flushed
+     * @return the file's size after a flush
      */
     public long byteSize() {
         return flushedBytes + used;
     }
 
     /**
-     * Writes what is in the buffer.
+     * Writes the buffer.
      *
-     * @throws IOException if it cannot be written, for example because the disk is full; names the file
+     * @throws IOException if the write fails, for example because the disk is full; names the file
      */
     public void flush() throws IOException {
         view.position(0).limit(used);
@@ -154,9 +153,9 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Writes what is in the buffer, and makes it last.
+     * Writes the buffer and makes the file durable.
      *
-     * @throws IOException if it cannot be written; names the file
+     * @throws IOException if the write fails; names the file
      */
     public void force() throws IOException {
         flush();
@@ -168,11 +167,11 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * An error of the OS with the file's name.
+     * Adds a file's name to an OS error.
      *
      * @param target the file that could not be written
      * @param offset where in it
-     * @param cause what the OS said
+     * @param cause the OS error
      * @return the exception to throw
      */
     public static IOException failed(Object target, long offset, IOException cause) {
@@ -181,11 +180,11 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * An error of the OS with the file's name.
+     * Adds a file's name to an OS error.
      *
      * @param file the file that could not be read
      * @param offset where in it
-     * @param cause what the OS said
+     * @param cause the OS error
      * @return the exception to throw
      */
     public static IOException unreadable(Object file, long offset, IOException cause) {

@@ -17,20 +17,20 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where the files of a store are while they are written: in {@code .NAME.writing/new} beside it, which one writer has
- * at a time.
+ * The folder in which a store's files are written: {@code .NAME.writing/new} next to the store, for one writer at a
+ * time.
  *
- * <p>Assumptions: the folder is on the file system that the store will be on, where a rename is one step; locks of
- * files end with the process that holds them; all files were flushed.
+ * <p>Assumptions: the folder is on the store's file system, where a rename is atomic; file locks end with the process
+ * that holds them; all files were flushed.
  *
  * <p>Guarantees:
  * <ul>
- * <li>A second writer is refused, in this process or another. What a writer that was killed left behind is finished by
- *     the next if it was committed ({@link CommittedFolder}), and otherwise removed.
- * <li>{@link #publish} replaces the store by one rename: whatever fails or never happens, a power cut included, readers
- *     find the old store or the new one, whole.
- * <li>{@link #close}, and an orderly end of the JVM (also by SIGINT or SIGTERM), removes the folder and all in it.
- *     Files that are created while the JVM ends are refused.
+ * <li>A second writer is rejected, in this process or another. After a killed writer, the next one completes a
+ *     committed store ({@link CommittedFolder}) and removes an uncommitted one.
+ * <li>{@link #publish} replaces the store by one rename: after any failure, a power cut included, readers find either
+ *     the complete old store or the complete new one.
+ * <li>{@link #close} and an orderly JVM exit (also by SIGINT or SIGTERM) delete the folder. No file can be created
+ *     during JVM exit.
  * </ul>
  */
 public final class StagingFolder implements AutoCloseable {
@@ -39,7 +39,7 @@ public final class StagingFolder implements AutoCloseable {
     private static final int LIST_BUFFER_BYTES = 1 << 12;
 
     private final Path target;
-    /** The folder that the store will be in. */
+    /** The store's parent folder. */
     private final Path parent;
     private final Path folder;
     private final Path files;
@@ -59,11 +59,11 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Makes the folder and takes it. What a writer before committed and did not finish is finished first.
+     * Creates and locks the folder, after completing an earlier writer's commit.
      *
-     * @param target the store that will be written, or the prefix of its files
+     * @param target the store to write, or the prefix of its files
      * @return the folder, to be closed by the caller
-     * @throws IOException if the store's own folder does not exist or cannot be written, or there is another writer
+     * @throws IOException if the store's parent folder does not exist or is not writable, or another writer is active
      */
     public static StagingFolder open(Path target) throws IOException {
         return WriteFailure.naming(target, () -> take(target));
@@ -104,11 +104,11 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Finishes stores that a writer committed and did not finish, of those that have a file or its description.
+     * Completes committed stores that contain a file or its sidecar.
      *
-     * @param file the file, in its place
-     * @param description the name of what describes it, such as its checksums
-     * @throws IOException if one cannot be finished, or another writer is at it
+     * @param file the file's final path
+     * @param description the name of its sidecar, such as its checksums
+     * @throws IOException if one cannot be completed, or another writer is active
      */
     public static void finish(Path file, String description) throws IOException {
         for (Path store : WriteFailure.naming(file, () -> Commit.unfinishedWith(file, description))) {
@@ -117,14 +117,14 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Refuses to replace what is there.
+     * Rejects an existing file.
      *
-     * @param file a file that would be written
-     * @throws FileAlreadyExistsException if there is one of that name
+     * @param file the file to write
+     * @throws FileAlreadyExistsException if it exists
      */
     public static void requireAbsent(Path file) throws FileAlreadyExistsException {
         if (Files.exists(file)) {
-            throw new FileAlreadyExistsException(file.toString(), null, "exists already, and is not to be overwritten");
+            throw new FileAlreadyExistsException(file.toString(), null, "exists already, and overwriting is off");
         }
     }
 
@@ -132,7 +132,7 @@ public final class StagingFolder implements AutoCloseable {
      * Creates a file in the folder.
      *
      * @param name its name there
-     * @return a channel that reads and writes it
+     * @return a channel to read and write it
      * @throws IOException if it cannot be created, or the folder is closed
      */
     public synchronized FileChannel create(String name) throws IOException {
@@ -142,10 +142,10 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Does something with files of the folder.
+     * Runs a step on files of the folder.
      *
-     * @param <T> what it gives
-     * @param step does it
+     * @param <T> the result
+     * @param step the step
      * @return the result
      * @throws IOException if it fails; names the store
      */
@@ -154,41 +154,41 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Where a file of the folder is.
+     * Returns the path of a file in the folder.
      *
      * @param name its name there
-     * @return its path
+     * @return the path
      */
     public Path resolve(String name) {
         return files.resolve(name);
     }
 
     /**
-     * Where a file of the folder will be once it is published.
+     * Returns the final path of a file, for messages.
      *
      * @param name its name
-     * @return its path then, for messages
+     * @return the path then, for messages
      */
     public Path published(String name) {
         return parent.resolve(name);
     }
 
     /**
-     * Makes files of the folder the store, all at once; once it returns they last. Files of those names are replaced.
+     * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
      *
-     * @param names the files, which were flushed
-     * @throws IOException if that fails: either nothing has changed, or the message says that the store is replaced
+     * @param names the files, already flushed
+     * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
      */
     public void publish(List<String> names) throws IOException {
         publish(names, List.of());
     }
 
     /**
-     * Makes files of the folder the store, all at once; once it returns they last. Files of those names are replaced.
+     * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
      *
-     * @param names the files, which were flushed
-     * @param surplus names of files beside the store that it no longer has, which are deleted; they need not exist
-     * @throws IOException if that fails: either nothing has changed, or the message says that the store is replaced
+     * @param names the files, already flushed
+     * @param surplus names of old files of the store to delete; they need not exist
+     * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
      */
     public synchronized void publish(List<String> names, Collection<String> surplus) throws IOException {
         requireOpen();
@@ -219,7 +219,8 @@ public final class StagingFolder implements AutoCloseable {
         Files.move(files, committed, StandardCopyOption.ATOMIC_MOVE);
         published = true;
         try {
-            // Before it lasts, no file may leave it: a power cut could undo this rename and keep later ones.
+            // No file may leave the folder before this rename is durable: a power cut could undo it and keep later
+            // ones.
             Folder.flush(parent);
             Commit.finish(committed);
         } catch (IOException e) {
@@ -231,12 +232,12 @@ public final class StagingFolder implements AutoCloseable {
         try {
             Folder.flush(parent);
         } catch (IOException e) {
-            throw new IOException(target + ": is written whole and replaces what was there, but a power cut may bring"
+            throw new IOException(target + ": is complete and replaces the old store, but a power cut may bring"
                     + " that back: " + e.getMessage(), e);
         }
     }
 
-    /** What helped to write the store is no part of it. */
+    /** Deletes the writer's temporary files. */
     private void deleteAllBut(List<String> names) throws IOException {
         for (Path file : CommittedFolder.list(files, file -> !names.contains(file.getFileName().toString()))) {
             Files.delete(file);
@@ -258,14 +259,14 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** Removes the folder and all that is still in it. Calling it again does nothing. */
+    /** Deletes the folder and its content. Calling it again does nothing. */
     @Override
     public void close() {
         delete();
         try {
             Runtime.getRuntime().removeShutdownHook(closeOnExit);
         } catch (IllegalStateException _) {
-            // the JVM is ending: the hook finds nothing to do
+            // the JVM is ending: the hook has nothing to do
         }
     }
 
@@ -286,18 +287,18 @@ public final class StagingFolder implements AutoCloseable {
             try {
                 deleteFiles();
             } catch (NoSuchFileException _) {
-                // somebody else removed it
+                // another process removed it
             } finally {
                 lock.release();
             }
         } catch (IOException e) {
-            String after = published ? " (the store itself is written whole; the next writer removes the folder)" : "";
+            String after = published ? " (the store itself is complete; the next writer removes the folder)" : "";
             throw new UncheckedIOException(new IOException(target + ": its folder " + folder + " cannot be removed: "
                     + e.getMessage() + after, e));
         }
     }
 
-    /** Removes everything in the folder but the lock. */
+    /** Deletes everything in the folder but the lock. */
     private void deleteFiles() throws IOException {
         if (Files.isDirectory(files, LinkOption.NOFOLLOW_LINKS)) {
             for (Path file : CommittedFolder.list(files, _ -> true)) {

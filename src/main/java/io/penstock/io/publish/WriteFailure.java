@@ -10,8 +10,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * What stopped a writer, told by the name of the store. The OS names the hidden file that it was asked for, or none;
- * neither says to a user what was not written.
+ * Turns OS errors of a writer into errors that name the store. The OS names a hidden file, or none, which tells a user
+ * nothing.
  */
 public final class WriteFailure {
 
@@ -21,13 +21,13 @@ public final class WriteFailure {
     /**
      * A step of a writer.
      *
-     * @param <T> what it gives
+     * @param <T> the result
      */
     @FunctionalInterface
     public interface Step<T> {
 
         /**
-         * Does it.
+         * Runs the step.
          *
          * @return the result
          * @throws IOException if it fails
@@ -38,11 +38,11 @@ public final class WriteFailure {
     /**
      * Runs a step of a writer.
      *
-     * @param <T> what it gives
-     * @param target the store that is written
+     * @param <T> the result
+     * @param target the store
      * @param step the step
      * @return the result
-     * @throws IOException if it fails; if that is an error of the OS on the way to the store, it names the store
+     * @throws IOException if it fails; an OS error on the store's files names the store
      */
     public static <T> T naming(Path target, Step<T> step) throws IOException {
         try {
@@ -54,7 +54,7 @@ public final class WriteFailure {
         }
     }
 
-    /** Other kinds of errors say what they are about: a malformed source, an interrupt. */
+    /** Adds the store's name to OS errors; others, such as a malformed source or an interrupt, explain themselves. */
     private static IOException named(Path target, IOException e) {
         String reason;
         if (e instanceof FileSystemException named && named.getFile() != null && isHidden(target, named.getFile())) {
@@ -74,7 +74,7 @@ public final class WriteFailure {
                 || message.startsWith(folder) && !message.startsWith(folder + "."));
     }
 
-    /** Whether a path is one that the writer alone knows, or that of the folder. */
+    /** Tells whether a path is a hidden file of the writer, or the folder. */
     private static boolean isHidden(Path target, String file) {
         for (Path part : Path.of(file)) {
             if (part.toString().startsWith("." + target.getFileName() + ".")) {

@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The right to write a store: a folder with a locked file in it, which one writer has at a time, of all processes. It
- * ends with the process that has it.
+ * The exclusive right, across processes, to write a store: a folder with a locked file. It ends with the process that
+ * holds it.
  */
 final class WriterLock {
 
@@ -23,10 +23,7 @@ final class WriterLock {
     private static final int ATTEMPTS = 100;
     private static final int MAX_MARK_BYTES = 1 << 16;
 
-    /**
-     * The folders that this process has. A second writer must not even open the lock: closing it again would give up
-     * the lock of the first.
-     */
+    /** The folders that this process holds. Opening and closing a lock again would release it. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     private final Path folder;
@@ -38,11 +35,11 @@ final class WriterLock {
     }
 
     /**
-     * Makes a folder and takes it.
+     * Creates and locks a folder.
      *
      * @param target the store, for messages
-     * @param folder the folder, which may have been left behind
-     * @throws IOException if there is another writer, or the lock cannot be had; a folder that this made is gone then
+     * @param folder the folder; it may be a leftover
+     * @throws IOException if another writer is active or locking fails; then a folder created here is deleted
      */
     static WriterLock take(Path target, Path folder) throws IOException {
         if (!IN_USE.add(folder)) {
@@ -62,7 +59,7 @@ final class WriterLock {
         }
     }
 
-    /** The channel of the lock; null if the writer before removed the folder meanwhile. */
+    /** Opens and locks the file; returns null if the previous writer removed the folder meanwhile. */
     private static FileChannel tryLock(Path target, Path folder) throws IOException {
         boolean made = make(folder);
         Path file = folder.resolve(LOCK_NAME);
@@ -91,13 +88,13 @@ final class WriterLock {
         return null;
     }
 
-    /** Whether this call made the folder. */
+    /** Creates the folder; returns whether this call did so. */
     private static boolean make(Path folder) throws IOException {
         try {
             Files.createDirectory(folder);
             return true;
         } catch (FileAlreadyExistsException e) {
-            // left behind, or in use: the lock tells
+            // a leftover or in use: the lock tells
             if (!Files.isDirectory(folder) && Files.exists(folder)) {
                 throw new FileAlreadyExistsException(folder.toString(), null, "no folder, expected one to write in");
             }
@@ -105,7 +102,7 @@ final class WriterLock {
         }
     }
 
-    /** A lock that could not be had leaves nothing behind. */
+    /** Deletes the folder after a failed lock. */
     private static void removeAfter(Path folder, Exception failure) {
         try {
             remove(folder);
@@ -125,9 +122,9 @@ final class WriterLock {
     }
 
     /**
-     * Whether a path leads to the file that a channel has open: its holder before may have removed it, and another
-     * have made a new one. The file is given a random size, and the path asked for it: to open the path a second
-     * time and close it would give up the lock (POSIX locks belong to the process and the file).
+     * Tells whether a path still leads to the file that a channel has open: the previous holder may have deleted it,
+     * and another writer created a new one. Sets a random file size and compares the path's: opening and closing the
+     * path again would release the lock (POSIX locks belong to process and file).
      */
     private static boolean leadsTo(Path path, FileChannel channel) throws IOException {
         int bytes = ThreadLocalRandom.current().nextInt(1, MAX_MARK_BYTES);
@@ -144,11 +141,11 @@ final class WriterLock {
             Files.deleteIfExists(folder.resolve(LOCK_NAME));
             Files.deleteIfExists(folder);
         } catch (NoSuchFileException | DirectoryNotEmptyException _) {
-            // somebody else removed it, or the next writer has it already
+            // another process removed it, or the next writer holds it
         }
     }
 
-    /** Removes the folder, which must be empty but for the lock, and gives the right up. */
+    /** Deletes the folder, which must contain only the lock, and releases the lock. */
     void release() throws IOException {
         try (channel) {
             remove(folder);

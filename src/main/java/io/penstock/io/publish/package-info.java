@@ -1,4 +1,2 @@
-/**
- * Files that appear whole or not at all: written under a temporary name, synced, and renamed.
- */
+/** Atomic files: written under a temporary name, synced, and renamed. */
 package io.penstock.io.publish;

@@ -16,20 +16,18 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The decoded copy of what a store holds compressed: blocks, each decoded once, when something in it is located for the
- * first time, into its place in a file that has no name. The file is mapped: what is decoded is read as anything else
- * is, may be larger than memory, and is gone with the process. Its disk space is taken block by block, in the folder
- * that the system property {@value #FOLDER_PROPERTY} names, or the system's one for temporary files.
+ * The decoded copy of a store's compressed blocks, in an unnamed mapped file. The first access to a block decodes it
+ * into its place. The copy may be larger than memory and ends with the process. Blocks take disk space one by one, in
+ * the folder of the system property {@value #FOLDER_PROPERTY}, by default the system's temporary folder.
  *
- * <p>Any number of threads may locate: a block is decoded by the first that comes, outside of any lock that another
- * block waits for.
+ * <p>Thread-safe: the first thread that needs a block decodes it, without blocking other blocks.
  */
 public final class DecodedBlocks implements AutoCloseable {
 
-    /** Names the folder for decoded copies. */
+    /** The system property for the folder of decoded copies. */
     public static final String FOLDER_PROPERTY = "penstock.decoded.folder";
 
-    /** What a block may decode to, whatever its compressed size: what one decoding keeps in memory. */
+    /** The most that a block may decode to: one decoding keeps it in memory. */
     public static final long MAX_BLOCK_BYTES = 2L << 30;
 
     private static final int STRIPES = 64;
@@ -43,13 +41,13 @@ public final class DecodedBlocks implements AutoCloseable {
          * Decodes a block. Several threads may call this at once, for different blocks.
          *
          * @param block its number
-         * @param target where to: native memory of exactly the block's size, all zero
+         * @param target native memory of exactly the block's size, zeroed
          * @throws IOException if the block is malformed; names the file
          */
         void decode(int block, MemorySegment target) throws IOException;
     }
 
-    /** Decodes a block piece by piece: it may be larger than memory. */
+    /** Decodes a block piece by piece; it may be larger than memory. */
     @FunctionalInterface
     public interface StreamDecoder {
 
@@ -57,22 +55,22 @@ public final class DecodedBlocks implements AutoCloseable {
          * Decodes a block. Several threads may call this at once, for different blocks.
          *
          * @param block its number
-         * @param output takes the block's bytes, from the first to the last
+         * @param output receives the block's bytes in order
          * @throws IOException if the block is malformed; names the file
          */
         void decode(int block, Output output) throws IOException;
     }
 
-    /** Where a block is decoded to. */
+    /** Receives a decoded block. */
     @FunctionalInterface
     public interface Output {
 
         /**
          * Appends bytes.
          *
-         * @param bytes holds them
-         * @param offset the first of them
-         * @param length how many
+         * @param bytes the array that holds them
+         * @param offset the offset of the first one
+         * @param length the number of bytes
          * @throws IOException if they cannot be written
          */
         void put(byte[] bytes, int offset, int length) throws IOException;
@@ -80,7 +78,7 @@ public final class DecodedBlocks implements AutoCloseable {
 
     private final Object store;
     private final MappedFile file;
-    /** Not a channel: the interrupt of a thread that writes would close that for all. */
+    /** Not a channel: interrupting a writing thread would close it for all. */
     private final RandomAccessFile writer;
     private final long[] starts;
     private final StreamDecoder decoder;
@@ -101,13 +99,13 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * A copy in which no block is decoded yet; takes address space, but no memory and no disk space.
+     * Creates a copy without decoded blocks; takes address space, but no memory or disk space.
      *
-     * @param store what is decoded: what messages call it
-     * @param sizes the bytes that each block decodes to
+     * @param store the store's name for messages
+     * @param sizes the decoded size of each block in bytes
      * @param decoder decodes blocks
      * @return the copy
-     * @throws IOException if a size is beyond {@link #MAX_BLOCK_BYTES} or the file cannot be made
+     * @throws IOException if a size is above {@link #MAX_BLOCK_BYTES} or the file cannot be created
      */
     public static DecodedBlocks create(Object store, long[] sizes, Decoder decoder) throws IOException {
         for (long size : sizes) {
@@ -126,13 +124,13 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * A copy in which no block is decoded yet, of blocks of any size.
+     * Creates a copy without decoded blocks, for blocks of any size.
      *
-     * @param store what is decoded: what messages call it
-     * @param sizes the bytes that each block decodes to: what the store says, checked to be possible
-     * @param decoder decodes blocks, each to so many bytes
+     * @param store the store's name for messages
+     * @param sizes the decoded size of each block in bytes: the store's declared sizes, already checked
+     * @param decoder decodes blocks to these sizes
      * @return the copy
-     * @throws IOException if the file cannot be made
+     * @throws IOException if the file cannot be created
      */
     public static DecodedBlocks createStreamed(Object store, long[] sizes, StreamDecoder decoder) throws IOException {
         long[] starts = new long[sizes.length + 1];
@@ -151,7 +149,7 @@ public final class DecodedBlocks implements AutoCloseable {
             if (writer != null) {
                 writer.close();
             }
-            throw new IOException(store + ": no decoded copy of " + starts[sizes.length] + " bytes can be made as "
+            throw new IOException(store + ": cannot create a decoded copy of " + starts[sizes.length] + " bytes as "
                     + path + ": " + e.getMessage(), e);
         } finally {
             Files.deleteIfExists(path);
@@ -159,7 +157,7 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * The number of blocks.
+     * Returns the number of blocks.
      *
      * @return the count
      */
@@ -168,24 +166,24 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * The bytes that a block decodes to.
+     * Returns the decoded size of a block.
      *
      * @param block its number
-     * @return the size that was told
+     * @return bytes
      */
     public long byteSize(int block) {
         return starts[block + 1] - starts[block];
     }
 
     /**
-     * Points at a part of a block, which is decoded if it was not.
+     * Locates a part of a block, decoding the block if needed.
      *
      * @param block its number
      * @param offset the first byte within the block
-     * @param bytes how many
-     * @param into set to them
-     * @throws IndexOutOfBoundsException if the block has no such part
-     * @throws UncheckedIOException if the block is malformed or the copy cannot be written, now and any other time
+     * @param bytes the number of bytes
+     * @param into receives the location
+     * @throws IndexOutOfBoundsException if the part is outside the block
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written; later calls fail too
      */
     public void locate(int block, long offset, long bytes, Span into) {
         Objects.checkFromIndexSize(offset, bytes, byteSize(block));
@@ -194,14 +192,14 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Points at bytes that start in a block and may go on in those behind it, which are decoded if they were not.
+     * Locates bytes that start in a block and may continue in the following ones, decoding blocks if needed.
      *
      * @param block the number of the block in which they start
      * @param offset the first byte within that block
-     * @param bytes how many
-     * @param into set to them
-     * @throws IndexOutOfBoundsException if there are no such bytes
-     * @throws UncheckedIOException if a block is malformed or the copy cannot be written, now and any other time
+     * @param bytes the number of bytes
+     * @param into receives the location
+     * @throws IndexOutOfBoundsException if the bytes are outside the copy
+     * @throws UncheckedIOException if a block is malformed or the copy cannot be written; later calls fail too
      */
     public void locateRun(int block, long offset, long bytes, Span into) {
         Objects.checkIndex(block, blocks());
@@ -214,14 +212,14 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * A little-endian number with a sign in a block, which is decoded if it was not.
+     * Reads a signed little-endian number in a block, decoding the block if needed.
      *
      * @param block the block's number
      * @param offset the number's first byte within the block
-     * @param bytes how many it has: 1, 4 or 8
+     * @param bytes its size: 1, 4 or 8
      * @return the number
-     * @throws IndexOutOfBoundsException if the block has no such part
-     * @throws UncheckedIOException if the block is malformed or the copy cannot be written, now and any other time
+     * @throws IndexOutOfBoundsException if the part is outside the block
+     * @throws UncheckedIOException if the block is malformed or the copy cannot be written; later calls fail too
      */
     public long number(int block, long offset, int bytes) {
         Objects.checkFromIndexSize(offset, bytes, byteSize(block));
@@ -235,7 +233,7 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * A block's bytes; it is decoded if it was not.
+     * Returns a block's bytes, decoding it if needed.
      *
      * @param block its number
      * @return a view, valid until {@link #close}
@@ -247,7 +245,7 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * All blocks, one behind the other; those that were not decoded are.
+     * Returns all blocks consecutively, decoding them if needed.
      *
      * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if a block is malformed or the copy cannot be written
@@ -287,10 +285,10 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Appends what is in memory.
+     * Appends memory to an output.
      *
      * @param bytes the memory
-     * @param output takes them
+     * @param output receives it
      * @throws IOException if they cannot be written
      */
     public static void put(MemorySegment bytes, Output output) throws IOException {
@@ -302,7 +300,7 @@ public final class DecodedBlocks implements AutoCloseable {
         }
     }
 
-    /** A block's place in the file, from what is not written yet to its end. */
+    /** The part of a block's place in the file that is not written yet. */
     private final class Place implements Output {
 
         private long at;
@@ -330,7 +328,7 @@ public final class DecodedBlocks implements AutoCloseable {
         }
     }
 
-    /** Gives the copy's memory and disk space back. Calling it again does nothing. */
+    /** Frees the copy's memory and disk space. Calling it again does nothing. */
     @Override
     public void close() {
         file.close();

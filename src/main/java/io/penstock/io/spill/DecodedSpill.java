@@ -12,23 +12,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The decoded copy of what a store holds compressed, where only decoding tells how large a part gets: parts are put one
- * behind the other as they come, in files that have no name. Each file is mapped: what is decoded is read as anything
- * else is, may be larger than memory, and is gone with the process. {@link DecodedBlocks} is for parts whose size is
- * known; both take their disk space where {@value DecodedBlocks#FOLDER_PROPERTY} says.
+ * The decoded copy of a store's compressed parts whose decoded sizes are unknown in advance: appends parts to unnamed
+ * mapped files. The copy may be larger than memory and ends with the process. {@link DecodedBlocks} is for parts of
+ * known size; both take disk space in the folder of {@value DecodedBlocks#FOLDER_PROPERTY}.
  *
- * <p>Any number of threads may append; what they write is written by one at a time.
+ * <p>Thread-safe; one thread writes at a time.
  */
 public final class DecodedSpill implements AutoCloseable {
 
-    /** A file's size to begin with; each is twice as large as the one before, none larger than the last of these. */
+    /** The first file's size; each file is twice as large as the one before, up to a maximum. */
     private static final long FIRST_FILE_BYTES = 64L << 20;
     private static final long LAST_FILE_BYTES = 16L << 30;
     private static final int ALIGNMENT_BYTES = 64;
     private static final int WRITE_BYTES = 1 << 20;
 
     /**
-     * Where a part is.
+     * The place of a part.
      *
      * @param file the file that holds it
      * @param offset its first byte
@@ -39,27 +38,27 @@ public final class DecodedSpill implements AutoCloseable {
     private final Object store;
     private final List<MappedFile> files = new ArrayList<>();
     private final byte[] chunk = new byte[WRITE_BYTES];
-    /** The last file, for writing. Not a channel: the interrupt of a thread that writes would close that for all. */
+    /** The last file, for writing. Not a channel: interrupting a writing thread would close it for all. */
     private RandomAccessFile writer;
     private long used;
     private long nextFileBytes = FIRST_FILE_BYTES;
     private boolean closed;
 
     /**
-     * A copy that has no part yet; takes no disk space.
+     * Creates an empty copy, which takes no disk space.
      *
-     * @param store what is decoded: what messages call it
+     * @param store the store's name for messages
      */
     public DecodedSpill(Object store) {
         this.store = store;
     }
 
     /**
-     * Puts runs of bytes one behind the other, each at a multiple of 64 bytes.
+     * Appends runs of bytes, each aligned to 64 bytes.
      *
      * @param runs the bytes
-     * @return where the first one is; the others follow as {@link #aligned} tells
-     * @throws IOException if there is no disk space
+     * @return the place of the first run; the others follow at distances of {@link #aligned}
+     * @throws IOException if the disk is full
      */
     public synchronized Place append(MemorySegment... runs) throws IOException {
         long bytes = 0;
@@ -80,9 +79,9 @@ public final class DecodedSpill implements AutoCloseable {
     }
 
     /**
-     * The bytes that a run takes, with those up to the next one.
+     * Returns the size of a run with its padding.
      *
-     * @param bytes of the run
+     * @param bytes the run's size
      * @return the next multiple of 64
      */
     public static long aligned(long bytes) {
@@ -106,7 +105,7 @@ public final class DecodedSpill implements AutoCloseable {
             if (next != null) {
                 next.close();
             }
-            throw new IOException(store + ": no decoded copy of " + size + " bytes can be made as " + path + ": "
+            throw new IOException(store + ": cannot create a decoded copy of " + size + " bytes as " + path + ": "
                     + e.getMessage(), e);
         } finally {
             Files.deleteIfExists(path);
@@ -132,7 +131,7 @@ public final class DecodedSpill implements AutoCloseable {
         }
     }
 
-    /** Gives the copy's memory and disk space back. Calling it again does nothing. */
+    /** Frees the copy's memory and disk space. Calling it again does nothing. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Numbers and bytes appended to native memory that grows; little-endian; used by one thread. */
+/** A growable little-endian buffer in native memory, for one thread. */
 public final class NativeBytes implements AutoCloseable {
 
     private static final long FIRST_BYTES = 1 << 14;
@@ -14,7 +14,7 @@ public final class NativeBytes implements AutoCloseable {
     private MemorySegment bytes = arena.allocate(FIRST_BYTES, Long.BYTES);
     private long used;
 
-    /** None yet. */
+    /** Creates an empty buffer. */
     public NativeBytes() {
     }
 
@@ -64,9 +64,9 @@ public final class NativeBytes implements AutoCloseable {
     /**
      * Appends bytes.
      *
-     * @param source holds them
-     * @param offset the first of them
-     * @param length how many
+     * @param source the memory that holds them
+     * @param offset the offset of the first one
+     * @param length the number of bytes
      */
     public void put(MemorySegment source, long offset, long length) {
         reserve(length);
@@ -75,7 +75,7 @@ public final class NativeBytes implements AutoCloseable {
     }
 
     /**
-     * What was appended, where it is.
+     * Returns the appended bytes, without copying.
      *
      * @return a view, valid until more is appended
      */
@@ -94,16 +94,16 @@ public final class NativeBytes implements AutoCloseable {
     }
 
     /**
-     * Gives up what is behind; it stays readable until it is overwritten.
+     * Drops the bytes after a position; they stay readable until overwritten.
      *
-     * @param byteSize what remains
+     * @param byteSize the size to keep
      */
     public void truncate(long byteSize) {
         used = byteSize;
     }
 
     /**
-     * What was appended.
+     * Returns the size of the buffer.
      *
      * @return bytes
      */
@@ -112,10 +112,10 @@ public final class NativeBytes implements AutoCloseable {
     }
 
     /**
-     * Copies all of it.
+     * Copies all bytes.
      *
-     * @param target where to
-     * @param offset the first byte there
+     * @param target the target memory
+     * @param offset the offset of the first byte there
      */
     public void copyTo(MemorySegment target, long offset) {
         MemorySegment.copy(bytes, 0, target, offset, used);

@@ -18,9 +18,9 @@ import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 
 /**
- * The checksums of a file's blocks, kept in a file beside it: of {@code corpus.bin} in {@code corpus.bin.crc32c}. A
- * block is short, so a program that reads here and there checks what it reads, and what is bad is found to the block;
- * CRC-32C, because processors compute it as fast as memory gives the bytes. It finds damage, not forgery.
+ * The checksums of a file's blocks, in a sidecar file: those of {@code corpus.bin} are in {@code corpus.bin.crc32c}.
+ * Blocks are short, so random reads check only what they read, and damage is located to the block. CRC-32C runs at
+ * memory bandwidth. It detects damage, not forgery.
  *
  * <pre>
  *   offset   size
@@ -37,9 +37,9 @@ import java.util.zip.CRC32C;
  */
 public final class BlockChecksums {
 
-    /** What is added to a file's name. */
+    /** The suffix of the sidecar's name. */
     public static final String SUFFIX = ".crc32c";
-    /** A block, unless said otherwise. */
+    /** The default block size. */
     public static final int DEFAULT_BLOCK_BYTES = 64 << 10;
 
     private static final int MIN_BLOCK_BYTES = 4096;
@@ -50,7 +50,7 @@ public final class BlockChecksums {
     private static final int BLOCK_BYTES_OFFSET = 12;
     private static final int FILE_BYTES_OFFSET = 16;
     private static final int HEADER_BYTES = 24;
-    /** 16 TiB in blocks of 64 KiB: their checksums are a GiB. */
+    /** 16 TiB in blocks of 64 KiB, with 1 GiB of checksums. */
     private static final int MAX_BLOCKS = 1 << 28;
     private static final int CHUNK_BYTES = 1 << 16;
 
@@ -67,16 +67,16 @@ public final class BlockChecksums {
     }
 
     /**
-     * Where the checksums of a file are.
+     * Returns the path of a file's checksums.
      *
      * @param file the file
-     * @return the path of the file beside it; there may be none
+     * @return the path of the sidecar; it need not exist
      */
     public static Path pathFor(Path file) {
         return file.resolveSibling(file.getFileName() + SUFFIX);
     }
 
-    /** Where the checksums of a file are, wherever it is. */
+    /** Returns the location of a file's checksums. */
     static Location locationFor(Location file) {
         return file.resolveSibling(file.name() + SUFFIX);
     }
@@ -86,10 +86,10 @@ public final class BlockChecksums {
      *
      * @param file the file
      * @param blockBytes the bytes of a block: a power of two, 4096 to 67,108,864
-     * @param progress told the bytes that are read
+     * @param progress receives the bytes read
      * @return the checksums
-     * @throws IOException if it cannot be read, or its size changes meanwhile
-     * @throws IllegalArgumentException if blocks cannot have that size
+     * @throws IOException if the file cannot be read, or its size changes meanwhile
+     * @throws IllegalArgumentException if the block size is invalid
      */
     public static BlockChecksums compute(Location file, int blockBytes, LongConsumer progress) throws IOException {
         if (!isBlockSize(blockBytes)) {
@@ -112,14 +112,14 @@ public final class BlockChecksums {
     }
 
     /**
-     * Computes the checksums of a file and writes them beside it, whole or not at all.
+     * Computes the checksums of a file and writes the sidecar atomically.
      *
      * @param file the file
-     * @param overwrite whether checksums that are there already may be replaced
-     * @param progress told the bytes that are read
+     * @param overwrite whether to replace an existing sidecar
+     * @param progress receives the bytes read
      * @return the checksums
-     * @throws FileAlreadyExistsException if there are some and they may not
-     * @throws IOException if the file cannot be read, or its checksums not be written
+     * @throws FileAlreadyExistsException if there is a sidecar and {@code overwrite} is false
+     * @throws IOException if the file cannot be read or the sidecar cannot be written
      */
     public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
@@ -137,12 +137,12 @@ public final class BlockChecksums {
     }
 
     /**
-     * Computes the checksums of a file that is being written, and writes them beside it.
+     * Computes the checksums of a file in a staging folder, and writes the sidecar there.
      *
-     * @param staging the folder in which the file is
+     * @param staging the staging folder
      * @param name the file's name there
-     * @return the name of the checksums' file there, which is to be published with the other
-     * @throws IOException if the file cannot be read, or its checksums not be written
+     * @return the sidecar's name there, to be published with the file
+     * @throws IOException if the file cannot be read or the sidecar cannot be written
      */
     public static String stage(StagingFolder staging, String name) throws IOException {
         staging.naming(() -> compute(Location.of(staging.resolve(name)), DEFAULT_BLOCK_BYTES, _ -> { }))
@@ -171,11 +171,11 @@ public final class BlockChecksums {
     }
 
     /**
-     * Reads the checksums that are beside a file.
+     * Reads a file's checksums from its sidecar.
      *
      * @param file the file, as it was opened; it need not exist
      * @return its checksums, or null if there are none
-     * @throws MalformedStoreException if they are not whole; names their file
+     * @throws MalformedStoreException if the sidecar is malformed; names it
      * @throws IOException if they cannot be read
      */
     public static BlockChecksums read(Location file) throws IOException {
@@ -255,13 +255,13 @@ public final class BlockChecksums {
         return (int) crc.getValue();
     }
 
-    /** A checksum as messages have it. */
+    /** Formats a checksum for messages. */
     static String hex(int crc) {
         return String.format("%08x", crc);
     }
 
     /**
-     * The file that they are of.
+     * Returns the file that the checksums cover.
      *
      * @return its path
      */
@@ -270,16 +270,16 @@ public final class BlockChecksums {
     }
 
     /**
-     * Where they are kept.
+     * Returns the sidecar's location.
      *
-     * @return the location beside the file
+     * @return the location
      */
     public Location location() {
         return locationFor(file);
     }
 
     /**
-     * The bytes of a block; the last one may be shorter.
+     * Returns the bytes of a block; the last block may be shorter.
      *
      * @return a power of two
      */
@@ -288,25 +288,25 @@ public final class BlockChecksums {
     }
 
     /**
-     * The bytes that the file had.
+     * Returns the file's size when the checksums were computed.
      *
-     * @return its size
+     * @return bytes
      */
     public long fileBytes() {
         return fileBytes;
     }
 
     /**
-     * The number of blocks.
+     * Returns the number of blocks.
      *
-     * @return the count; 0 of an empty file
+     * @return the count; 0 for an empty file
      */
     public int blocks() {
         return crcs.length;
     }
 
     /**
-     * The checksum of a block.
+     * Returns the checksum of a block.
      *
      * @param block its number
      * @return its CRC-32C
@@ -317,13 +317,13 @@ public final class BlockChecksums {
         return crcs[(int) block];
     }
 
-    /** What a file of another size than it had means. */
+    /** Returns the error for a file of another size. */
     MalformedStoreException otherSize(long found) {
         return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
-                + " says (if it was written anew, so must its checksums be)");
+                + " says (if the file was rewritten, rewrite its checksums)");
     }
 
-    /** What another checksum of a block means. */
+    /** Returns the error for a block with another checksum. */
     MalformedStoreException otherCrc(long block, int found) {
         return new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
                 hex(crc(block)) + ", as " + locationFor(file).name() + " says");

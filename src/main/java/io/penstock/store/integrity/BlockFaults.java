@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * The bad blocks of a file, in runs. A file that is another one altogether has as many as blocks: only the first so
- * many are told apart. Threads take turns.
+ * The bad blocks of a file, in runs. If a different file took its place, all blocks are bad; so only the first ones are
+ * listed. Thread-safe.
  */
 final class BlockFaults {
 
     private static final int MAX_BLOCKS_TOLD = 4096;
 
     private final BlockChecksums checksums;
-    /** The checksum that each bad block has. */
+    /** The checksum found for each bad block. */
     private final TreeMap<Long, Integer> bad = new TreeMap<>();
     private long more;
 
@@ -55,7 +55,7 @@ final class BlockFaults {
         String message = checksums.otherCrc(first, bad.get(first)).getMessage();
         faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(),
                 Math.min(end * checksums.blockBytes(), checksums.fileBytes()),
-                end - first == 1 ? message : message + " (and the blocks behind it up to byte "
+                end - first == 1 ? message : message + " (and the following blocks up to byte "
                         + Math.min(end * checksums.blockBytes(),
                         checksums.fileBytes()) + ")"));
     }

@@ -10,14 +10,14 @@ import java.nio.channels.SeekableByteChannel;
 import java.util.zip.CRC32C;
 
 /**
- * Reads a file block by block, for the checksum of each. By calls and not through a mapping: an unreadable sector is
- * then an error of one read, and no page stays in the process. For one thread.
+ * Reads a file block by block to compute checksums. It calls read instead of mapping: an unreadable sector then fails
+ * one read, and no page stays in the process. For one thread.
  */
 final class BlockReader implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 1 << 20;
 
-    /** Takes a block's checksum. */
+    /** Receives a block's checksum. */
     @FunctionalInterface
     interface Visitor {
         void visit(long block, int crc);
@@ -50,12 +50,12 @@ final class BlockReader implements AutoCloseable {
         }
     }
 
-    /** The file's size when it was opened. */
+    /** Returns the file's size at open. */
     long fileBytes() {
         return fileBytes;
     }
 
-    /** Reads the blocks from one up to, not including, another. */
+    /** Reads the blocks {@code from} (inclusive) to {@code to} (exclusive). */
     void forEach(long from, long to, Visitor visitor) throws IOException {
         long blocksAtOnce = buffer.capacity() / blockBytes;
         for (long block = from; block < to; ) {

@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Checks the blocks that a span is in before it is read, for one thread at a time. A block is copied out of the
- * mapping to be checked: the checksum is computed by native code, which must not meet a page that is gone.
+ * Verifies the blocks of a span before it is read, for one thread at a time. It copies each block out of the mapping
+ * first: native code computes the checksum and must not touch a page that truncation removed.
  *
  * <p>Owns a little native memory: {@link #close} frees it. Allocates nothing on the heap once it is warm.
  */
@@ -28,10 +28,10 @@ public final class BlockVerifier implements AutoCloseable {
     private VerifiedReads.Blocks lastBlocks;
 
     /**
-     * A verifier for one thread.
+     * Creates a verifier for one thread.
      *
-     * @param reads what all threads have checked
-     * @param reader brings blocks in; of the same thread, not owned
+     * @param reads the blocks that all threads have verified
+     * @param reader reads blocks; used by the same thread, not owned
      */
     public BlockVerifier(VerifiedReads reads, SpanReader reader) {
         this.reads = reads;
@@ -39,11 +39,11 @@ public final class BlockVerifier implements AutoCloseable {
     }
 
     /**
-     * Checks the blocks of a span that nobody has checked yet.
+     * Verifies the blocks of a span that no thread has verified yet.
      *
-     * @param checked bytes that are to be read; those in memory, and of files without checksums, are taken as they are
-     * @throws UncheckedIOException if a block is bad, with a {@link io.penstock.io.MalformedStoreException} that
-     *     names file and block; or if it cannot be read
+     * @param checked the bytes to read; bytes in memory and of files without checksums are not checked
+     * @throws UncheckedIOException if a block cannot be read or is bad; then the cause, a
+     *     {@link io.penstock.io.MalformedStoreException}, names file and block
      */
     public void check(Span checked) {
         MappedFile file = checked.file();

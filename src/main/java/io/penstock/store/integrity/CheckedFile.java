@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file that was checked.
+ * A checked file.
  *
  * @param file the file
  * @param bytes its size
- * @param checks by what: any of {@code structure}, {@code crc32c}, {@code sha256}, {@code content} and what its format
- *     calls its own checksums, in that order
+ * @param checks the checks that covered it: any of {@code structure}, {@code crc32c}, {@code sha256}, {@code content}
+ *     and the format's own checksums, in that order
  */
 public record CheckedFile(Location file, long bytes, List<String> checks) {
 
@@ -21,7 +21,7 @@ public record CheckedFile(Location file, long bytes, List<String> checks) {
     }
 
     /**
-     * Whether any checksum covers its content: a structure that is whole says little of what it holds.
+     * Tells whether any checksum covers the content; a valid structure says little about it.
      *
      * @return true if something other than the structure was checked
      */
@@ -30,9 +30,9 @@ public record CheckedFile(Location file, long bytes, List<String> checks) {
     }
 
     /**
-     * The file as JSON writers take it.
+     * Returns the file in JSON form.
      *
-     * @return its fields, in order
+     * @return the fields, in order
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

@@ -5,23 +5,23 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What is wrong with a file.
+ * A fault in a file.
  *
  * @param file the file
- * @param check what found it: {@code structure}, {@code crc32c}, {@code sha256}, {@code content}, or what a format
- *     calls its own checksums
- * @param firstBlock the first bad block, counted in blocks of the check; -1 if it is not known to the block
- * @param firstByte the first byte of what is bad; -1 if that is not known
- * @param endByte the byte behind what is bad; -1 if that is not known
- * @param message what was found and what was expected: one line that names the file
+ * @param check the check that found it: {@code structure}, {@code crc32c}, {@code sha256}, {@code content}, or a
+ *     format's own checksum
+ * @param firstBlock the first bad block, in blocks of the check; -1 if unknown
+ * @param firstByte the first bad byte; -1 if unknown
+ * @param endByte the byte after the last bad one; -1 if unknown
+ * @param message one line that names the file, what was found and what was expected
  */
 public record Fault(Location file, String check, long firstBlock, long firstByte, long endByte, String message) {
 
     /**
-     * A fault of a file as a whole.
+     * Creates a fault of a whole file.
      *
      * @param file the file
-     * @param check what found it
+     * @param check the check that found it
      * @param message what was found and what was expected
      */
     public Fault(Location file, String check, String message) {
@@ -29,9 +29,9 @@ public record Fault(Location file, String check, long firstBlock, long firstByte
     }
 
     /**
-     * The fault as JSON writers take it.
+     * Returns the fault in JSON form.
      *
-     * @return its fields, in order; without those that are not known
+     * @return the known fields, in order
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

@@ -16,13 +16,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a listing of {@code sha256sum} beside a file says of it: {@code X.sha256} for {@code X.bin}, as our writers name
- * it, {@code X.bin.sha256}, {@code SHA256SUMS}. Lines that are none of its are passed over: such listings may be signed
- * or have comments.
+ * A file's digest in a {@code sha256sum} listing next to it: {@code X.sha256} for {@code X.bin}, as our writers name
+ * it, {@code X.bin.sha256} or {@code SHA256SUMS}. Other lines are skipped: listings may be signed or have comments.
  *
  * @param listing the listing
  * @param file the file
- * @param hex the digest that the listing has
+ * @param hex the digest in the listing
  */
 record Sha256Listing(Location listing, Location file, String hex) {
 
@@ -33,9 +32,9 @@ record Sha256Listing(Location listing, Location file, String hex) {
     private static final int BUFFER_BYTES = 1 << 20;
 
     /**
-     * The listing that has a file; null if there is none.
+     * Returns the listing that contains a file; null if there is none.
      *
-     * @param read the listings that were read so far, each as digests by name: one may have millions of files
+     * @param read the listings read so far, each as digests by name; a listing may have millions of files
      */
     static Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
         String name = file.name();
@@ -66,7 +65,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
         return digests;
     }
 
-    /** The digests by name; of a name that is there twice, the first. */
+    /** Reads the digests by name; of duplicate names the first. */
     private static Map<String, String> read(Location listing) throws IOException {
         Map<String, String> digests = new HashMap<>();
         String text = new String(listing.readAllBytes(), StandardCharsets.UTF_8);
@@ -80,7 +79,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
         return digests;
     }
 
-    /** The name that a line which begins with a backslash has escaped. */
+    /** Unescapes the name in a line that begins with a backslash. */
     private static String unescaped(String name, boolean escaped) {
         if (!escaped) {
             return name;
@@ -98,7 +97,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
         return plain.toString();
     }
 
-    /** Digests the file; null if it is as the listing says, otherwise what is wrong. */
+    /** Digests the file; returns null if the digest matches, otherwise the fault. */
     Fault check(LongConsumer read) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[BUFFER_BYTES];

@@ -10,21 +10,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a check of a store by all that can be checked has found.
+ * The result of checking a store in every available way.
  *
- * <p>First the structure: the store is opened, which reads every header and index. Then, of each of its files, every
- * checksum there is: its {@linkplain BlockChecksums blocks'}, the SHA-256 in a listing beside it, those of its format.
- * What a store keeps compressed is decoded, which checks what the codec checks. Blocks are read in parallel, in large
- * pieces, as fast as the disk gives them. A store that somebody replaces meanwhile is checked again.
+ * <p>Structure first: opening the store reads every header and index. Then every checksum of each file: its
+ * {@linkplain BlockChecksums block checksums}, the SHA-256 in a listing next to it, those of its format. Compressed
+ * data is decoded, which runs the codec's checks. Blocks are read in parallel, in large pieces, at disk speed. A store
+ * that is replaced meanwhile is checked again.
  *
- * @param path what was checked
- * @param kind the store's format; null if it could not be opened, or is no store but files that have checksums
- * @param files its files, and by what each was checked
- * @param faults what is wrong; a run of bad blocks is one fault
+ * @param path the checked path
+ * @param kind the store's format; null if it could not be opened, or is not a store but files with checksums
+ * @param files the files, each with its checks
+ * @param faults the faults; a run of bad blocks is one fault
  */
 public record Verification(Location path, String kind, List<CheckedFile> files, List<Fault> faults) {
 
-    /** A store that is replaced while it is checked is checked again, so often. */
+    /** Retries for a store that is replaced while it is checked. */
     private static final int REPLACEMENTS = 1000;
 
     /** Copies. */
@@ -34,16 +34,16 @@ public record Verification(Location path, String kind, List<CheckedFile> files, 
     }
 
     /**
-     * Checks a store, or a file of any kind that has checksums.
+     * Checks a store, or any file with checksums.
      *
-     * @param path a file or a folder of a store; or a file or a folder of files that have checksums
+     * @param path a file or a folder of a store, or of files with checksums
      * @param options how the store is opened
-     * @param threads how many read at a time, at least 1
-     * @param progress told the bytes that are read, by the calling thread
-     * @return what was checked and what is wrong; faults are no exceptions
-     * @throws NoSuchFileException if there is no such file
-     * @throws IOException if a file cannot be read for another reason than that it is damaged
-     * @throws InterruptedException if the thread is interrupted; the check is then given up
+     * @param threads reading threads, at least 1
+     * @param progress receives the bytes read, on the calling thread
+     * @return the checked files and the faults; faults do not throw
+     * @throws NoSuchFileException if the file does not exist
+     * @throws IOException if a file cannot be read for a reason other than damage
+     * @throws InterruptedException if the thread is interrupted; the check then stops
      */
     public static Verification run(Location path, OpenOptions options, int threads, Progress progress)
             throws IOException, InterruptedException {
@@ -66,27 +66,27 @@ public record Verification(Location path, String kind, List<CheckedFile> files, 
     }
 
     /**
-     * Whether nothing is wrong.
+     * Tells whether there is no fault.
      *
-     * @return true if there is no fault
+     * @return true if there is none
      */
     public boolean isGood() {
         return faults.isEmpty();
     }
 
     /**
-     * Bytes of all files together.
+     * Returns the total size of all files.
      *
-     * @return the sum of their sizes
+     * @return bytes
      */
     public long bytes() {
         return files.stream().mapToLong(CheckedFile::bytes).sum();
     }
 
     /**
-     * The result as JSON writers take it.
+     * Returns the result in JSON form.
      *
-     * @return its fields, in order
+     * @return the fields, in order
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

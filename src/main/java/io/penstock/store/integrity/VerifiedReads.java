@@ -9,11 +9,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Which blocks of which files have been found good since they were opened, for all threads that read them together:
- * each block is checked when it is first read, and not again.
+ * The blocks verified since their files were opened, shared by all reading threads: each block is verified once, on its
+ * first read.
  *
- * <p>Two threads that come to a block at the same time both check it; nobody waits. A block that is bad stays
- * unchecked, so that everyone who reads it is told.
+ * <p>Two threads that reach a block at the same time both verify it; neither waits. A bad block stays unverified, so
+ * every read of it fails.
  */
 public final class VerifiedReads {
 
@@ -23,7 +23,7 @@ public final class VerifiedReads {
     /** The blocks of one file. */
     static final class Blocks {
 
-        /** Null if the file has no checksums. */
+        /** Null if the file has none. */
         final BlockChecksums checksums;
         private final long[] verified;
 
@@ -44,11 +44,11 @@ public final class VerifiedReads {
     private final ConcurrentHashMap<MappedFile, Blocks> files = new ConcurrentHashMap<>();
     private final LongAdder verifiedBytes = new LongAdder();
 
-    /** Nothing is checked yet. */
+    /** Creates a set without verified blocks. */
     public VerifiedReads() {
     }
 
-    /** The blocks of a file, whose checksums are read when it is first asked for. */
+    /** Returns the blocks of a file; the first call reads its checksums. */
     Blocks of(MappedFile file) {
         Blocks blocks = files.get(file);
         return blocks == null ? files.computeIfAbsent(file, VerifiedReads::read) : blocks;
@@ -58,17 +58,17 @@ public final class VerifiedReads {
         try {
             BlockChecksums checksums = BlockChecksums.read(file.location());
             if (checksums == null) {
-                LOG.log(System.Logger.Level.DEBUG, "{0}: no {1} beside it, so its blocks are not verified",
+                LOG.log(System.Logger.Level.DEBUG, "{0}: no sidecar {1}, so its blocks are not verified",
                         file.location(), BlockChecksums.SUFFIX);
             } else if (!file.isCurrent()) {
                 throw new IOException(file.location()
-                        + ": was replaced since it was opened, and its checksums with it");
+                        + ": was replaced since it was opened, with its checksums");
             } else if (checksums.fileBytes() != file.byteSize()) {
                 throw new IOException(checksums.otherSize(file.byteSize()).getMessage());
             }
             return new Blocks(checksums);
         } catch (IOException e) {
-            // Not a MalformedStoreException: that would be a bad sample's, and this is the whole file's.
+            // Not a MalformedStoreException: that means a bad sample, and this is the whole file.
             throw new UncheckedIOException(new IOException(e.getMessage(), e));
         }
     }
@@ -78,9 +78,9 @@ public final class VerifiedReads {
     }
 
     /**
-     * Bytes that were checked so far.
+     * Returns the bytes verified so far.
      *
-     * @return the bytes of all blocks that were found good
+     * @return the bytes of all good blocks
      */
     public long verifiedBytes() {
         return verifiedBytes.sum();

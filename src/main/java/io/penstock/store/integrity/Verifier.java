@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** One run of a {@link Verification}. For one thread, which starts others. */
+/** One {@link Verification} run. For one thread, which starts others. */
 final class Verifier {
 
     private static final long PIECE_BYTES = 64 << 20;
@@ -42,7 +42,7 @@ final class Verifier {
     private final int threads;
     private final Progress progress;
     private final Map<Location, List<String>> checksOf = new LinkedHashMap<>();
-    /** The listings beside the files, each read once. */
+    /** The SHA-256 listings, each read once. */
     private final Map<Location, Map<String, String>> listings = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<BlockFaults> blockFaults = new ArrayList<>();
@@ -52,7 +52,7 @@ final class Verifier {
     private String kind;
     private List<Location> opened = List.of();
     private Generation generation;
-    /** Why the store does not open; null if it does. */
+    /** Why the store failed to open; null if it opened. */
     private IOException refusal;
 
     Verifier(Location path, OpenOptions options, int threads, Progress progress) {
@@ -81,7 +81,9 @@ final class Verifier {
         return new Verification(path, kind, files, faults);
     }
 
-    /** Opens the store, and takes its files; null if it does not open: then those that are there by that name. */
+    /**
+     * Opens the store and lists its files. Returns null if it does not open, and lists the existing files of that name.
+     */
     private Store open() throws IOException {
         Store store = null;
         try {
@@ -113,12 +115,12 @@ final class Verifier {
         }
     }
 
-    /** Whether files of the store were replaced since it was opened: what was found is of no one store. */
+    /** Tells whether files of the store were replaced since open; the result then mixes two stores. */
     boolean isReplaced() throws IOException {
         return generation != null && !Generation.of(opened).equals(generation);
     }
 
-    /** A folder of files, which may be millions: those are named that have checksums of their own. */
+    /** Adds those files of a folder, which may have millions, that have checksums of their own. */
     private void addChecksummedFiles(Location folder) throws IOException {
         Path local = folder.local().orElse(null);
         if (local == null) {
@@ -136,7 +138,7 @@ final class Verifier {
         }
     }
 
-    /** A file that is no store and has checksums is well; a store that does not open is not. */
+    /** Adds the open failure, unless the path is not a store but a file with checksums. */
     private void addRefusal() throws IOException {
         boolean isStore = isStore();
         if (isStore || checksOf.isEmpty()) {
@@ -147,7 +149,7 @@ final class Verifier {
         }
     }
 
-    /** Whether it claims to be a store: one that does not open is a bad one. */
+    /** Tells whether the path claims to be a store; one that does not open is faulty. */
     private boolean isStore() throws IOException {
         if (options.format() != null) {
             return true;
@@ -266,7 +268,7 @@ final class Verifier {
         }
     }
 
-    /** By the format's own checksums, and by decoding what is decoded when it is read. */
+    /** Checks the format's own checksums, and decodes what reading decodes. */
     private void checkContent(Store store) throws IOException {
         if (store instanceof Verifiable own && own.checksum() != null) {
             checksOf.values().forEach(checks -> checks.add(own.checksum()));

@@ -1,5 +1,5 @@
 /**
- * Whether files still hold the bytes that were written: checksums of blocks beside a file, the check of whole stores
- * by all checksums there are, and the check of what a loader reads, when it reads it.
+ * Detects files whose bytes changed: block checksums in sidecar files, verification of whole stores by every checksum,
+ * and verification of what a loader reads.
  */
 package io.penstock.store.integrity;

@@ -153,7 +153,7 @@ class CommittedFolderTest {
         assertEquals(expected, WrittenStore.MEGATRON.read(state));
         String message = assertThrows(IOException.class, () -> StagingFolder.open(state.resolve("corpus")))
                 .getMessage();
-        assertTrue(message.contains(state.resolve("corpus") + ": is written whole")
+        assertTrue(message.contains(state.resolve("corpus") + ": is complete")
                 && message.contains("corpus.bin") && message.contains("next writer"), message);
         assertFalse(Files.exists(state.resolve(".corpus.writing")));
         assertEquals(expected, WrittenStore.MEGATRON.read(state));

@@ -108,7 +108,7 @@ class VerificationTest {
         assertEquals(List.of(4L, 6L), faults.stream().skip(1).map(Fault::firstBlock).toList());
         assertEquals(393_216, faults.get(2).firstByte());
         assertEquals(500_000, faults.get(2).endByte());
-        assertTrue(faults.get(2).message().endsWith("(and the blocks behind it up to byte 500000)"),
+        assertTrue(faults.get(2).message().endsWith("(and the following blocks up to byte 500000)"),
                 faults.get(2).message());
     }
 
