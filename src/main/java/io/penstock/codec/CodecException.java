@@ -3,16 +3,16 @@ package io.penstock.codec;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A compressed block is malformed, or has another size than was told. The message does not name the file. */
+/** A compressed block is malformed or has an unexpected size. The message does not name the file. */
 public final class CodecException extends IOException {
 
     @Serial
     private static final long serialVersionUID = 1;
 
     /**
-     * A block cannot be decoded.
+     * Creates the exception.
      *
-     * @param message what is wrong with it, for example {@code zstd: the block decodes to more than 1024 bytes}
+     * @param message the defect, for example {@code zstd: the block decodes to more than 1024 bytes}
      */
     public CodecException(String message) {
         super(message);

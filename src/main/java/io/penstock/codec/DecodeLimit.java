@@ -7,27 +7,27 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What a compressed file may decode to: the guard against files that are made to fill disk and memory. A shard, an
- * archive, a table is a file of its own.
+ * Limits the decoded size of a compressed file, to protect disk and memory from malicious files. Each shard, archive or
+ * table is a file of its own.
  *
- * <p>The defaults are what real data does not reach. Deflate makes of a byte 1032 at the most, and 1,100 times a file's
- * size is more. Zstandard and run lengths pass that where data is one value repeated, as masks and gradients are that
- * nobody has written yet; so an array that decodes to 1 GiB or less is taken whatever the ratio, and a text of 64 MiB.
- * The size is that of the largest file that ext4 has.
+ * <p>Real data does not reach the defaults. Deflate expands a byte to 1,032 at most, less than the ratio of 1,100.
+ * Zstandard and run lengths exceed that for data that repeats one value, such as masks and gradients not written yet;
+ * so an array that decodes to 1 GiB or less, or a text to 64 MiB or less, is accepted at any ratio. The greatest size
+ * is that of the largest file on ext4.
  *
- * @param maxBytes what a file may decode to, whatever its size
- * @param maxRatio how many times its own size a file may decode to
- * @param freeBytes what a file may decode to whatever the ratio, if {@code maxBytes} is not less
+ * @param maxBytes the most decoded bytes of a file, whatever its size
+ * @param maxRatio the most decoded bytes per stored byte
+ * @param freeBytes the decoded bytes accepted at any ratio, but never more than {@code maxBytes}
  */
 public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
 
-    /** For stores: 16 TiB, and 1,100 times as many bytes as are stored, or 1 GiB. */
+    /** For stores: 16 TiB, and 1,100 times the stored size or 1 GiB, whichever is greater. */
     public static final DecodeLimit DEFAULT = new DecodeLimit(1L << 44, 1100, 1L << 30);
 
-    /** For text, which nobody has by the gigabyte from a few bytes: as {@link #DEFAULT}, but 64 MiB. */
+    /** For text, where a few bytes never decode to gigabytes: as {@link #DEFAULT}, but with 64 MiB. */
     public static final DecodeLimit TEXT = new DecodeLimit(1L << 44, 1100, 64L << 20);
 
-    /** Checks. */
+    /** Checks the ranges. */
     public DecodeLimit {
         if (maxBytes < 1 || maxRatio < 1 || freeBytes < 0) {
             throw new IllegalArgumentException("a limit of " + maxBytes + " bytes, or " + maxRatio
@@ -38,7 +38,7 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     /**
      * This limit with another size.
      *
-     * @param bytes what a file may decode to, whatever its size
+     * @param bytes the most decoded bytes of a file, whatever its size
      * @return the limit
      */
     public DecodeLimit withMaxBytes(long bytes) {
@@ -48,7 +48,7 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     /**
      * This limit with another ratio.
      *
-     * @param ratio how many times its own size a file may decode to
+     * @param ratio the most decoded bytes per stored byte
      * @return the limit
      */
     public DecodeLimit withMaxRatio(long ratio) {
@@ -56,10 +56,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * The most that a file may decode to.
+     * The limit for a file.
      *
-     * @param storedBytes its size
-     * @return bytes
+     * @param storedBytes the file's size
+     * @return the most decoded bytes
      */
     public long of(long storedBytes) {
         long byRatio = storedBytes > Long.MAX_VALUE / maxRatio ? Long.MAX_VALUE : storedBytes * maxRatio;
@@ -67,12 +67,12 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * Refuses a file that says what it decodes to.
+     * Checks a file that declares its decoded size.
      *
      * @param file its path or location, for the message
-     * @param storedBytes its size
-     * @param decodedBytes what it decodes to
-     * @throws DecodeLimitException if that is more than it may
+     * @param storedBytes the file's size
+     * @param decodedBytes the declared decoded size
+     * @throws DecodeLimitException if it exceeds the limit
      */
     public void check(Object file, long storedBytes, long decodedBytes) throws DecodeLimitException {
         if (decodedBytes > of(storedBytes)) {
@@ -89,17 +89,17 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * Starts to count what a file decodes to.
+     * Starts counting a file's decoded bytes.
      *
      * @param file its path or location, for messages
-     * @param storedBytes its size
-     * @return the count, at 0
+     * @param storedBytes the file's size
+     * @return the budget, with nothing taken
      */
     public Budget budget(Object file, long storedBytes) {
         return new Budget(this, file, storedBytes);
     }
 
-    /** What one file may still decode to. Any number of threads may take of it. */
+    /** The decoded bytes that remain for one file. Thread-safe. */
     public static final class Budget {
 
         private final DecodeLimit limit;
@@ -114,10 +114,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * Takes bytes, before there is memory or disk space for them.
+         * Takes bytes, before memory or disk space is allocated for them.
          *
-         * @param bytes how many will be decoded; 0 or more
-         * @throws DecodeLimitException if the file has then decoded to more than it may; nothing is taken
+         * @param bytes the number of bytes to decode; 0 or more
+         * @throws DecodeLimitException if this exceeds the limit; nothing is taken
          */
         public void take(long bytes) throws DecodeLimitException {
             if (!tryTake(bytes)) {
@@ -126,10 +126,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * Takes bytes if there are so many left.
+         * Takes bytes if enough remain.
          *
-         * @param bytes how many; 0 or more
-         * @return whether there were
+         * @param bytes the number of bytes; 0 or more
+         * @return whether enough remained
          */
         public boolean tryTake(long bytes) {
             long most = limit.of(storedBytes);
@@ -138,29 +138,29 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * Refuses a part of the file that is decoded for a while, whatever else was.
+         * Checks a part of the file that is decoded temporarily, independent of what was taken.
          *
-         * @param bytes what it decodes to
-         * @throws DecodeLimitException if that is more than the file may
+         * @param bytes the part's decoded size
+         * @throws DecodeLimitException if it exceeds the file's limit
          */
         public void check(long bytes) throws DecodeLimitException {
             limit.check(file, storedBytes, bytes);
         }
 
         /**
-         * Gives back what was taken for bytes that are not kept.
+         * Returns bytes that were taken but are not kept.
          *
-         * @param bytes how many
+         * @param bytes the number of bytes
          */
         public void giveBack(long bytes) {
             taken.addAndGet(-bytes);
         }
 
         /**
-         * What to throw for a part of the file for which {@link #tryTake} did not have enough.
+         * The exception for a part for which {@link #tryTake} returned false.
          *
          * @param part its name
-         * @param bytes what it decodes to
+         * @param bytes its decoded size
          * @return the exception
          */
         public DecodeLimitException exceededBy(String part, long bytes) {
@@ -169,10 +169,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * Counts what a stream decodes to.
+         * Counts the bytes of a decoded stream.
          *
-         * @param decoded the stream; closed with the one that is returned
-         * @return the same bytes; throws a {@link DecodeLimitException} where there are too many
+         * @param decoded the stream; closed with the returned one
+         * @return the same bytes; throws a {@link DecodeLimitException} once there are too many
          */
         public InputStream count(InputStream decoded) {
             return new Counted(decoded, this);

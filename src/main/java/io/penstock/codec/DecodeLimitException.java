@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A compressed file would decode to more than a {@link DecodeLimit} allows. The message names the file, what was found,
- * the limit, and what raises it.
+ * A compressed file would exceed a {@link DecodeLimit}. The message names the file, the found size, the limit, and how
+ * to raise it.
  */
 public final class DecodeLimitException extends IOException {
 

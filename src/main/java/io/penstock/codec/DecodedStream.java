@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/** What the bytes of a stream decode to, as they are read. */
+/** Decodes a stream as it is read. */
 abstract class DecodedStream extends InputStream {
 
     static final int BUFFER_BYTES = 128 << 10;
@@ -13,12 +13,12 @@ abstract class DecodedStream extends InputStream {
     private final byte[] single = new byte[1];
     private boolean closed;
 
-    /** A stream, which closes the packed one. */
+    /** Creates a stream that closes the packed one. */
     DecodedStream(InputStream packed) {
         this.packed = packed;
     }
 
-    /** Decodes one byte or more, up to {@code length}, which is positive; -1 at the end. */
+    /** Decodes 1 to {@code length} bytes, which is positive; returns -1 at the end. */
     abstract int decode(byte[] target, int offset, int length) throws IOException;
 
     @Override

@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * Gzip (RFC 1952) as it is read, everywhere: one member or several, one behind the other, and zeros behind the last
- * one, as tapes and some writers pad. Unlike {@link java.util.zip.GZIPInputStream} it takes nothing else for an end: a
- * member that is cut or damaged, or other bytes behind one, are an error, which names the byte.
+ * Decodes gzip (RFC 1952) as it is commonly read: one or more consecutive members, then optional zeros, as tapes and
+ * some writers pad. Unlike {@link java.util.zip.GZIPInputStream}, it accepts nothing else at the end: a truncated or
+ * damaged member, or other bytes after one, is an error that names the byte.
  */
 public final class Gzip {
 
@@ -18,10 +18,10 @@ public final class Gzip {
     }
 
     /**
-     * Decodes members one after another as they are read.
+     * Decodes consecutive members as they are read.
      *
-     * @param packed the members, from the first one's start; closed with the stream that is returned
-     * @return what they decode to; throws a {@link CodecException} where they are malformed or cut
+     * @param packed the members, from the start of the first; closed with the returned stream
+     * @return the decoded bytes; throws a {@link CodecException} where the members are malformed or truncated
      */
     public static InputStream open(InputStream packed) {
         return new Unpacked(packed);
@@ -30,9 +30,9 @@ public final class Gzip {
     /**
      * Decodes whole members.
      *
-     * @param source the members, and at most zeros behind them
-     * @param target what they decode to: exactly as many bytes
-     * @throws CodecException if they are malformed or cut, or decode to another number of bytes
+     * @param source the members, then only optional zeros
+     * @param target the memory to write, of exactly the decoded size
+     * @throws CodecException if the members are malformed or truncated, or decode to another number of bytes
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         long at = 0;
@@ -49,7 +49,7 @@ public final class Gzip {
             at = members.offset();
             if (members.read(ByteBuffer.allocate(1)) >= 0) {
                 throw new CodecException("gzip: at byte " + at + ": the data decode to more than "
-                        + target.byteSize() + " bytes, expected so many");
+                        + target.byteSize() + " bytes");
             }
         } catch (CodecException e) {
             throw e;
@@ -58,7 +58,7 @@ public final class Gzip {
         }
     }
 
-    /** Memory, piece by piece. */
+    /** Reads memory piece by piece. */
     private static final class Pieces implements GzipMembers.Source {
 
         private final MemorySegment bytes;
@@ -76,7 +76,7 @@ public final class Gzip {
         }
     }
 
-    /** A stream, by the buffer. */
+    /** Reads a stream through a buffer. */
     private static final class Unpacked extends DecodedStream {
 
         private final InputStream in;

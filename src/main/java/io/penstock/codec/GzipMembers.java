@@ -7,23 +7,23 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * Decodes the members of gzip from pieces of any size, and checks all that they say of themselves:
+ * Decodes gzip members from pieces of any size, and checks every header and trailer field:
  *
  * <pre>{@code
  *  0 1f 8b | 2 u8 method, 8 is deflate | 3 u8 flags | 4 u32 time | 8 u8 effort | 9 u8 system
- * 10 flag 4: u16 length and so many bytes | flag 8: name, 0 | flag 16: comment, 0 | flag 2: u16 CRC-32 of the header
- *  … deflated data | u32 CRC-32 of what it decodes to | u32 the size of that, modulo 2^32
+ * 10 flag 4: u16 length, then its bytes | flag 8: name, 0 | flag 16: comment, 0 | flag 2: u16 CRC-32 of the header
+ *  … deflated data | u32 CRC-32 of the decoded data | u32 its size, modulo 2^32
  * }</pre>
  *
  * <p>For one thread.
  */
 final class GzipMembers implements AutoCloseable {
 
-    /** Where the bytes come from. */
+    /** The source of the bytes. */
     @FunctionalInterface
     interface Source {
 
-        /** The next bytes; none at the end. They stay as they are until the next call. */
+        /** Returns the next bytes, none at the end. They stay unchanged until the next call. */
         ByteBuffer next() throws IOException;
     }
 
@@ -35,17 +35,17 @@ final class GzipMembers implements AutoCloseable {
     private static final int FLAG_NAME = 8;
     private static final int FLAG_COMMENT = 16;
     private static final int FLAGS_RESERVED = 0xE0;
-    /** Time, effort and system: nothing depends on them. */
+    /** Time, effort and system, which are ignored. */
     private static final int UNUSED_BYTES = 6;
-    /** No name of a file is longer, and no comment worth more. */
+    /** No file name or useful comment is longer. */
     private static final int MAX_TEXT_BYTES = 64 << 10;
 
     private final Source source;
     private final Inflater inflater = new Inflater(true);
-    /** Of a header while one is read, then of what its member decodes to. */
+    /** The checksum of a header while one is read, then of its member's decoded data. */
     private final CRC32 crc = new CRC32();
     private ByteBuffer in = EMPTY;
-    /** Where {@link #in} begins in the data. */
+    /** The position of {@link #in} in the data. */
     private long inStart;
     private long unpacked;
     private boolean first = true;
@@ -56,12 +56,12 @@ final class GzipMembers implements AutoCloseable {
         this.source = source;
     }
 
-    /** Where the next byte that is read is in the data. */
+    /** Returns the position of the next byte to read. */
     long offset() {
         return inStart + in.position();
     }
 
-    /** Decodes into what remains of a buffer, one byte or more; returns how many, -1 at the end. */
+    /** Decodes at least one byte into a buffer's remaining space; returns the number of bytes, or -1 at the end. */
     int read(ByteBuffer target) throws IOException {
         while (!ended) {
             if (!inMember && !header()) {
@@ -102,7 +102,7 @@ final class GzipMembers implements AutoCloseable {
         }
     }
 
-    /** Reads a member's header; false at the end. */
+    /** Reads a member's header; returns false at the end. */
     private boolean header() throws IOException {
         if (!first && !skipZeros()) {
             return false;
@@ -112,7 +112,7 @@ final class GzipMembers implements AutoCloseable {
         int magic = u16("a header");
         if (magic != MAGIC) {
             throw malformed(at, String.format("the bytes %02x %02x", magic & 0xFF, magic >> 8) + (first ? ""
-                    : " behind a member"), "1f 8b, a member" + (first ? "" : "; or zeros, or the end"));
+                    : " after a member"), "1f 8b, a member" + (first ? "" : "; or zeros, or the end"));
         }
         int method = next("a header");
         if (method != DEFLATED) {
@@ -169,7 +169,7 @@ final class GzipMembers implements AutoCloseable {
         long start = offset();
         while (next("a header") != 0) {
             if (offset() - start > MAX_TEXT_BYTES) {
-                throw malformed(start, "a " + what + " of more than " + MAX_TEXT_BYTES + " bytes", "a zero behind it");
+                throw malformed(start, "a " + what + " of more than " + MAX_TEXT_BYTES + " bytes", "a zero after it");
             }
         }
     }
@@ -229,7 +229,7 @@ final class GzipMembers implements AutoCloseable {
                 + said());
     }
 
-    /** How far it got, which tells what of a file can be rescued. */
+    /** Describes the progress, which shows how much of a file can be recovered. */
     private String said() {
         return " (after " + unpacked + " unpacked bytes)";
     }

@@ -8,16 +8,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * LZ4: frames with all that they may have but a dictionary, and bare blocks. Written for this project, without a
- * library.
+ * Decodes LZ4 frames with all features except dictionaries, and bare blocks, without a library.
  *
- * <p>A block is a row of sequences:
+ * <p>A block is a series of sequences:
  *
  * <pre>
  *   u8    token: number of literals in the upper 4 bits, length of the match less 4 in the lower ones;
  *         15 says that bytes follow which are added, up to and including the first that is not 255
  *   ...   the literals
- *   u16   how far back the match starts; it may overlap what it writes. The last sequence has none
+ *   u16   distance back to the match, which may overlap its output. The last sequence has none
  * </pre>
  *
  * @see <a href="https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md">LZ4 Block Format</a>
@@ -26,7 +25,7 @@ import java.lang.foreign.ValueLayout;
 public final class Lz4 {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
-    /** The order does not matter where eight bytes are only moved. */
+    /** Eight bytes are copied unchanged, so the byte order does not matter. */
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private static final int FRAME_MAGIC = 0x184D2204;
@@ -43,15 +42,15 @@ public final class Lz4 {
 
     private static final int LENGTH_FOLLOWS = 15;
     private static final int MIN_MATCH = 4;
-    /** Up to here a copy of whole words is faster than a call. */
+    /** Up to this size, copying whole words is faster than a call. */
     private static final int SHORT_BYTES = 64;
     private static final int WORD_BYTES = 8;
 
     private final MemorySegment source;
     private final MemorySegment target;
-    /** The first byte that is not read yet. */
+    /** The next byte to read. */
     private long in;
-    /** The first byte that is not written yet. */
+    /** The next byte to write. */
     private long out;
 
     private Lz4(MemorySegment source, MemorySegment target) {
@@ -60,10 +59,10 @@ public final class Lz4 {
     }
 
     /**
-     * Decodes one or more whole frames; checks the checksums that they have.
+     * Decodes one or more whole frames and verifies their checksums.
      *
-     * @param source the frames, and nothing behind them
-     * @param target what they decode to: exactly as many bytes
+     * @param source the frames, with nothing after them
+     * @param target the memory to write, of exactly the decoded size
      * @throws CodecException if the frames are malformed, or decode to another number of bytes
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
@@ -77,8 +76,8 @@ public final class Lz4 {
     /**
      * Decodes a block without a frame around it.
      *
-     * @param source the block, and nothing behind it
-     * @param target what it decodes to: exactly as many bytes
+     * @param source the block, with nothing after it
+     * @param target the memory to write, of exactly the decoded size
      * @throws CodecException if the block is malformed, or decodes to another number of bytes
      */
     public static void decompressBlock(MemorySegment source, MemorySegment target) throws CodecException {
@@ -117,7 +116,7 @@ public final class Lz4 {
             return;
         }
         if (magic != FRAME_MAGIC) {
-            throw new CodecException("lz4: at byte " + start + ": no frame's magic: 0x" + Integer.toHexString(magic)
+            throw new CodecException("lz4: at byte " + start + ": found magic 0x" + Integer.toHexString(magic)
                     + ", expected 0x" + Integer.toHexString(FRAME_MAGIC));
         }
         need(2);
@@ -178,8 +177,8 @@ public final class Lz4 {
 
     /**
      * Decodes the block that ends before {@code inEnd} to at most {@code outEnd}; its matches start at {@code window}
-     * or later. Short runs are copied by words that may write some bytes too many, which are overwritten later or are
-     * not within the output: never behind {@code outEnd}.
+     * or later. Short runs are copied by words, which may write some bytes too many. Later bytes overwrite those, or
+     * they are outside the output; they never reach past {@code outEnd}.
      */
     private void block(long inEnd, long window, long outEnd) throws CodecException {
         MemorySegment from = source;
@@ -251,7 +250,7 @@ public final class Lz4 {
         out = d;
     }
 
-    /** Copies a match that may overlap what it writes. */
+    /** Copies a match that may overlap its output. */
     private static void copyMatch(MemorySegment to, long d, int distance, long length, long outEnd) {
         long end = d + length;
         if (end + WORD_BYTES > outEnd) {
@@ -262,7 +261,8 @@ public final class Lz4 {
         }
         int back = distance;
         if (distance < WORD_BYTES) {
-            // What repeats every few bytes repeats every so many times as many: far enough apart for a word.
+            // A pattern with a short period also repeats at multiples of it: use one that is far enough apart for a
+            // word.
             back = distance * ((WORD_BYTES + distance - 1) / distance);
             for (long near = Math.min(end, d + back - distance); d < near; d++) {
                 to.set(BYTE, d, to.get(BYTE, d - distance));

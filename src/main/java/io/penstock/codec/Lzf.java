@@ -5,10 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 
 /**
- * LZF, Marc Lehmann's LibLZF, as h5py's filter writes it.
+ * Decodes LZF, Marc Lehmann's LibLZF, as h5py's filter writes it.
  *
- * <p>A control byte below 32 goes before as many literal bytes as it says, and one. Any other is the start of a copy of
- * what was decoded before:
+ * <p>A control byte below 32 precedes that many literal bytes plus one. Any other starts a copy of decoded bytes:
  *
  * <pre>
  *     lllooooo oooooooo             l + 2 bytes (l from 1 to 6), from o + 1 bytes back
@@ -24,7 +23,7 @@ public final class Lzf {
     }
 
     /**
-     * The number of bytes that a block decodes to; copies are not checked.
+     * The decoded size of a block; copies are not checked.
      *
      * @param source the block
      * @return the size
@@ -56,8 +55,8 @@ public final class Lzf {
     /**
      * Decodes a block.
      *
-     * @param source the block, and nothing behind it
-     * @param target what it decodes to: exactly as many bytes
+     * @param source the block, with nothing after it
+     * @param target the memory to write, of exactly the decoded size
      * @throws CodecException if the block is malformed, or decodes to another number of bytes
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
@@ -83,7 +82,7 @@ public final class Lzf {
             if (back > to) {
                 throw new CodecException("lzf: a copy from " + back + " bytes back at byte " + to + " of the output");
             }
-            // Byte by byte: what is copied may overlap what it is copied to, and then repeats.
+            // Byte by byte, because a copy may overlap its output and then repeats.
             for (long end = to + length + 2; to < end; to++) {
                 target.set(JAVA_BYTE, to, target.get(JAVA_BYTE, to - back));
             }

@@ -4,20 +4,20 @@ import java.io.IOException;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** A file takes an optional library that is not there. The message names the need and the dependency to add. */
+/** An optional library is missing. The message names what needs it and the dependency to add. */
 public final class MissingLibraryException extends IOException {
 
     @Serial
     private static final long serialVersionUID = 1;
 
     /**
-     * A library is not there.
+     * Creates the exception.
      *
-     * @param need what takes it, for example {@code reading zstd}
-     * @param dependency what to add: an artifact as {@code group:artifact}, or the name of a system's library
-     * @param cause what was thrown when it was looked for, if anything was
+     * @param need what needs the library, for example {@code reading zstd}
+     * @param dependency the dependency to add: an artifact as {@code group:artifact}, or a system library
+     * @param cause the failure to load it, if any
      */
     public MissingLibraryException(String need, String dependency, @Nullable Throwable cause) {
-        super(need + " needs the library " + dependency + ", which is not there", cause);
+        super(need + " needs the library " + dependency + ", which was not found", cause);
     }
 }

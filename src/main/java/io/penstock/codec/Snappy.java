@@ -8,10 +8,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Snappy's raw block format, without any framing, as Parquet's pages and Avro's blocks have it.
+ * Decodes Snappy's raw, unframed block format, as used in Parquet's pages and Avro's blocks.
  *
- * <p>A block is the decoded size as a varint, then elements, each of which starts with a tag byte whose two low bits
- * say what it is:
+ * <p>A block is the decoded size as a varint, then elements. The two low bits of each element's tag byte give its kind:
  *
  * <pre>
  *   00  a literal      length − 1 in the upper 6 bits; 60 to 63 stand for 1 to 4 bytes of length − 1 that follow
@@ -20,16 +19,15 @@ import java.lang.foreign.MemorySegment;
  *   11  a far copy     length − 1 in the upper 6 bits, offset in the 4 bytes that follow
  * </pre>
  *
- * <p>A copy repeats what was decoded {@code offset} bytes ago and may overlap what it writes. Source:
+ * <p>A copy repeats the bytes decoded {@code offset} bytes earlier and may overlap its output. Source:
  * {@code format_description.txt} of google/snappy.
  */
 public final class Snappy {
 
-    /** The most that a block expands to: a copy of 64 bytes takes 3, which is less than this for each. */
+    /** The greatest expansion of a block: a copy of 64 bytes takes 3, a ratio below this. */
     public static final int MAX_EXPANSION = 22;
 
-
-    /** Longest literal whose length stands in the tag. */
+    /** The longest literal with its length in the tag. */
     private static final int TAG_LITERAL = 60;
     private static final int VARINT_BYTES = 5;
     private static final int STEP = Long.BYTES;
@@ -40,8 +38,8 @@ public final class Snappy {
     /**
      * Decodes a block.
      *
-     * @param source the block, and nothing behind it
-     * @param target what it decodes to: exactly as many bytes; not overlapping the source
+     * @param source the block, with nothing after it
+     * @param target the memory to write, of exactly the decoded size; must not overlap the source
      * @throws CodecException if the block is malformed, or decodes to another number of bytes
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
@@ -95,7 +93,7 @@ public final class Snappy {
             }
             if (offset == 0 || offset > out) {
                 throw new CodecException("snappy: a copy from " + offset + " bytes back, where " + out
-                        + " are decoded");
+                        + " bytes are decoded");
             }
             room(length, targetEnd - out);
             repeat(target, out, offset, length, targetEnd);
@@ -106,7 +104,7 @@ public final class Snappy {
         }
     }
 
-    /** Checks the decoded size at the block's start, and gives where the elements begin. */
+    /** Checks the decoded size at the block's start, and returns the offset of the elements. */
     private static long elementsStart(MemorySegment source, long expected) throws CodecException {
         long size = 0;
         for (int i = 0; i < VARINT_BYTES && i < source.byteSize(); i++) {
@@ -123,8 +121,8 @@ public final class Snappy {
     }
 
     /**
-     * Repeats bytes of the target. Where what is read and written lies 8 bytes apart or more, it goes by 8 bytes and
-     * may write up to 7 too many, which what comes next overwrites.
+     * Repeats bytes of the target. If source and target are 8 bytes apart or more, it copies 8 bytes at a time and may
+     * write up to 7 too many, which later elements overwrite.
      */
     private static void repeat(MemorySegment target, long out, long offset, long length, long targetEnd) {
         long from = out - offset;

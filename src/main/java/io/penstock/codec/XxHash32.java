@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * XXH32 with seed 0: the checksum of LZ4's frames.
+ * XXH32 with seed 0: the checksum of LZ4 frames.
  *
  * @see <a href="https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md">xxHash fast digest algorithm</a>
  */

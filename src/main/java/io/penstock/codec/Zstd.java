@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 
-/** Zstandard (RFC 8878), by the optional library zstd-jni. */
+/** Decodes Zstandard (RFC 8878) with the optional library zstd-jni. */
 public final class Zstd {
 
     private static final String LIBRARY = "com.github.luben:zstd-jni";
@@ -15,9 +15,9 @@ public final class Zstd {
     /**
      * Decodes one or more whole frames.
      *
-     * @param source the frames, and nothing behind them; native memory that is no mapping of a file, which might shrink
-     * @param target what they decode to: exactly as many bytes; native memory
-     * @throws MissingLibraryException if zstd-jni is not there
+     * @param source the frames, with nothing after them; native memory, but not a file mapping, which might shrink
+     * @param target the native memory to write, of exactly the decoded size
+     * @throws MissingLibraryException if zstd-jni is missing
      * @throws CodecException if the frames are malformed, or decode to another number of bytes
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws IOException {
@@ -29,11 +29,12 @@ public final class Zstd {
     }
 
     /**
-     * Decodes frames one after another as they are read; skippable ones are left out.
+     * Decodes consecutive frames as they are read, ignoring skippable ones.
      *
-     * @param packed the frames, one at least; closed with the stream that is returned
-     * @return what they decode to; throws a {@link CodecException} that names the byte where they are malformed or cut
-     * @throws MissingLibraryException if zstd-jni is not there
+     * @param packed at least one frame; closed with the returned stream
+     * @return the decoded bytes; throws a {@link CodecException} that names the byte where a frame is malformed or
+     *     truncated
+     * @throws MissingLibraryException if zstd-jni is missing
      */
     public static InputStream open(InputStream packed) throws MissingLibraryException {
         try {

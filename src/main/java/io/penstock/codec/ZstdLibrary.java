@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/** The only class that touches zstd-jni, beside the {@link ZstdStream} that it makes. */
+/** The only class that uses zstd-jni, apart from the {@link ZstdStream} that it creates. */
 final class ZstdLibrary {
 
     private ZstdLibrary() {

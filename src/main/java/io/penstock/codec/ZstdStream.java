@@ -7,8 +7,8 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 
 /**
- * Frames of zstd decoded as they are read, skippable ones left out. The data must end where a frame does: zstd-jni's
- * own stream neither says where it failed nor, in some places, that a frame behind others is cut.
+ * Decodes zstd frames as they are read, ignoring skippable ones. The data must end at a frame's end: zstd-jni's own
+ * stream neither locates a failure nor, in some places, detects that a later frame is truncated.
  */
 final class ZstdStream extends DecodedStream {
 
@@ -17,10 +17,10 @@ final class ZstdStream extends DecodedStream {
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final ZstdDecompressCtx context = new ZstdDecompressCtx();
-    /** Where {@link #in} begins in the data. */
+    /** The position of {@link #in} in the data. */
     private long inStart;
     private long unpacked;
-    /** Where the frame that is read begins. */
+    /** The start of the current frame. */
     private long frameStart;
     private boolean isWhole;
     private boolean isMore;
@@ -60,7 +60,7 @@ final class ZstdStream extends DecodedStream {
             throw new CodecException("zstd: at byte " + (inStart + from) + " to " + (inStart + in.limit() - 1)
                     + ", in the frame of byte " + frameStart + ": " + e.getMessage() + said());
         }
-        // What is full may not be all that the bytes so far decode to.
+        // A full buffer may not hold all that the bytes so far decode to.
         isMore = !isWhole && !out.hasRemaining();
         unpacked += out.position();
         out.flip();

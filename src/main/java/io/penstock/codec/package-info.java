@@ -1,9 +1,9 @@
 /**
- * Decompression of blocks in native memory, as the formats of stores use it: zstd, gzip, LZ4, Snappy, LZF; and of
- * streams of zstd and gzip. {@link io.penstock.codec.DecodeLimit} bounds what a file decodes to.
+ * Decompresses blocks in native memory: zstd, gzip, LZ4, Snappy and LZF; and streams of zstd and gzip.
+ * {@link io.penstock.codec.DecodeLimit} bounds a file's decoded size.
  *
- * <p>Every decoder takes untrusted input: it writes within the target, reads within the source, and throws
- * {@link io.penstock.codec.CodecException} for anything that is not a whole block of the size that was told.
+ * <p>Every decoder accepts untrusted input: it stays within source and target, and throws
+ * {@link io.penstock.codec.CodecException} for anything except a whole block of the expected size.
  */
 @NullMarked
 package io.penstock.codec;

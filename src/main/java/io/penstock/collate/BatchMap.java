@@ -4,17 +4,17 @@ import io.penstock.memory.Slab;
 import io.penstock.sampling.BatchPlan;
 
 /**
- * What code of a user does to a batch that is collated, in place, in the worker that made it. Called by all workers at
- * the same time, each with a batch of its own; deterministic if it draws its chances from a
- * {@link io.penstock.sampling.KeyedRandom} of {@code plan.epoch()} and {@link BatchPlan#position each row's position}.
+ * A user's in-place change to a collated batch. All workers call it concurrently, each with its own batch. It is
+ * deterministic if it draws from a {@link io.penstock.sampling.KeyedRandom} of {@code plan.epoch()} and
+ * {@link BatchPlan#position each row's position}.
  */
 @FunctionalInterface
 public interface BatchMap {
 
     /**
-     * Changes the values of a batch. Shapes stay as they are.
+     * Changes the values of a batch. Shapes stay the same.
      *
-     * @param plan which samples the batch has, and of which epoch; not to be changed
+     * @param plan the batch's epoch and samples; read-only
      * @param batch the batch: {@code batch.tensor(batch.table().layout().indexOf("tokens"))}
      */
     void apply(BatchPlan plan, Slab batch);

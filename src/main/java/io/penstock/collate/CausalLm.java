@@ -13,8 +13,8 @@ import io.penstock.sampling.BatchPlan;
  * Batches of token windows for a causal language model. With B windows of L + 1 tokens:
  *
  * <ul>
- *   <li>{@link #narrow()}: one field {@code tokens}, {@code [B, L + 1]}, as the store holds them. Inputs are columns 0
- *       to L - 1, labels are columns 1 to L: nothing is moved twice, and a device can widen in place.
+ *   <li>{@link #narrow()}: one field {@code tokens}, {@code [B, L + 1]}, at the store's width. Inputs are columns 0 to
+ *       L - 1, labels are columns 1 to L. No token is copied twice, and a device can widen in place.
  *   <li>{@link #widened(TokenWidth)}: {@code input_ids} and {@code labels}, both {@code [B, L]}, {@code i32} or
  *       {@code i64}; {@code labels[b, t]} is the token that follows {@code input_ids[b, t]}.
  * </ul>
@@ -23,10 +23,10 @@ public final class CausalLm implements Collator {
 
     /** The field of {@link #widened} batches that holds the inputs. */
     public static final String INPUT_IDS = "input_ids";
-    /** The field of {@link #widened} batches that holds the inputs' successors. */
+    /** The field of {@link #widened} batches that holds the labels. */
     public static final String LABELS = "labels";
 
-    /** Windows whose first bytes are asked for together, so that their cache misses overlap. */
+    /** Windows prefetched together, so that their cache misses overlap. */
     private static final int PREFETCHED = 4;
 
     private final TokenWidth width;
@@ -35,17 +35,13 @@ public final class CausalLm implements Collator {
         this.width = width;
     }
 
-    /**
-     * Windows at the store's own width.
-     *
-     * @return the collator
-     */
+    /** {@return a collator of windows at the store's own width} */
     public static CausalLm narrow() {
         return new CausalLm(TokenWidth.STORE);
     }
 
     /**
-     * Inputs and labels, widened on the host.
+     * A collator of inputs and labels, widened on the host.
      *
      * @param width {@link TokenWidth#I32} or {@link TokenWidth#I64}; {@link TokenWidth#STORE} is {@link #narrow()}
      * @return the collator
@@ -67,7 +63,7 @@ public final class CausalLm implements Collator {
         }
         if (window.dim(0) < 2) {
             throw new IllegalArgumentException("a window of " + window.dim(0)
-                    + " token has no label: inputs and labels take windows with labels");
+                    + " token has no label, expected 2 tokens or more");
         }
         if (window.dim(0) > SampleReader.MAX_INTEGERS) {
             throw new IllegalArgumentException("windows of " + window.dim(0) + " tokens cannot be widened, expected at "

@@ -11,50 +11,49 @@ import java.util.Objects;
 /**
  * Writes the samples of a batch into a slab.
  *
- * <p>One collator serves all workers at the same time, each with a reader, a plan and a slab of its own. It is
- * deterministic: the bytes of every field follow from the plan and the dataset alone. It allocates nothing.
+ * <p>All workers share one collator, each with its own reader, plan and slab. It is deterministic: the bytes of every
+ * field depend only on the plan and the dataset. It allocates nothing.
  */
 public interface Collator {
 
     /**
-     * The fields of a batch, each with the greatest shape that it can have.
+     * The fields of a batch, each with its greatest possible shape.
      *
-     * @param dataset where the samples come from
-     * @param batchSize the most samples that a batch has
+     * @param dataset the source of the samples
+     * @param batchSize the most samples in a batch
      * @return the layout of a slab
-     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields; says why
+     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields; gives the reason
      */
     SlabLayout layout(Dataset dataset, int batchSize);
 
     /**
-     * The fields of a batch of as many samples as fit in a budget: no padded field has more elements a batch than the
-     * budget has tokens.
+     * The fields of a batch filled up to a token budget. No padded field has more elements than the budget has tokens.
      *
-     * @param dataset where the samples come from
-     * @param budget one that counts the padding
+     * @param dataset the source of the samples
+     * @param budget a budget that counts padding
      * @return the layout of a slab
-     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields, or pads otherwise than the
-     *     budget counts; says why
+     * @throws IllegalArgumentException if this collator cannot collate the dataset's fields, or pads differently from
+     *     the budget; gives the reason
      */
     default SlabLayout layout(Dataset dataset, TokenBudget budget) {
         throw new IllegalArgumentException(this + ": found a token budget with padding, expected a collator that pads");
     }
 
     /**
-     * Writes a batch. The slab's table comes with the shapes of an earlier batch: the collator sets every dimension
-     * that can differ, lays out, and writes every byte of every field.
+     * Writes a batch. The slab's table holds the shapes of an earlier batch: the collator sets every dimension that can
+     * differ, lays out, and writes every byte of every field.
      *
      * @param in reads the samples
-     * @param plan which samples
-     * @param out where to; of this collator's {@link #layout}
+     * @param plan the batch's samples
+     * @param out the slab to write, which has this collator's {@link #layout}
      */
     void collate(SampleReader in, BatchPlan plan, Slab out);
 
     /**
-     * This collator, with a change to each batch that it made.
+     * This collator, followed by a change to each batch.
      *
-     * @param map the change, made by the worker
-     * @return a collator of the same fields
+     * @param map the change, applied by the worker
+     * @return a collator with the same fields
      */
     default Collator then(BatchMap map) {
         Objects.requireNonNull(map, "map");

@@ -9,28 +9,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Stores integers that a worker has read into an array at their width in the batch, and repeats one. */
+/** Stores integers from a worker's array at the batch's width, and fills memory with one value. */
 final class Integers {
 
-    /** What is repeated most: copying an array is twice as fast as any loop that HotSpot makes of stores. */
+    /** The most frequent fill. Copying an array is twice as fast as any loop of stores that HotSpot compiles. */
     private static final byte[] ZEROS = new byte[8192];
     private static final byte[] ONES = ones();
 
-    /** Bytes of a pattern that are written one by one, before it is copied. */
+    /** Bytes of a pattern written one by one before it is copied. */
     private static final long PATTERN_BYTES = 64;
 
     private Integers() {
     }
 
-    /** Stores {@code count} values from an index on, as {@code i32}. */
+    /** Stores {@code count} values from index {@code first} on, as {@code i32}. */
     static void store(int[] values, int first, int count, MemorySegment target, long offset) {
         MemorySegment.copy(values, first, target, I32, offset, count);
     }
 
     /**
-     * Stores {@code count} values from an index on, as {@code i64}. Widening into an array and copying that takes as
-     * long as a loop of stores into the segment, where that is vectorized: but whether it is depends on what HotSpot
-     * inlines it into, and a copy is a copy.
+     * Stores {@code count} values from index {@code first} on, as {@code i64}. A vectorized loop of stores takes as
+     * long, but HotSpot does not always vectorize it; a copy is always fast.
      */
     static void store(long[] values, int first, int count, MemorySegment target, long offset) {
         MemorySegment.copy(values, first, target, I64, offset, count);
@@ -60,7 +59,7 @@ final class Integers {
         }
     }
 
-    /** Writes a few elements, doubles them by copies up to the size of the arrays, and repeats what is there then. */
+    /** Writes a few elements, doubles them by copying up to the arrays' size, then repeats the result. */
     private static void repeat(long value, int size, MemorySegment target, long offset, long end) {
         long written = Math.min(end - offset, PATTERN_BYTES);
         for (long at = offset; at < offset + written; at += size) {

@@ -19,47 +19,44 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Batches of {@link PackedSequences} for a causal language model in which documents that share a sequence do not see
- * each other. With B sequences of capacity S, of which row b has pieces of documents and then padding:
+ * Batches of {@link PackedSequences} for a causal language model in which documents that share a sequence do not attend
+ * to each other. Each of the B sequences of capacity S holds pieces of documents, then padding:
  *
  * <ul>
- *   <li>{@code input_ids}, {@code [B, S]}: the tokens, and 0 where padding is;
- *   <li>{@code labels}, {@code i32[B, S]} or {@code i64[B, S]} like the ids: the token of the document that follows,
- *   and
- *       {@value #IGNORED} where none does: at a document's last token, and in padding. Not at the store's own width;
+ *   <li>{@code input_ids}, {@code [B, S]}: the tokens, and 0 in padding;
+ *   <li>{@code labels}, {@code i32[B, S]} or {@code i64[B, S]} like the ids: the document's next token, or
+ *       {@value #IGNORED} at its last token and in padding. Not available at the store's own width;
  *   <li>{@code position_ids}, {@code i32[B, S]}: tokens since the piece's first; 0, 1, … in padding as well;
  *   <li>{@code document_ids}, {@code i32[B, S]}: 1 for the row's first piece, 2 for its second, …, and 0 for padding;
  *   <li>{@code loss_mask}, {@code bool[B, S]}: 1 where there is a label;
- *   <li>{@code cu_seqlens}, {@code i32[N + 1]}: where each piece begins in the rows laid out one behind the other, and
- *       {@code B·S} at the end; padding counts as a piece of its row. As variable-length attention kernels take it;
- *   <li>{@code max_seqlen}, {@code i32[]}: the longest of these N pieces;
- *   <li>{@code attention_mask}, {@code bool[B, S, S]}, where it is asked for: 1 at {@code [b, q, k]} if {@code q} may
- *   see
- *       {@code k}: both are tokens of one piece, and {@code k <= q}.
+ *   <li>{@code cu_seqlens}, {@code i32[N + 1]}: where each piece starts in the concatenated rows, then {@code B·S}, as
+ *       variable-length attention kernels take it. Each row's padding counts as a piece;
+ *   <li>{@code max_seqlen}, {@code i32[]}: the length of the longest of these N pieces;
+ *   <li>{@code attention_mask}, {@code bool[B, S, S]}, on request: 1 at {@code [b, q, k]} if {@code q} and {@code k}
+ *       are tokens of one piece and {@code k <= q}.
  * </ul>
  */
 public final class PackedLm implements Collator {
 
-    /** What a label is where there is none: what losses ignore. */
+    /** The label where there is none; losses ignore it. */
     public static final int IGNORED = -100;
 
-    /** A field that is not wanted. */
+    /** The offset of an unwanted field. */
     private static final long NONE = -1;
 
-
-    /** What a batch may have beside the tokens. */
+    /** The optional fields of a batch. */
     public enum Field {
-        /** The tokens that follow. */
+        /** The next tokens. */
         LABELS,
-        /** Tokens since the piece's first. */
+        /** Positions within each piece. */
         POSITION_IDS,
-        /** Which piece of its row a token is of. */
+        /** The number of each token's piece in its row. */
         DOCUMENT_IDS,
-        /** Where there is a label. */
+        /** 1 where there is a label. */
         LOSS_MASK,
-        /** Where pieces begin, and the longest. */
+        /** Starts of the pieces, and the longest piece. */
         CU_SEQLENS,
-        /** Who sees whom: S bytes a token. */
+        /** Which tokens attend to which: S bytes a token. */
         ATTENTION_MASK
     }
 
@@ -72,8 +69,8 @@ public final class PackedLm implements Collator {
     }
 
     /**
-     * All fields but {@code attention_mask}; without {@code labels} at the store's own width, whose dtype may have no
-     * room for {@value #IGNORED}.
+     * A collator of all fields except {@code attention_mask}. At the store's own width it also omits {@code labels},
+     * because that dtype may be too narrow for {@value #IGNORED}.
      *
      * @param width the ids' width in the batch
      * @return the collator
@@ -87,12 +84,12 @@ public final class PackedLm implements Collator {
     }
 
     /**
-     * The tokens and chosen fields.
+     * A collator of the tokens and chosen fields.
      *
      * @param width the ids' width in the batch
-     * @param fields which fields there are beside {@code input_ids}
+     * @param fields the fields besides {@code input_ids}
      * @return the collator
-     * @throws IllegalArgumentException if labels are wanted at the store's own width
+     * @throws IllegalArgumentException if labels are requested at the store's own width
      */
     public static PackedLm of(TokenWidth width, Set<Field> fields) {
         if (width == TokenWidth.STORE && fields.contains(Field.LABELS)) {
@@ -227,7 +224,7 @@ public final class PackedLm implements Collator {
         table.layOut();
     }
 
-    /** Writes a piece's ids, and the labels of those tokens that a token follows. */
+    /** Writes a piece's ids, and the labels of all tokens that have a next token. */
     private static void writeTokens(SampleReader in, Span span, int length, int labelled, DType from,
             MemorySegment slab, long ids, long labels, DType to) {
         if (from.byteSize() == to.byteSize()) {
@@ -269,7 +266,7 @@ public final class PackedLm implements Collator {
         }
     }
 
-    /** A lower triangle at the piece's place of its rows. */
+    /** Writes the lower triangle of a piece. */
     private static void writeAttention(MemorySegment slab, long rows, int capacity, int filled, int length) {
         for (int q = 0; q < length; q++) {
             long row = rows + (long) q * capacity;

@@ -15,34 +15,33 @@ import io.penstock.sampling.TokenBudget;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Pads token sequences of different lengths to one length a batch. With B samples, the longest of which has M tokens
- * once cut to the limit, and T the first multiple of {@code multipleOf} that is not below M:
+ * Pads token sequences of different lengths to the batch's longest. With B samples, truncated to the limit, and T the
+ * longest one's length rounded up to a multiple of {@code multipleOf}:
  *
  * <ul>
  *   <li>{@code input_ids}, {@code [B, T]}: each row a sample's tokens, then the pad value;
- *   <li>{@code attention_mask}, {@code bool[B, T]}: 1 where a token is, 0 where padding is;
- *   <li>{@code lengths}, {@code i32[B]}: each row's tokens.
+ *   <li>{@code attention_mask}, {@code bool[B, T]}: 1 for a token, 0 for padding;
+ *   <li>{@code lengths}, {@code i32[B]}: the number of tokens in each row.
  * </ul>
  *
- * <p>A slab is as long as the batch needs: only the bytes of {@code [B, T]} are moved to the device.
+ * <p>Only the bytes of {@code [B, T]} are copied to the device.
  *
  * @param width the ids' width in the batch
- * @param padValue what fills a row behind its tokens, in the batch's dtype
- * @param multipleOf what the padded length is a multiple of: 1 for the longest row itself, 8 or 64 for tensor cores
- * @param maxLength the most tokens of a sample that are kept; {@link Long#MAX_VALUE} for all
+ * @param padValue the value after a row's tokens, in the batch's dtype
+ * @param multipleOf rounds the padded length up to a multiple of this: 1 for no rounding, 8 or 64 for tensor cores
+ * @param maxLength the most tokens kept of a sample; {@link Long#MAX_VALUE} for all
  */
 public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLength) implements Collator {
 
     /** The field that holds the ids. */
     public static final String INPUT_IDS = CausalLm.INPUT_IDS;
-    /** The field that says where tokens are. */
+    /** The field that tells tokens from padding. */
     public static final String ATTENTION_MASK = "attention_mask";
-    /** The field that says how many tokens a row has. */
+    /** The field with the number of tokens in each row. */
     public static final String LENGTHS = "lengths";
 
-
     /**
-     * Checks.
+     * Checks the ranges.
      *
      * @throws IllegalArgumentException if {@code multipleOf} or {@code maxLength} is below 1
      */
@@ -54,10 +53,10 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /**
-     * Pads to the longest sample of each batch.
+     * A collator that pads to the longest sample of each batch.
      *
      * @param width the ids' width in the batch
-     * @param padValue what fills a row behind its tokens
+     * @param padValue the value after a row's tokens
      * @return the collator
      */
     public static Pad toLongest(TokenWidth width, long padValue) {
@@ -65,9 +64,9 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /**
-     * The same, with the padded length rounded up.
+     * This collator, with the padded length rounded up.
      *
-     * @param multiple what it is a multiple of
+     * @param multiple rounds the padded length up to a multiple of this
      * @return the collator
      */
     public Pad toMultipleOf(int multiple) {
@@ -75,9 +74,9 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /**
-     * The same, with samples cut to a limit.
+     * This collator, with samples truncated.
      *
-     * @param tokens the most that are kept of a sample; also bounds the slab
+     * @param tokens the most tokens kept of a sample; also bounds the slab
      * @return the collator
      */
     public Pad cutTo(long tokens) {
@@ -100,7 +99,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         return layout(dataset, batchSize, Long.MAX_VALUE);
     }
 
-    /** With rows of at most {@code mostTokens}, whatever the dataset has. */
+    /** The layout with rows of at most {@code mostTokens}, whatever the dataset holds. */
     private SlabLayout layout(Dataset dataset, int batchSize, long mostTokens) {
         TensorSpec tokens = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || tokens.rank() != 1) {

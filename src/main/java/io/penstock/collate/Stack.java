@@ -8,12 +8,12 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 
 /**
- * Stacks samples of fixed shapes: a dataset's field of shape {@code [...]} becomes the batch's field of shape
- * {@code [B, ...]}, same name and dtype.
+ * Stacks samples of fixed shapes: a field of shape {@code [...]} becomes {@code [B, ...]}, with the same name and
+ * dtype.
  */
 public final class Stack implements Collator {
 
-    /** The collator. It has no settings. */
+    /** Creates the collator, which has no settings. */
     public Stack() {
     }
 
@@ -28,7 +28,7 @@ public final class Stack implements Collator {
         return new SlabLayout(dataset.fields().stream().map(field -> batched(field, batchSize)).toList());
     }
 
-    /** A sample's field with a batch dimension in front. */
+    /** Adds a leading batch dimension to a sample's field. */
     private static TensorSpec batched(TensorSpec field, int batchSize) {
         long[] shape = new long[field.rank() + 1];
         shape[0] = batchSize;

@@ -15,29 +15,28 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Collates samples of several fields, each by its shape. A field of a fixed shape {@code [...]} is stacked to
- * {@code [B, ...]}. One whose first dimension varies, {@code [*, ...]}, becomes two: itself as {@code [B, L, ...]},
- * where L is the length of the batch's longest sample once cut to the limit, and zeros follow behind each shorter one;
- * and {@code <name>_lengths}, {@code i32[B]}, right behind it.
+ * Collates samples of several fields, each by its shape. A field of fixed shape {@code [...]} is stacked to
+ * {@code [B, ...]}. A field whose first dimension varies, {@code [*, ...]}, becomes two: itself as {@code [B, L, ...]},
+ * zero-padded to the length L of the batch's longest sample after truncation, and right after it
+ * {@code <name>_lengths}, {@code i32[B]}.
  *
- * <p>Zeros are the bytes: 0, 0.0 and false. For token ids with an attention mask there is {@link Pad}.
+ * <p>Padding is zero bytes: 0, 0.0 or false. For token ids with an attention mask, use {@link Pad}.
  *
- * @param maxLength the longest that a sample of varying length may be; what is beyond is cut off. It bounds the slab,
- *     which has room for a batch of the longest samples
+ * @param maxLength the most elements kept of a varying dimension. It bounds the slab, which holds a batch of the
+ *     longest samples
  */
 public record StackAndPad(long maxLength) implements Collator {
 
-    /** What the name of a field's lengths ends in. */
+    /** The suffix of a lengths field's name. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 
-
-    /** Cuts nothing. */
+    /** Truncates nothing. */
     public StackAndPad() {
         this(Integer.MAX_VALUE);
     }
 
     /**
-     * Checks.
+     * Checks the range.
      *
      * @throws IllegalArgumentException if the limit is below 1 or beyond {@link Integer#MAX_VALUE}
      */
@@ -50,7 +49,7 @@ public record StackAndPad(long maxLength) implements Collator {
     /**
      * {@inheritDoc}
      *
-     * <p>Takes samples with one field of varying length: that is the one that the budget is for.
+     * <p>Samples must have exactly one field of varying length, which the budget bounds.
      */
     @Override
     public SlabLayout layout(Dataset dataset, TokenBudget budget) {
@@ -68,7 +67,7 @@ public record StackAndPad(long maxLength) implements Collator {
             throw new IllegalArgumentException("token budget: found " + dataset.fields()
                     + ", expected a field of varying length");
         }
-        // The fields before it are one field each of the batch, so it has the same place there.
+        // The fields before it are one batch field each, so its index is the same in the batch.
         long rowBytes = dataset.fields().get(variable).rowBytes();
         return layout(dataset, budget.maxSamples(), budget.tokens()).bounded(variable,
                 rowBytes > Long.MAX_VALUE / budget.tokens() ? Long.MAX_VALUE : budget.tokens() * rowBytes);

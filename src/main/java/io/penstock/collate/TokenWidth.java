@@ -3,17 +3,17 @@ package io.penstock.collate;
 import io.penstock.memory.DType;
 import java.util.Locale;
 
-/** The width that token ids have in a batch. */
+/** The width of token ids in a batch. */
 public enum TokenWidth {
-    /** As the store holds them: the fewest bytes to move; a GPU widens them faster than a bus brings them. */
+    /** The store's own width: the fewest bytes to copy. A GPU widens them faster than a bus transfers them. */
     STORE,
     /** Widened to {@code i32} on the host. */
     I32,
-    /** Widened to {@code i64} on the host, as PyTorch's embedding and loss take them. */
+    /** Widened to {@code i64} on the host, as PyTorch's embedding and loss expect. */
     I64;
 
     /**
-     * The width that {@link #toString} names so.
+     * The width with the given {@link #toString} name.
      *
      * @param id {@code store}, {@code i32} or {@code i64}
      * @return the width
@@ -32,8 +32,8 @@ public enum TokenWidth {
      * The dtype of a batch's token ids.
      *
      * @param stored the store's dtype
-     * @return that dtype, or the one this width widens to
-     * @throws IllegalArgumentException if the store's ids do not fit: they are no integers, or wider
+     * @return the store's dtype, or the one this width widens to
+     * @throws IllegalArgumentException if the store's ids are not integers, or are wider than this
      */
     public DType dtype(DType stored) {
         DType wanted = switch (this) {
@@ -42,7 +42,7 @@ public enum TokenWidth {
             case I64 -> DType.I64;
         };
         if (!stored.isInteger() || stored.byteSize() > wanted.byteSize()) {
-            throw new IllegalArgumentException("tokens stored as " + stored + " cannot be given as " + wanted);
+            throw new IllegalArgumentException("tokens stored as " + stored + " cannot be converted to " + wanted);
         }
         return wanted;
     }

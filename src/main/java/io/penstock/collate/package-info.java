@@ -1,8 +1,8 @@
 /**
- * Collators: they write the samples of one batch into one slab, the only copy that the CPU makes of the data.
+ * Collators write the samples of a batch into a slab, the only copy of the data that the CPU makes.
  *
- * <p>A collator is a value: immutable, shared by all workers. It says which fields a batch has and how large they can
- * be before the loader allocates anything, so that a loader's memory is known when it is opened.
+ * <p>A collator is an immutable value that all workers share. It declares a batch's fields and their greatest sizes
+ * before the loader allocates anything, so a loader's memory is known when it opens.
  */
 @NullMarked
 package io.penstock.collate;

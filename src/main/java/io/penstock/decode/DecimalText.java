@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An integer written in decimal digits, such as a WebDataset's {@code cls}: an optional sign, digits, and white space
- * around them, as Python's {@code int} takes it.
+ * Decodes an integer in decimal digits, such as a WebDataset's {@code cls}: an optional sign and digits, surrounded by
+ * optional white space, as Python's {@code int} accepts it.
  */
 public final class DecimalText implements Decoder {
 
-    /** The decoder to {@code i64[]}, which is the usual one. */
+    /** The usual decoder, to {@code i64[]}. */
     public static final DecimalText I64 = new DecimalText(DType.I64);
 
     private static final int MAX_SHOWN_BYTES = 64;
@@ -29,9 +29,9 @@ public final class DecimalText implements Decoder {
     /**
      * A decoder to an integer type.
      *
-     * @param dtype the type; a number that it does not hold is an error
+     * @param dtype the type; a number that does not fit is an error
      * @return a decoder to a scalar
-     * @throws IllegalArgumentException if the type is not one of integers
+     * @throws IllegalArgumentException if the type is not an integer type
      */
     public static DecimalText of(DType dtype) {
         if (!dtype.isInteger()) {
@@ -79,7 +79,7 @@ public final class DecimalText implements Decoder {
             if (digits == to) {
                 throw refused(stored, storedBytes);
             }
-            // Counted down from zero: the negative range is the larger one.
+            // Counts down from zero because the negative range is larger.
             long value = 0;
             for (long i = digits; i < to; i++) {
                 int digit = stored.get(JAVA_BYTE, i) - '0';
@@ -106,7 +106,7 @@ public final class DecimalText implements Decoder {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // Nothing to free.
         }
     }
 

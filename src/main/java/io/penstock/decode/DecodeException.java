@@ -3,7 +3,7 @@ package io.penstock.decode;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A stored value is not what its decoder reads. The message does not say where the value is: the caller does. */
+/** A stored value does not match its decoder. The message does not locate the value: the caller does. */
 public final class DecodeException extends IOException {
 
     @Serial
@@ -12,7 +12,7 @@ public final class DecodeException extends IOException {
     private static final int MAX_SHOWN_CHARS = 40;
 
     /**
-     * A finding.
+     * Creates the exception.
      *
      * @param found what the value is
      * @param expected what it should be
@@ -27,7 +27,7 @@ public final class DecodeException extends IOException {
         }
     }
 
-    /** A text in a message: not longer than a line should be, and without control characters. */
+    /** Prepares a text for a message: truncates long text and replaces control characters. */
     static String shown(String text) {
         StringBuilder shown = new StringBuilder("'");
         text.codePoints().limit(MAX_SHOWN_CHARS)

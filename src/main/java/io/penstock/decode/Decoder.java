@@ -6,61 +6,61 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Turns the stored bytes of a value into a tensor: an image file into pixels, a text into a number. It works in a
- * loader's worker and writes into the batch's slot.
+ * Decodes a stored value into a tensor: an image file into pixels, a text into a number. It runs in a loader's worker
+ * and writes into the batch's slot.
  *
- * <p>A decoder is immutable: any number of workers open it. It is deterministic: what it writes follows from the stored
- * bytes alone.
+ * <p>A decoder is immutable and shared by all workers. It is deterministic: its output depends only on the stored
+ * bytes.
  */
 public interface Decoder {
 
     /**
-     * What it makes of a column's values.
+     * The field that a column decodes to.
      *
-     * @param column what is stored
-     * @return dtype and shape of one decoded value, under the column's name; the first dimension may be
+     * @param column the stored column
+     * @return dtype and shape of one decoded value, with the column's name; the first dimension may be
      *     {@linkplain TensorSpec#VARIABLE variable}
-     * @throws IllegalArgumentException if it cannot decode such a column; says why
+     * @throws IllegalArgumentException if it cannot decode such a column; gives the reason
      */
     TensorSpec field(Column column);
 
     /**
-     * One worker's decoder.
+     * Opens a session for one worker.
      *
-     * @return to be closed by the worker
+     * @return the session, which the worker closes
      */
     Session open();
 
-    /** Decodes value after value; one thread at a time. Allocates nothing on the heap, as far as it can. */
+    /** Decodes one value after another, for one thread at a time. Avoids allocation on the heap. */
     interface Session extends AutoCloseable {
 
         /**
-         * How many bytes a value decodes to. It is asked only where the field's length is variable, and may be asked
-         * more than once for a value: it should look at a header, not decode.
+         * The decoded byte size of a value. Called only for a field of variable length, possibly several times for a
+         * value, so it should read a header rather than decode.
          *
-         * @param stored memory that starts with the stored value; native, no mapping of a file
-         * @param storedBytes the stored value's length
+         * @param stored native memory that starts with the stored value; not a file mapping
+         * @param storedBytes the stored value's byte size
          * @return the size
-         * @throws IOException if the value is malformed; says what was found and expected, the caller says where
+         * @throws IOException if the value is malformed; says what was found and expected, but not where
          */
         long byteSize(MemorySegment stored, long storedBytes) throws IOException;
 
         /**
          * Decodes a value.
          *
-         * @param stored memory that starts with the stored value; native, no mapping of a file
-         * @param storedBytes the stored value's length
-         * @param target where to; native memory, with anything in it
+         * @param stored native memory that starts with the stored value; not a file mapping
+         * @param storedBytes the stored value's byte size
+         * @param target the native memory to write, with any content
          * @param targetOffset the first byte to write
-         * @param targetBytes what the value decodes to: the field's size, or what {@link #byteSize} said; all of it is
-         *     written, and nothing else
-         * @throws IOException if the value is malformed, or of another size; says what was found and expected, the
-         *     caller says where
+         * @param targetBytes the decoded size: the field's, or that from {@link #byteSize}; exactly these bytes are
+         *     written
+         * @throws IOException if the value is malformed or has another size; says what was found and expected, but not
+         *     where
          */
         void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset, long targetBytes)
                 throws IOException;
 
-        /** Frees what the session holds. Calling it again does nothing. */
+        /** Frees the session's resources. Further calls do nothing. */
         @Override
         void close();
     }

@@ -5,19 +5,18 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Which decoder a column gets by its encoding, in the way of the webdataset library's basic handlers: by the part of
- * the suffix behind its last dot, so that {@code seg.png} is an image and {@code 0.txt} a text, in lower case.
+ * Chooses a column's decoder by its encoding, like the webdataset library's basic handlers: by the lower-case suffix
+ * after the last dot, so {@code seg.png} is an image and {@code 0.txt} a text.
  *
  * <table>
  * <caption>Decoders by encoding</caption>
- * <tr><th>encoding</th><th>becomes</th></tr>
+ * <tr><th>encoding</th><th>decodes to</th></tr>
  * <tr><td>{@code cls cls2 class count index inx id}</td><td>{@code i64[]}: {@link DecimalText}</td></tr>
- * <tr><td>{@code pyd pickle pkl pth pt}</td><td>refused: a pickle runs code</td></tr>
- * <tr><td>all others</td><td>{@code u8[*]}, the bytes as stored: {@link StoredBytes}</td></tr>
+ * <tr><td>{@code pyd pickle pkl pth pt}</td><td>rejected: a pickle runs code</td></tr>
+ * <tr><td>all others</td><td>{@code u8[*]}, the stored bytes: {@link StoredBytes}</td></tr>
  * </table>
  *
- * <p>What an image, an array or a JSON text becomes, one has to say: by an {@link ImageDecoder}, a {@link NpyDecoder},
- * a {@link JsonNumber}.
+ * <p>Images, arrays and JSON need an explicit decoder: {@link ImageDecoder}, {@link NpyDecoder} or {@link JsonNumber}.
  */
 public final class Decoders {
 
@@ -30,9 +29,10 @@ public final class Decoders {
     /**
      * The decoder for a column of bytes or text.
      *
-     * @param column what is stored
+     * @param column the stored column
      * @return its decoder
-     * @throws IllegalArgumentException if the column holds numbers, which need none, or pickles, which are not read
+     * @throws IllegalArgumentException if the column holds numbers, which need no decoder, or pickles, which are never
+     *     loaded
      */
     public static Decoder of(Column column) {
         if (column.kind() == Column.Kind.NUMBERS) {
@@ -43,17 +43,17 @@ public final class Decoders {
         return DECIMAL.contains(encoding) ? DecimalText.I64 : StoredBytes.INSTANCE;
     }
 
-    /** What a column's encoding ends in, behind the last dot, in lower case. */
+    /** Returns the lower-case suffix of a column's encoding after the last dot. */
     static String encoding(Column column) {
         String encoding = column.encoding();
         return encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /** A pickle is a program; so is what torch saves, which is a pickle in a zip. */
+    /** Rejects pickles, which are programs, and torch files, which are pickles in a zip. */
     static void refusePickles(Column column) {
         if (PICKLED.contains(encoding(column))) {
-            throw new IllegalArgumentException(column + ": a pickle, which is never unpickled, for it could run any "
-                    + "code (its bytes can be had as they are, by StoredBytes)");
+            throw new IllegalArgumentException(column + ": pickles are never loaded, because they can run code "
+                    + "(StoredBytes gives their bytes)");
         }
     }
 

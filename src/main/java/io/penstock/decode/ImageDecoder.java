@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Decodes JPEG and PNG to {@code u8[height, width, channels]}, whichever of the two the bytes are.
+ * Decodes JPEG and PNG, detected from the bytes, to {@code u8[height, width, channels]}.
  *
  * <pre>{@code
  * ImageDecoder.rgb(224, 224);                                     // stretched to 224x224
@@ -24,8 +24,7 @@ import java.util.Set;
  * ImageDecoder.rgb(ImageFit.stretch(224, 224).upright());         // turned by the Exif orientation first
  * }</pre>
  *
- * <p>Pixels are as {@link PixelFormat} has them: {@code u8}, not normalised; a transform on the device makes floats of
- * them.
+ * <p>Pixels have a {@link PixelFormat}: {@code u8}, not normalized; a transform on the device converts them to floats.
  */
 public final class ImageDecoder implements Decoder {
 
@@ -47,10 +46,10 @@ public final class ImageDecoder implements Decoder {
     }
 
     /**
-     * Decodes to RGB of one size, to which images are stretched.
+     * Decodes to RGB, stretching images to one size.
      *
      * @param height rows
-     * @param width pixels of a row
+     * @param width pixels in a row
      * @return a decoder to {@code u8[height, width, 3]}
      */
     public static ImageDecoder rgb(int height, int width) {
@@ -60,7 +59,7 @@ public final class ImageDecoder implements Decoder {
     /**
      * Decodes to RGB.
      *
-     * @param fit how images become one size
+     * @param fit how images are brought to one size
      * @return a decoder to {@code u8[height, width, 3]}
      */
     public static ImageDecoder rgb(ImageFit fit) {
@@ -68,10 +67,10 @@ public final class ImageDecoder implements Decoder {
     }
 
     /**
-     * Decodes to gray of one size, to which images are stretched.
+     * Decodes to gray, stretching images to one size.
      *
      * @param height rows
-     * @param width pixels of a row
+     * @param width pixels in a row
      * @return a decoder to {@code u8[height, width, 1]}
      */
     public static ImageDecoder gray(int height, int width) {
@@ -81,7 +80,7 @@ public final class ImageDecoder implements Decoder {
     /**
      * Decodes to gray.
      *
-     * @param fit how images become one size
+     * @param fit how images are brought to one size
      * @return a decoder to {@code u8[height, width, 1]}
      */
     public static ImageDecoder gray(ImageFit fit) {
@@ -89,10 +88,10 @@ public final class ImageDecoder implements Decoder {
     }
 
     /**
-     * Decodes to pixels of a format.
+     * Decodes to a pixel format.
      *
-     * @param format of the pixels
-     * @param fit how images become one size
+     * @param format the pixel format
+     * @param fit how images are brought to one size
      * @return a decoder to {@code u8[height, width, channels]}
      */
     public static ImageDecoder of(PixelFormat format, ImageFit fit) {
@@ -100,7 +99,7 @@ public final class ImageDecoder implements Decoder {
     }
 
     /**
-     * The same decoder with a library for JPEG.
+     * This decoder with another JPEG library.
      *
      * @param library the library
      * @return the decoder
@@ -110,9 +109,9 @@ public final class ImageDecoder implements Decoder {
     }
 
     /**
-     * The same decoder with another limit.
+     * This decoder with another size limit.
      *
-     * @param pixels width by height of the largest image that is read, before it is resized
+     * @param pixels width times height of the largest image accepted, before it is resized
      * @return the decoder
      */
     public ImageDecoder maxPixels(long pixels) {
@@ -126,7 +125,8 @@ public final class ImageDecoder implements Decoder {
     public TensorSpec field(Column column) {
         String encoding = Decoders.encoding(column);
         if (NOT_READ.contains(encoding)) {
-            throw new IllegalArgumentException(column + ": images in " + encoding + " are not read, JPEG and PNG are");
+            throw new IllegalArgumentException(column + ": images in " + encoding + " are not supported, "
+                    + "expected JPEG or PNG");
         }
         if (column.kind() != Column.Kind.BYTES || !READ.contains(encoding)) {
             throw new IllegalArgumentException(column + ": not images, expected the bytes of JPEG or PNG files");

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number, or a truth value, within a JSON text. Where it is, is said by the names on the way to it, with dots between
- * them; an array's elements are named by their index:
+ * Decodes a number or a truth value inside a JSON text. A path of names separated by dots locates it; array elements
+ * are named by their index:
  *
  * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64);}</pre>
  *
@@ -37,13 +37,13 @@ public final class JsonNumber implements Decoder {
     }
 
     /**
-     * A decoder.
+     * Creates a decoder.
      *
-     * @param path the names on the way to the number; {@code ""} if the text is the number
-     * @param dtype what it becomes: integers, {@code f16}, {@code f32}, {@code f64}, or {@code bool} for a truth value.
-     *     A number that a type of integers does not hold is an error
+     * @param path the names that lead to the number; {@code ""} if the text is the number
+     * @param dtype the target type: integers, {@code f16}, {@code f32}, {@code f64}, or {@code bool} for a truth value.
+     *     A number that does not fit an integer type is an error
      * @return a decoder to a scalar
-     * @throws IllegalArgumentException if the type is another one
+     * @throws IllegalArgumentException if the type is not one of these
      */
     public static JsonNumber of(String path, DType dtype) {
         if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
@@ -136,7 +136,7 @@ public final class JsonNumber implements Decoder {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // Nothing to free.
         }
     }
 

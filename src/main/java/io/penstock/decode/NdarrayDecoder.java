@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Decodes MDS's encoding {@code ndarray}, in which each value says its own shape, to tensors of one type and of a shape
- * whose first dimension may vary. A value of another type or shape is an error: it is neither cast nor reshaped.
+ * Decodes MDS's encoding {@code ndarray}, in which each value stores its own shape, to tensors of one dtype and a shape
+ * whose first dimension may vary. A value of another dtype or shape is an error: it is not cast or reshaped.
  */
 public final class NdarrayDecoder implements Decoder {
 
@@ -28,10 +28,10 @@ public final class NdarrayDecoder implements Decoder {
     }
 
     /**
-     * A decoder of a column with the encoding {@code ndarray}, whose values say their own type.
+     * A decoder for the encoding {@code ndarray}, whose values store their own dtype.
      *
-     * @param dtype the type that all of them must have
-     * @param shape the shape that all of them must have; the first dimension may be {@link TensorSpec#VARIABLE}
+     * @param dtype the required dtype
+     * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
      * @return the decoder
      */
     public static NdarrayDecoder untyped(DType dtype, long... shape) {
@@ -39,10 +39,10 @@ public final class NdarrayDecoder implements Decoder {
     }
 
     /**
-     * A decoder of a column whose encoding has the type, such as {@code ndarray:float32}.
+     * A decoder for an encoding with a dtype, such as {@code ndarray:float32}.
      *
-     * @param dtype that type
-     * @param shape the shape that all values must have; the first dimension may be {@link TensorSpec#VARIABLE}
+     * @param dtype that dtype
+     * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
      * @return the decoder
      */
     public static NdarrayDecoder typed(DType dtype, long... shape) {
@@ -96,7 +96,7 @@ public final class NdarrayDecoder implements Decoder {
 
         @Override
         public void close() {
-            // holds nothing
+            // Nothing to free.
         }
     }
 }

@@ -12,8 +12,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array as numpy saves it ({@code .npy}), of a known type and shape; whatever order and byte order it is stored in,
- * it becomes row-major and little-endian.
+ * Decodes a NumPy array ({@code .npy}) of a known dtype and shape, in any stored order and byte order, to row-major,
+ * little-endian elements.
  */
 public final class NpyDecoder implements Decoder {
 
@@ -24,23 +24,23 @@ public final class NpyDecoder implements Decoder {
     }
 
     /**
-     * A decoder.
+     * Creates a decoder.
      *
-     * @param dtype of the elements; an array of others is an error
-     * @param shape of a value; none for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}
+     * @param dtype the element type; an array of another type is an error
+     * @param shape the shape; empty for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}
      * @return the decoder
-     * @throws IllegalArgumentException if there is no such shape
+     * @throws IllegalArgumentException if the shape is invalid
      */
     public static NpyDecoder of(DType dtype, long... shape) {
         return new NpyDecoder(new TensorSpec("", dtype, shape));
     }
 
     /**
-     * A decoder of arrays like one that is at hand, for example the first sample's.
+     * A decoder for arrays like a given one, for example the first sample's.
      *
      * @param npy all bytes of a {@code .npy}
-     * @return the decoder of arrays of its dtype and shape
-     * @throws IOException if it is malformed, or of no type that is read
+     * @return a decoder for arrays of its dtype and shape
+     * @throws IOException if the array is malformed or of an unsupported type
      */
     public static NpyDecoder like(byte[] npy) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -64,7 +64,7 @@ public final class NpyDecoder implements Decoder {
 
         private final TensorSpec expected;
         private final NpyValue value;
-        /** What was compared last: arrays with the same header have the same spec. */
+        /** The last accepted spec: arrays with the same header have the same spec. */
         private @Nullable TensorSpec agreed;
 
         Arrays(TensorSpec expected) {
@@ -95,7 +95,7 @@ public final class NpyDecoder implements Decoder {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // Nothing to free.
         }
     }
 

@@ -6,7 +6,7 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Raw numbers: elements of a known type, little-endian and packed, in a known shape. */
+/** Decodes raw numbers of a known dtype and shape, little-endian and packed. */
 public final class Numbers implements Decoder {
 
     private final TensorSpec spec;
@@ -16,18 +16,19 @@ public final class Numbers implements Decoder {
     }
 
     /**
-     * A decoder.
+     * Creates a decoder.
      *
-     * @param dtype of the elements
-     * @param shape of a value; none for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}, which is as
-     *     many as there are bytes for
+     * @param dtype the element type
+     * @param shape the shape; empty for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}, which the
+     *     byte size determines
      * @return the decoder
-     * @throws IllegalArgumentException if there is no such shape, or its rows are empty and how many is not known
+     * @throws IllegalArgumentException if the shape is invalid, or its first dimension is variable and its rows are
+     *     empty
      */
     public static Numbers of(DType dtype, long... shape) {
         TensorSpec spec = new TensorSpec("", dtype, shape);
         if (spec.isVariable() && spec.rowBytes() == 0) {
-            throw new IllegalArgumentException("as many rows of no bytes as there are bytes for");
+            throw new IllegalArgumentException("a variable number of rows of 0 bytes, expected 1 or more a row");
         }
         return new Numbers(spec);
     }
@@ -63,7 +64,7 @@ public final class Numbers implements Decoder {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // Nothing to free.
         }
     }
 

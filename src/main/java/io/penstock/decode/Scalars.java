@@ -8,13 +8,13 @@ import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Single numbers into memory, little-endian. */
+/** Writes single numbers into memory, little-endian. */
 final class Scalars {
 
     private Scalars() {
     }
 
-    /** Whether an integer type has a number. Numbers of {@code u64} from 2^63 on are not given as such. */
+    /** Whether a number fits an integer type. A {@code u64} from 2^63 on is not supported. */
     static boolean holds(DType dtype, long value) {
         int bits = 8 * dtype.byteSize();
         if (dtype.isUnsigned()) {
@@ -33,7 +33,7 @@ final class Scalars {
         }
     }
 
-    /** The bits of a number in a type of floats. */
+    /** Returns the bits of a number in a floating-point type. */
     static long bits(DType dtype, double value) {
         return switch (dtype) {
             case F64 -> Double.doubleToRawLongBits(value);

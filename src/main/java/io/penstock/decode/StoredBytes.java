@@ -6,10 +6,10 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Bytes as they are stored, {@code u8[*]}: texts in UTF-8, and anything that the trainer decodes itself. */
+/** Keeps the stored bytes, {@code u8[*]}: UTF-8 texts, and anything that the trainer decodes itself. */
 public final class StoredBytes implements Decoder {
 
-    /** The decoder; it has no settings. */
+    /** The decoder, which has no settings. */
     public static final StoredBytes INSTANCE = new StoredBytes();
 
     private StoredBytes() {
@@ -44,7 +44,7 @@ public final class StoredBytes implements Decoder {
 
         @Override
         public void close() {
-            // Holds nothing.
+            // Nothing to free.
         }
     }
 

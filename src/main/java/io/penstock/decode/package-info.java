@@ -1,6 +1,6 @@
 /**
- * Decoders: from the stored bytes of a record's value to the tensor that a batch gets. Which one a column gets follows
- * from its encoding, or from the user.
+ * Decoders convert the stored bytes of a record's value to a batch's tensor. A column's decoder follows from its
+ * encoding or from the user.
  */
 @NullMarked
 package io.penstock.decode;

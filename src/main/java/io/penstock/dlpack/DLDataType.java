@@ -6,8 +6,8 @@ import io.penstock.memory.DType;
  * An element type in DLPack's terms: {@code DLDataType} of {@code dlpack.h}.
  *
  * @param code the kind, a {@code DLDataTypeCode}
- * @param bits bits of one lane
- * @param lanes elements of a vector; 1 for what is no vector
+ * @param bits bits in one lane
+ * @param lanes elements in a vector; 1 for a scalar type
  */
 record DLDataType(int code, int bits, int lanes) {
 
@@ -33,9 +33,9 @@ record DLDataType(int code, int bits, int lanes) {
     }
 
     /**
-     * The engine's name for it.
+     * The engine's matching dtype.
      *
-     * @throws IllegalArgumentException if it has none
+     * @throws IllegalArgumentException if there is none
      */
     DType dtype() {
         if (lanes != 1) {
@@ -47,6 +47,6 @@ record DLDataType(int code, int bits, int lanes) {
             }
         }
         throw new IllegalArgumentException("DLPack dtype code " + code + " of " + bits
-                + " bits is none of the engine's dtypes");
+                + " bits is not a dtype of the engine");
     }
 }

@@ -1,25 +1,25 @@
 package io.penstock.dlpack;
 
 /**
- * Where a tensor's memory is, in DLPack's terms.
+ * The device that holds a tensor's memory, in DLPack's terms.
  *
  * @param type the kind of device
- * @param id its number among those of its kind; 0 for memory of the host
+ * @param id the device's number among those of its type; 0 for host memory
  */
 public record DLDevice(Type type, int id) {
 
-    /** This machine's memory. */
+    /** The host's memory. */
     public static final DLDevice CPU = new DLDevice(Type.CPU, 0);
 
-    /** The kinds of memory that the engine knows, with DLPack's codes. */
+    /** The memory types that the engine supports, with DLPack's codes. */
     public enum Type {
-        /** Memory of the host. */
+        /** Host memory. */
         CPU(1),
-        /** Memory of a CUDA device. */
+        /** CUDA device memory. */
         CUDA(2),
-        /** Memory of the host that is pinned for CUDA. */
+        /** Host memory pinned for CUDA. */
         CUDA_HOST(3),
-        /** Memory that CUDA moves between host and device. */
+        /** Memory that CUDA migrates between host and device. */
         CUDA_MANAGED(13);
 
         private final int code;
@@ -28,11 +28,7 @@ public record DLDevice(Type type, int id) {
             this.code = code;
         }
 
-        /**
-         * The {@code DLDeviceType}.
-         *
-         * @return DLPack's code
-         */
+        /** {@return DLPack's {@code DLDeviceType} code} */
         public int code() {
             return code;
         }
@@ -58,11 +54,7 @@ public record DLDevice(Type type, int id) {
         return new DLDevice(Type.CUDA, ordinal);
     }
 
-    /**
-     * Whether the CPU reads the memory in place.
-     *
-     * @return true for {@link Type#CPU} and {@link Type#CUDA_HOST}
-     */
+    /** {@return whether the CPU can read the memory in place: true for {@link Type#CPU} and {@link Type#CUDA_HOST}} */
     public boolean hostAccessible() {
         return type == Type.CPU || type == Type.CUDA_HOST;
     }

@@ -14,9 +14,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A tensor of ours as a DLPack struct, on its way to a consumer: what a {@code PyCapsule} is in Python. Until it is
- * handed over it is the capsule's, and closing the capsule deletes it; from then on it is the consumer's, which calls
- * the struct's deleter once it is done, from any thread.
+ * A tensor exported as a DLPack struct on its way to a consumer, like a {@code PyCapsule} in Python. The capsule owns
+ * the struct until it is handed over; closing the capsule before then deletes the struct. After the hand-over the
+ * consumer owns it and calls the struct's deleter when done, from any thread.
  *
  * <pre>{@code
  * try (DLPackCapsule capsule = batch.toDLPack("tokens")) {
@@ -25,15 +25,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * }
  * }</pre>
  *
- * <p>The struct and what it points to stay as they are until the deleter is called. The deleter never blocks and may be
- * called on a thread that the JVM does not know. Calling it twice is a consumer's bug that does no harm, unless some
- * hundreds of tensors were exported in between. It must not be called after the JVM has ended.
+ * <p>The struct and the memory it points to stay valid until the deleter is called. The deleter never blocks and may be
+ * called on a thread unknown to the JVM. A second call is a consumer's bug; it is harmless unless some hundreds of
+ * tensors were exported in between. The deleter must not be called after the JVM has ended.
  */
 public final class DLPackCapsule implements AutoCloseable {
 
     private final long address;
     private final DLPackForm form;
-    /** Whether the struct is still to be deleted by this capsule. */
+    /** Whether this capsule must still delete the struct. */
     private final AtomicBoolean held = new AtomicBoolean(true);
 
     private DLPackCapsule(long address, DLPackForm form) {
@@ -42,18 +42,18 @@ public final class DLPackCapsule implements AutoCloseable {
     }
 
     /**
-     * Exports memory that a row-major, packed tensor is in.
+     * Exports the memory of a row-major, packed tensor.
      *
-     * @param device where the memory is
-     * @param data where the tensor starts there; a multiple of 256, as DLPack asks for
+     * @param device the device that holds the memory
+     * @param data the tensor's address there; a multiple of 256, as DLPack requires
      * @param dtype the element type
      * @param shape the dimensions, outermost first; copied
-     * @param readOnly whether the consumer must not write, which only the versioned form can say
+     * @param readOnly whether the consumer must not write; only the versioned form can express this
      * @param form the struct to write
-     * @param onDelete told, once, that the consumer is done; called on any thread, must not block
-     * @return the struct
+     * @param onDelete called once when the consumer is done, on any thread; must not block
+     * @return the capsule
      * @throws IllegalArgumentException if there are too many dimensions or a negative one, or the memory is read-only
-     *     and the form cannot say so
+     *     and the form cannot express that
      */
     public static DLPackCapsule of(DLDevice device, long data, DType dtype, long[] shape, boolean readOnly,
             DLPackForm form, Runnable onDelete) {
@@ -88,15 +88,14 @@ public final class DLPackCapsule implements AutoCloseable {
     }
 
     /**
-     * Exports a tensor that the CPU reads. Its memory stays open until the consumer is done.
+     * Exports a host tensor. Its memory stays open until the consumer is done.
      *
-     * @param tensor the tensor; that its memory starts at a multiple of 256 is for the caller to see to, if the
-     *     consumer relies on it
+     * @param tensor the tensor; if the consumer needs alignment to 256 bytes, the caller must provide it
      * @param form the struct to write
-     * @param onDelete told, once, that the consumer is done; called on any thread, must not block
-     * @return the struct, marked as read-only if the tensor's memory is
-     * @throws IllegalArgumentException if the tensor has too many dimensions, is on the Java heap, or is read-only
-     *     and the form cannot say so
+     * @param onDelete called once when the consumer is done, on any thread; must not block
+     * @return the capsule, marked as read-only if the tensor's memory is
+     * @throws IllegalArgumentException if the tensor has too many dimensions, is on the Java heap, or is read-only and
+     *     the form cannot express that
      */
     public static DLPackCapsule of(Tensor tensor, DLPackForm form, Runnable onDelete) {
         MemorySegment memory = tensor.segment();
@@ -128,25 +127,20 @@ public final class DLPackCapsule implements AutoCloseable {
     }
 
     /**
-     * How many tensors are exported in this process and not yet deleted, those included that no consumer took.
-     *
-     * @return a count that is back at its start when all consumers are done
+     * {@return the number of tensors that this process exported and that are not yet deleted, including those that no
+     * consumer took}
      */
     public static int live() {
         return ExportTable.live();
     }
 
-    /**
-     * Which struct is at the address.
-     *
-     * @return the form
-     */
+    /** {@return the form of the struct} */
     public DLPackForm form() {
         return form;
     }
 
     /**
-     * The struct's address, to look at or to give to a consumer; {@link #handOver} says that it took the struct.
+     * The struct's address, to inspect or to pass to a consumer; call {@link #handOver} once the consumer took it.
      *
      * @return a {@code DLManagedTensorVersioned *} or {@code DLManagedTensor *}
      * @throws IllegalStateException if the struct was deleted or handed over
@@ -159,10 +153,10 @@ public final class DLPackCapsule implements AutoCloseable {
     }
 
     /**
-     * Makes the struct the consumer's, to be deleted by it: closing the capsule does nothing any more.
+     * Hands the struct over to the consumer, which deletes it. Closing the capsule then does nothing.
      *
      * @return the struct's address
-     * @throws IllegalStateException if the struct was deleted or handed over before
+     * @throws IllegalStateException if the struct was already deleted or handed over
      */
     public long handOver() {
         if (!held.compareAndSet(true, false)) {

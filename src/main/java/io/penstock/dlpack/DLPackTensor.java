@@ -19,15 +19,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else's tensor, taken as a DLPack struct: in host memory a {@link Tensor} that copies nothing, elsewhere an
- * address. Closing it calls the producer's deleter, once.
+ * A tensor imported as a DLPack struct. In host memory it is a {@link Tensor} without a copy; elsewhere it is an
+ * address. Closing it calls the producer's deleter once.
  *
- * <p>Taken are tensors that are row-major and packed, of the engine's dtypes; whatever else is refused with the reason,
- * and given back to the producer. The producer has to order its own work: one that writes on a CUDA stream is told the
- * stream of ours that is to wait, before the struct is taken.
+ * <p>It accepts row-major, packed tensors of the engine's dtypes. It rejects any other with the reason and returns it
+ * to the producer. The producer must order its own work: if it writes on a CUDA stream, tell it which of our streams
+ * waits before you take the struct.
  *
- * <p>May be used and closed by any thread. The struct is native memory that nothing can check: a wrong address, or the
- * wrong form, is undefined behavior, as in C.
+ * <p>Any thread may use and close it. The struct is unchecked native memory: a wrong address or form is undefined
+ * behavior, as in C.
  */
 public final class DLPackTensor implements AutoCloseable {
 
@@ -41,19 +41,19 @@ public final class DLPackTensor implements AutoCloseable {
     private final boolean readOnly;
     private final long address;
     private final long byteSize;
-    /** Ends the life of the tensor's memory as Java sees it; null where Java does not. */
+    /** Ends the lifetime of the tensor's view in Java; null for memory that Java cannot read. */
     private final @Nullable Arena scope;
     private final @Nullable Tensor tensor;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Takes a struct over. It is this method's from the call on: if it is refused, its deleter has been called.
+     * Takes ownership of a struct. If the tensor is rejected, its deleter has been called.
      *
      * @param address a {@code DLManagedTensorVersioned *} or {@code DLManagedTensor *}
      * @param form which of the two it is
      * @return the tensor, which the caller closes
-     * @throws IllegalArgumentException if the address is 0; or if the tensor is refused: it is of another major version
-     *     of DLPack, on a device of another kind, of a dtype that the engine lacks, strided, misaligned, or malformed
+     * @throws IllegalArgumentException if the address is 0, or if the tensor is rejected: another major version of
+     *     DLPack, an unsupported device type or dtype, strided, misaligned, or malformed
      */
     @SuppressWarnings("restricted")
     public static DLPackTensor take(long address, DLPackForm form) {
@@ -128,7 +128,9 @@ public final class DLPackTensor implements AutoCloseable {
         return shape;
     }
 
-    /** Row-major and packed, or none given. A dimension of 1 is never stepped along, and none of an empty tensor. */
+    /**
+     * The tensor is row-major and packed, or has no strides. Dimensions of 1 and empty tensors have no stride to check.
+     */
     private void checkStrides(MemorySegment from) {
         long[] strides = longs(from.get(ADDRESS, Structs.STRIDES), shape.length);
         if (strides == null || byteSize == 0) {
@@ -145,7 +147,7 @@ public final class DLPackTensor implements AutoCloseable {
         }
     }
 
-    /** Null if there is an array to be and is none. */
+    /** Returns null for a missing array that should have elements. */
     @SuppressWarnings("restricted")
     private static long @Nullable [] longs(MemorySegment array, int length) {
         if (length == 0) {
@@ -154,47 +156,37 @@ public final class DLPackTensor implements AutoCloseable {
         return array.address() == 0 ? null : array.reinterpret((long) Long.BYTES * length).toArray(JAVA_LONG);
     }
 
-    /**
-     * Where the tensor is.
-     *
-     * @return the device
-     */
+    /** {@return the device that holds the tensor} */
     public DLDevice device() {
         return device;
     }
 
     /**
-     * Whether the producer forbids to write.
-     *
-     * @return true if the struct says so; never for the unversioned form, which cannot
+     * {@return whether the producer forbids writing; always false for the unversioned form, which cannot express it}
      */
     public boolean readOnly() {
         return readOnly;
     }
 
     /**
-     * Dtype and shape.
+     * The dtype and shape.
      *
-     * @param name the name to give the tensor, which DLPack has none for
+     * @param name the spec's name, since DLPack has none
      * @return the spec
      */
     public TensorSpec spec(String name) {
         return new TensorSpec(name, dtype, shape);
     }
 
-    /**
-     * Bytes of all elements.
-     *
-     * @return the byte size
-     */
+    /** {@return the byte size of all elements} */
     public long byteSize() {
         return byteSize;
     }
 
     /**
-     * Where the first element is, on the {@link #device}.
+     * The address of the first element on the {@link #device}.
      *
-     * @return an address that nothing guards; of no meaning if the tensor is empty
+     * @return an unchecked address; meaningless if the tensor is empty
      * @throws IllegalStateException if the tensor is closed
      */
     public long address() {
@@ -205,9 +197,9 @@ public final class DLPackTensor implements AutoCloseable {
     }
 
     /**
-     * The tensor as the CPU reads it in place.
+     * A view of the tensor for the CPU.
      *
-     * @return a view that dies when this is closed; read-only if {@link #readOnly}
+     * @return a view that is valid until this is closed; read-only if {@link #readOnly}
      * @throws UnsupportedOperationException if the tensor is in device memory
      * @throws IllegalStateException if the tensor is closed
      */
@@ -220,9 +212,9 @@ public final class DLPackTensor implements AutoCloseable {
     }
 
     /**
-     * Gives the tensor back: calls the producer's deleter. Calling this again does nothing.
+     * Returns the tensor to the producer by calling its deleter. Further calls do nothing.
      *
-     * @throws IllegalStateException if another thread is inside a native call with the tensor; it stays open
+     * @throws IllegalStateException if another thread is in a native call with the tensor, which stays open
      */
     @Override
     public void close() {
@@ -246,7 +238,7 @@ public final class DLPackTensor implements AutoCloseable {
         return dtype + Arrays.toString(shape).replace(" ", "");
     }
 
-    /** What a producer without a destructor leaves empty is not called. */
+    /** Calls the deleter, if the producer set one. */
     private static void delete(MemorySegment struct, MemorySegment deleter) {
         if (deleter.address() == 0) {
             return;

@@ -15,55 +15,57 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 
 /**
- * The structs that consumers hold, and the one deleter that all of them name. It is the process's and not a loader's,
- * since a deleter is a bare C function: all that it is given is the struct's address.
+ * The structs that consumers hold, and the one deleter they all name. It belongs to the process, not a loader, because
+ * a deleter is a bare C function that receives only the struct's address.
  *
- * <p>A struct lies in a block of this table, its shape and strides behind it:
+ * <p>A struct is in a block of this table, followed by its shape and strides:
  *
  * <pre>
  *   0                               80          80 + 8 ndim   80 + 16 ndim            512
  *   | managed tensor, either form | shape     | strides     | unused                |
  * </pre>
  *
- * <p><b>Assumptions.</b> A consumer calls the deleter when it has read the struct for the last time, from any thread,
- * be it one that the JVM has never seen.
+ * <p><b>Assumptions.</b> A consumer calls the deleter after its last read of the struct, from any thread, even one
+ * unknown to the JVM.
  *
- * <p><b>Guarantees.</b> The deleter takes the owner out of the block by one atomic exchange and tells it: it takes no
- * lock, reads no memory of the struct's, and lets no exception out. A second call finds no owner and does nothing. A
- * block serves again only after {@value #QUARANTINE} other exports: a second call that comes later than that could hit
- * another tensor. Blocks are never given back to the system, so no call is one of freed memory; there are as many as
- * tensors were out at the same time, and {@value #QUARANTINE} more, rounded up to chunks of {@value #CHUNK_BLOCKS}.
+ * <p><b>Guarantees.</b> The deleter removes the owner from the block by one atomic exchange and notifies it. It takes
+ * no lock, reads nothing from the struct, and throws nothing. A second call finds no owner and does nothing. A block is
+ * reused only after {@value #QUARANTINE} other exports; a second call after that could delete another tensor. Blocks
+ * are never freed, so no call reaches freed memory. Their number is the peak of live exports plus {@value #QUARANTINE},
+ * rounded up to chunks of {@value #CHUNK_BLOCKS}.
  */
 final class ExportTable {
 
     static final int BLOCK_BYTES = 512;
     static final int CHUNK_BLOCKS = 256;
     static final int QUARANTINE = 200;
-    /** As many dimensions as fit in a block. */
+    /** The most dimensions that fit in a block. */
     static final int MAX_RANK = (int) ((BLOCK_BYTES - Structs.VERSIONED.byteSize()) / (2 * Long.BYTES));
 
     private static final System.Logger LOG = System.getLogger(ExportTable.class.getName());
 
-    /** {@code void (*deleter)(struct DLManagedTensor *)}; the pointer comes as a number, which makes no object. */
+    /**
+     * {@code void (*deleter)(struct DLManagedTensor *)}; the pointer is passed as a number, which allocates nothing.
+     */
     static final MemorySegment DELETER = deleter();
 
     /** Appended to under the lock on this class; read without. */
     private static volatile Chunk[] chunks = {};
     private static final AtomicInteger LIVE = new AtomicInteger();
-    /** Counts exports, from where new blocks are no more in quarantine. Written under the lock on this class. */
+    /** Counts exports, starting past the quarantine of new blocks. Written under the lock on this class. */
     private static volatile long exports = QUARANTINE;
-    /** Where the next search begins; guarded by the lock on this class. */
+    /** Where the next search starts; guarded by the lock on this class. */
     @SuppressWarnings("NonFinalStaticField")
     private static int cursor;
 
     private ExportTable() {
     }
 
-    /** Blocks side by side, and what is to be told when the consumer of each is done; null in a free one. */
+    /** Adjacent blocks, and the callback for each when its consumer is done; null for a free block. */
     private static final class Chunk {
         private final MemorySegment memory = Arena.global().allocate((long) BLOCK_BYTES * CHUNK_BLOCKS, BLOCK_BYTES);
         private final AtomicReferenceArray<Runnable> owners = new AtomicReferenceArray<>(CHUNK_BLOCKS);
-        /** How many exports there were when each block was last deleted. */
+        /** The export count when each block was last deleted. */
         private final AtomicLongArray deletedAt = new AtomicLongArray(CHUNK_BLOCKS);
 
         boolean isFree(int i) {
@@ -79,7 +81,7 @@ final class ExportTable {
      * Writes a struct into a free block.
      *
      * @param writer writes the struct; called at once
-     * @param owner told, once, when the struct is deleted; must not block
+     * @param owner called once when the struct is deleted; must not block
      * @return the struct's address
      */
     static synchronized long add(Consumer<MemorySegment> writer, Runnable owner) {
@@ -94,7 +96,7 @@ final class ExportTable {
         return block.address();
     }
 
-    /** The free block that comes next in turn; the first of a new chunk if there is none. */
+    /** Returns the next free block in turn, or the first of a new chunk. */
     private static int findFree() {
         int count = capacity();
         for (int n = 0; n < count; n++) {
@@ -109,7 +111,7 @@ final class ExportTable {
         return count;
     }
 
-    /** Ends an export: tells its owner. Does nothing if that was done before, or if there is no such struct. */
+    /** Ends an export and notifies its owner. Does nothing if the struct is already deleted or unknown. */
     static void delete(long address) {
         for (Chunk chunk : chunks) {
             long offset = address - chunk.memory.address();
@@ -126,17 +128,17 @@ final class ExportTable {
         }
     }
 
-    /** How many structs are out. */
+    /** Returns the number of live structs. */
     static int live() {
         return LIVE.get();
     }
 
-    /** How many blocks there are. */
+    /** Returns the number of blocks. */
     static int capacity() {
         return chunks.length * CHUNK_BLOCKS;
     }
 
-    /** Called by native code. An exception that left this method would end the JVM. */
+    /** The native entry point. An exception out of this method would end the JVM. */
     @SuppressWarnings("UnusedMethod")
     private static void called(long self) {
         try {
@@ -150,7 +152,7 @@ final class ExportTable {
         try {
             LOG.log(System.Logger.Level.ERROR, "a DLPack tensor's owner failed when it was deleted", error);
         } catch (Throwable _) {
-            // There is nobody left to tell.
+            // Nobody is left to notify.
         }
     }
 

@@ -78,7 +78,7 @@ final class Structs {
         return form == DLPackForm.VERSIONED ? VERSIONED : MANAGED;
     }
 
-    /** Where the {@code DLTensor} is in a managed one. */
+    /** Returns the offset of the {@code DLTensor} in a managed tensor. */
     static long tensor(DLPackForm form) {
         return offset(of(form), "dl_tensor");
     }

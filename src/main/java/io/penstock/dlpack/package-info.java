@@ -1,6 +1,6 @@
 /**
- * Tensors across the border of the JVM, as DLPack: a C struct that says where a tensor is and how it lies there, with a
- * function to call when it is no longer needed. PyTorch, JAX, NumPy, CuPy, ONNX Runtime and others take and give it.
+ * Exchanges tensors with native code as DLPack: a C struct that describes a tensor's memory and layout, and a deleter
+ * to call when it is no longer needed. PyTorch, JAX, NumPy, CuPy, ONNX Runtime and others support it.
  *
  * <pre>
  *   Batch.toDLPack ─▶ DLPackCapsule ──hand over──▶ consumer in native code ──deleter, any thread──▶ the slot is let go
@@ -8,9 +8,9 @@
  * </pre>
  *
  * <p>Both forms of the struct are written and read: {@code DLManagedTensorVersioned} of DLPack 1, and the older
- * {@code DLManagedTensor}. Layouts, codes and rules are those of {@code dlpack.h}, version 1.1
- * (<a href="https://github.com/dmlc/dlpack">dmlc/dlpack</a>); the meaning of a consumer's stream is that of the Python
- * array API's {@code __dlpack__}.
+ * {@code DLManagedTensor}. Layouts, codes and rules follow {@code dlpack.h}, version 1.1 (<a
+ * href="https://github.com/dmlc/dlpack">dmlc/dlpack</a>); a consumer's stream has the meaning of the Python array API's
+ * {@code __dlpack__}.
  */
 @NullMarked
 package io.penstock.dlpack;

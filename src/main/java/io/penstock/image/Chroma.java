@@ -1,8 +1,8 @@
 package io.penstock.image;
 
 /**
- * Luma and chroma to colors, in place: the equations of JFIF (ITU-T T.871) in 16-bit fixed point, rounded as libjpeg
- * rounds them.
+ * Converts luma and chroma to colors in place: the equations of JFIF (ITU-T T.871) in 16-bit fixed point, rounded like
+ * libjpeg.
  */
 final class Chroma {
 
@@ -42,7 +42,7 @@ final class Chroma {
         }
     }
 
-    /** YCCK to CMYK: the first three components stand for the inks' complements. */
+    /** YCCK to CMYK: the first three components encode the complements of the inks. */
     static void toInks(byte[] pixels) {
         for (int i = 0; i < pixels.length; i += 4) {
             int y = pixels[i] & 0xFF;

@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 
-/** Luma, and pixels into memory. */
+/** Computes luma, and writes pixels into memory. */
 final class Colors {
 
     private static final int RED_WEIGHT = 19_595;

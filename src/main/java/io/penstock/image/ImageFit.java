@@ -1,24 +1,24 @@
 package io.penstock.image;
 
 /**
- * How an image of whatever size becomes one of a given size. Immutable; {@link ImageFitter} does it.
+ * Brings images of any size to one size. Immutable; {@link ImageFitter} applies it.
  *
- * <p>Resizing is antialiased, bilinear ({@link Resizer}). Unless told to, an image is not turned upright by its Exif
- * orientation, as Pillow and torchvision do not either.
+ * <p>Resizing is antialiased and bilinear ({@link Resizer}). By default the Exif orientation is ignored, as in Pillow
+ * and torchvision.
  */
 public final class ImageFit {
 
-    /** What is done about the size. */
+    /** How to treat the size. */
     enum Mode { EXACT, STRETCH, SHORTER_SIDE }
 
-    /** A side that is decoded smaller still has this many times the pixels that it is resized to. */
+    /** With scaled decoding, a decoded side has at least this many times the pixels of the resized one. */
     private static final int REDUCING_GAP = 2;
     private static final int MAX_DENOMINATOR = 8;
 
     final Mode mode;
     final int height;
     final int width;
-    /** What the shorter side is resized to. */
+    /** The length that the shorter side is resized to. */
     final int shorterSide;
     final boolean upright;
     final boolean scaledDecoding;
@@ -40,10 +40,10 @@ public final class ImageFit {
     }
 
     /**
-     * Images must have the size already; any other is refused.
+     * Requires images to have the size already; rejects any other.
      *
      * @param height rows
-     * @param width pixels of a row
+     * @param width pixels in a row
      * @return the fit
      * @throws IllegalArgumentException if a side is less than 1, or the image exceeds 2 GiB
      */
@@ -52,10 +52,10 @@ public final class ImageFit {
     }
 
     /**
-     * Images are resized to the size, each side by its own factor.
+     * Resizes images to the size, each side by its own factor.
      *
      * @param height rows
-     * @param width pixels of a row
+     * @param width pixels in a row
      * @return the fit
      * @throws IllegalArgumentException if a side is less than 1, or the image exceeds 2 GiB
      */
@@ -64,13 +64,13 @@ public final class ImageFit {
     }
 
     /**
-     * Images are resized, sides in proportion, and the middle is cut out: torchvision's {@code Resize(shorterSide)} and
-     * {@code CenterCrop((height, width))}. The longer side becomes {@code floor(shorterSide * longer / shorter)}; a
-     * margin of an odd number of pixels is halved to the even number.
+     * Resizes images in proportion and crops the center: torchvision's {@code Resize(shorterSide)} and
+     * {@code CenterCrop((height, width))}. The longer side becomes {@code floor(shorterSide * longer / shorter)}; half
+     * of an odd margin is rounded to the even number.
      *
-     * @param shorterSide what the shorter side is resized to
-     * @param height rows that are cut out
-     * @param width pixels of a row that are cut out
+     * @param shorterSide the length that the shorter side is resized to
+     * @param height rows of the crop
+     * @param width pixels in a row of the crop
      * @return the fit
      * @throws IllegalArgumentException if a side is less than 1 or greater than {@code shorterSide}, or the image
      *     exceeds 2 GiB
@@ -79,47 +79,35 @@ public final class ImageFit {
         return new ImageFit(Mode.SHORTER_SIDE, height, width, shorterSide, false, true);
     }
 
-    /**
-     * The same fit for images turned upright by their Exif orientation first.
-     *
-     * @return the fit
-     */
+    /** {@return this fit for images turned upright by their Exif orientation first} */
     public ImageFit upright() {
         return new ImageFit(mode, height, width, shorterSide, true, scaledDecoding);
     }
 
     /**
-     * The same fit, with or without scaled decoding, which is on otherwise: a JPEG that is resized to half its size or
-     * less is decoded 2, 4 or 8 times smaller by libturbojpeg, as long as both its sides then are at least twice what
-     * they are resized to. It is faster and hard to tell by the eye; but the pixels are not those of resizing the whole
-     * image, as they are with the JDK's decoder, which gains nothing by it.
+     * This fit with or without scaled decoding; the default is with. libturbojpeg then decodes a JPEG 2, 4 or 8 times
+     * smaller if both sides stay at least twice as long as the resized ones. This is faster and hardly visible, but the
+     * pixels differ from those of resizing the whole image. The JDK's decoder always resizes the whole image, because
+     * scaling gains it nothing.
      *
-     * @param scaled whether to
+     * @param scaled whether to use scaled decoding
      * @return the fit
      */
     public ImageFit scaledDecoding(boolean scaled) {
         return new ImageFit(mode, height, width, shorterSide, upright, scaled);
     }
 
-    /**
-     * Rows of what images become.
-     *
-     * @return the height
-     */
+    /** {@return the rows of the resulting images} */
     public int height() {
         return height;
     }
 
-    /**
-     * Pixels of a row of what images become.
-     *
-     * @return the width
-     */
+    /** {@return the pixels in a row of the resulting images} */
     public int width() {
         return width;
     }
 
-    /** How many times smaller to decode an image, upright, that is resized to a size. */
+    /** Returns how many times smaller to decode an upright image that will be resized. */
     int denominator(int sourceWidth, int sourceHeight, int resizedWidth, int resizedHeight) {
         if (!scaledDecoding) {
             return 1;

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Reads images of whatever size into pixels of one size; for one thread at a time. It keeps its buffers, as
- * {@link ImageReader} does.
+ * Reads images of any size into pixels of one size, for one thread at a time. It reuses its buffers, like
+ * {@link ImageReader}.
  */
 public final class ImageFitter implements AutoCloseable {
 
@@ -19,10 +19,10 @@ public final class ImageFitter implements AutoCloseable {
     private final Scratch turned = new Scratch();
 
     /**
-     * A fitter.
+     * Creates a fitter.
      *
-     * @param fit what becomes of the size
-     * @param format of the pixels
+     * @param fit how images are brought to one size
+     * @param format the pixel format
      * @param reader reads the images; closed with this
      */
     public ImageFitter(ImageFit fit, PixelFormat format, ImageReader reader) {
@@ -34,12 +34,12 @@ public final class ImageFitter implements AutoCloseable {
     /**
      * Reads an image.
      *
-     * @param image memory that starts with the image; native, no mapping of a file, which might shrink
-     * @param imageBytes the image's length
-     * @param target where to: height by width by channels, {@code u8}; native memory, with anything in it
+     * @param image native memory that starts with the image; not a file mapping, which might shrink
+     * @param imageBytes the image's byte size
+     * @param target the native memory to write, with any content: height by width by channels, {@code u8}
      * @param targetOffset the first byte to write
-     * @throws ImageException if the image is malformed, too large, or of another size where that is asked for
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it with is not there
+     * @throws ImageException if the image is malformed, too large, or of another size than an exact fit requires
+     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      */
     public void read(MemorySegment image, long imageBytes, MemorySegment target, long targetOffset)
             throws ImageException, MissingLibraryException {
@@ -80,16 +80,16 @@ public final class ImageFitter implements AutoCloseable {
                 margin(resizedHeight, fit.height), fit.width, fit.height, target, targetOffset);
     }
 
-    /** What a side becomes when the shorter one becomes what it should. */
+    /** Returns the length of a side after the shorter one is resized. */
     private int resized(int side, int other) throws ImageException {
         long pixels = side <= other ? fit.shorterSide : (long) fit.shorterSide * side / other;
         if (pixels > Integer.MAX_VALUE) {
-            throw new ImageException("an image of " + side + " by " + other + " pixels", "one that is less narrow");
+            throw new ImageException("an image of " + side + " by " + other + " pixels", "a less extreme aspect ratio");
         }
         return (int) pixels;
     }
 
-    /** Half of what is cut off, to the even number if it is between two. */
+    /** Returns half of the cropped pixels, rounded to the even number. */
     private static int margin(int resized, int part) {
         return (int) Math.rint((resized - part) / 2.0);
     }
@@ -98,11 +98,11 @@ public final class ImageFitter implements AutoCloseable {
         try {
             return scratch.of(bytes);
         } catch (OutOfMemoryError _) {
-            throw new ImageException("pixels of " + bytes + " bytes", "no more than there is memory for");
+            throw new ImageException("pixels of " + bytes + " bytes", "a size that fits in memory");
         }
     }
 
-    /** Frees what it holds, the reader too. Calling it again does nothing. */
+    /** Frees the buffers and closes the reader. Further calls do nothing. */
     @Override
     public void close() {
         reader.close();

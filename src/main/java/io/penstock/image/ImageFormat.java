@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** The kinds of image files that are read, told apart by their first bytes: names are often wrong. */
+/** The supported image file formats, detected by their first bytes because names are often wrong. */
 public enum ImageFormat {
     /** ITU-T T.81 in a JFIF, Exif or Adobe file: baseline, extended and progressive, 8 bits, Huffman-coded. */
     JPEG(0xFF, 0xD8, 0xFF),
@@ -19,11 +19,11 @@ public enum ImageFormat {
     }
 
     /**
-     * The format that bytes are in.
+     * Detects the format.
      *
-     * @param stored memory that starts with them
-     * @param storedBytes how many there are
-     * @return the format, or null if it is none of these
+     * @param stored memory that starts with the image
+     * @param storedBytes the image's byte size
+     * @return the format, or null if it is unsupported
      */
     public static @Nullable ImageFormat of(MemorySegment stored, long storedBytes) {
         if (JPEG.starts(stored, storedBytes)) {

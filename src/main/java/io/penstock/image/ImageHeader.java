@@ -1,8 +1,8 @@
 package io.penstock.image;
 
 /**
- * What an image says of itself before its pixels. It belongs to the {@link ImageReader} that read it, and is
- * overwritten when that reads the next one: reading a header allocates nothing.
+ * An image's properties, read before its pixels. It belongs to its {@link ImageReader}, which overwrites it for the
+ * next image, so reading a header allocates nothing.
  */
 public final class ImageHeader {
 
@@ -14,12 +14,12 @@ public final class ImageHeader {
     int orientation;
     boolean transparent;
 
-    /** Format and layout are set before anybody sees it. */
+    /** Format and layout are set before the header is returned. */
     @SuppressWarnings("NullAway.Init")
     ImageHeader() {
     }
 
-    /** Forgets the image before. */
+    /** Clears the previous image's properties. */
     @SuppressWarnings("NullAway")
     void clear() {
         format = null;
@@ -28,73 +28,47 @@ public final class ImageHeader {
         transparent = false;
     }
 
-    /**
-     * The file format.
-     *
-     * @return the format
-     */
+    /** {@return the file format} */
     public ImageFormat format() {
         return format;
     }
 
-    /**
-     * Pixels of a row, as stored: before the orientation is applied.
-     *
-     * @return 1 or more
-     */
+    /** {@return the pixels in a stored row, before the orientation is applied; 1 or more} */
     public int width() {
         return width;
     }
 
-    /**
-     * Rows, as stored: before the orientation is applied.
-     *
-     * @return 1 or more
-     */
+    /** {@return the stored rows, before the orientation is applied; 1 or more} */
     public int height() {
         return height;
     }
 
-    /**
-     * The channels that are stored.
-     *
-     * @return the layout
-     */
+    /** {@return the stored channels} */
     public PixelLayout layout() {
         return layout;
     }
 
-    /**
-     * Bits of a channel, or of a palette's index.
-     *
-     * @return 1, 2, 4, 8 or 16
-     */
+    /** {@return the bits of a channel or palette index: 1, 2, 4, 8 or 16} */
     public int bits() {
         return bits;
     }
 
-    /**
-     * Exif's orientation.
-     *
-     * @return 1 to 8, or 0 if the image says none
-     */
+    /** {@return the Exif orientation, 1 to 8, or 0 if there is none} */
     public int orientation() {
         return orientation;
     }
 
     /**
-     * Whether a colour, or colours of the palette, are transparent (PNG's {@code tRNS}).
-     *
-     * @return true if {@link PixelFormat#RGBA} has an alpha that {@link #layout} does not tell
+     * {@return whether a color, or palette colors, are transparent (PNG's {@code tRNS}): {@link PixelFormat#RGBA} then
+     * has an alpha that {@link #layout} does not show}
      */
     public boolean isTransparent() {
         return transparent;
     }
 
     /**
-     * Bytes of the pixels as {@link ImageReader#decodeStored} gives them.
-     *
-     * @return height by width by channels by 1, or by 2 for 16 bits
+     * {@return the bytes of the pixels from {@link ImageReader#decodeStored}: height by width by channels by 1, or by 2
+     * for 16 bits}
      */
     public long storedByteSize() {
         return (long) width * height * layout.channels() * (bits == 16 ? 2 : 1);

@@ -7,11 +7,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads images, one after the other, into memory that it is given; for one thread at a time. It keeps its buffers:
- * once they have grown to the images' size nothing is allocated on the heap, but by the JDK's JPEG decoder.
+ * Reads images one after another into given memory, for one thread at a time. It reuses its buffers: once they have
+ * grown to the images' size it allocates nothing on the heap, except with the JDK's JPEG decoder.
  *
- * <p>{@link #read} looks at the header and checks what it claims; then the pixels may be decoded, as often as one
- * likes. An image that is cut or damaged is refused: nothing is made up.
+ * <p>{@link #read} reads and checks the header; then the pixels may be decoded any number of times. A truncated or
+ * damaged image is rejected, never completed.
  *
  * <pre>{@code
  * try (var reader = new ImageReader()) {
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ImageReader implements AutoCloseable {
 
-    /** The pixels that an image has at most unless told otherwise: what Pillow takes for an attack is more. */
+    /** The default limit of pixels: Pillow takes more for an attack. */
     public static final long DEFAULT_MAX_PIXELS = 178_956_970;
 
     private final JpegLibrary jpegLibrary;
@@ -37,16 +37,16 @@ public final class ImageReader implements AutoCloseable {
     private long storedBytes;
     private boolean closed;
 
-    /** A reader with the library and the limit that are usual. */
+    /** Creates a reader with the default library and limit. */
     public ImageReader() {
         this(JpegLibrary.preferred(), DEFAULT_MAX_PIXELS);
     }
 
     /**
-     * A reader.
+     * Creates a reader.
      *
-     * @param jpegLibrary what decodes JPEG
-     * @param maxPixels width by height of the largest image that is read
+     * @param jpegLibrary the library that decodes JPEG
+     * @param maxPixels width times height of the largest image accepted
      */
     public ImageReader(JpegLibrary jpegLibrary, long maxPixels) {
         this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
@@ -57,11 +57,11 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Pixels of a side that is decoded smaller.
+     * The length of a side decoded at a smaller scale.
      *
-     * @param pixels of the side
+     * @param pixels the side's length
      * @param denominator 1, 2, 4 or 8
-     * @return their quotient, rounded up
+     * @return the quotient, rounded up
      */
     public static int scaled(int pixels, int denominator) {
         return (int) (((long) pixels + denominator - 1) / denominator);
@@ -70,12 +70,12 @@ public final class ImageReader implements AutoCloseable {
     /**
      * Reads an image's header.
      *
-     * @param image memory that starts with the image; native, no mapping of a file, which might shrink; must stay as it
-     *     is until the pixels are decoded
-     * @param imageBytes the image's length; what is behind its end, within this length, is ignored
-     * @return the header, until the next one is read
-     * @throws ImageException if it is neither a JPEG nor a PNG, if it is malformed before its pixels, or has more
-     *     pixels than the limit
+     * @param image native memory that starts with the image; not a file mapping, which might shrink; must stay
+     *     unchanged until the pixels are decoded
+     * @param imageBytes the image's byte size; bytes after the image's end are ignored
+     * @return the header, valid until the next one is read
+     * @throws ImageException if the image is neither a JPEG nor a PNG, is malformed before its pixels, or exceeds the
+     *     limit of pixels
      */
     public ImageHeader read(MemorySegment image, long imageBytes) throws ImageException {
         Objects.checkFromIndexSize(0, imageBytes, image.byteSize());
@@ -110,15 +110,15 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Decodes the image that was read, as it is stored, not turned upright.
+     * Decodes the current image as stored, without turning it upright.
      *
-     * @param format of the pixels: height by width by {@link PixelFormat#channels}, {@code u8}
-     * @param denominator 1; for a JPEG also 2, 4 or 8, which makes it so much smaller each way, {@linkplain #scaled
-     *     rounded up}, in less time
-     * @param target where to; native memory, with anything in it
+     * @param format the pixel format; writes height by width by {@link PixelFormat#channels}, {@code u8}
+     * @param denominator 1; for a JPEG also 2, 4 or 8, to decode each side that many times smaller,
+     *     {@linkplain #scaled rounded up}, in less time
+     * @param target the native memory to write, with any content
      * @param targetOffset the first byte to write
-     * @throws ImageException if it is malformed; the target then holds anything
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it with is not there
+     * @throws ImageException if the image is malformed; the target's content is then undefined
+     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      * @throws IndexOutOfBoundsException if the target is too small
      */
     public void decode(PixelFormat format, int denominator, MemorySegment target, long targetOffset)
@@ -129,14 +129,14 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Decodes the image that was read to the channels that it is stored with.
+     * Decodes the current image to its stored channels.
      *
-     * @param target where to, {@link ImageHeader#storedByteSize} bytes: height by width by the channels of
-     *     {@link ImageHeader#layout}; {@code u16}, little-endian, for 16 bits, otherwise {@code u8}. Gray of fewer than
-     *     8 bits is spread over 0 to 255, indices into a palette are as they are; native memory
+     * @param target the native memory to write, {@link ImageHeader#storedByteSize} bytes: height by width by the
+     *     channels of {@link ImageHeader#layout}; little-endian {@code u16} for 16 bits, otherwise {@code u8}. Gray of
+     *     fewer than 8 bits is scaled to 0 to 255; palette indices are unchanged
      * @param targetOffset the first byte to write
-     * @throws ImageException if it is malformed; the target then holds anything
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it with is not there
+     * @throws ImageException if the image is malformed; the target's content is then undefined
+     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      * @throws IndexOutOfBoundsException if the target is too small
      */
     public void decodeStored(MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
@@ -167,12 +167,12 @@ public final class ImageReader implements AutoCloseable {
         }
     }
 
-    /** Whether the image that was read takes less time to decode smaller. */
+    /** Whether decoding the current image at a smaller scale takes less time. */
     boolean scalesFaster() {
         return header.format == ImageFormat.JPEG && jpegLibrary == JpegLibrary.TURBOJPEG;
     }
 
-    /** Frees what it holds. Calling it again does nothing. */
+    /** Frees the buffers. Further calls do nothing. */
     @Override
     public void close() {
         closed = true;

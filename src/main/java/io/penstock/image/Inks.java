@@ -6,9 +6,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CMYK as Adobe's writers store it in a JPEG: inverted, 0 being all of the ink. Every reader takes it so, with or
- * without an Adobe segment. There is no color profile in it: light is what each ink and black let through, multiplied,
- * which is what Pillow makes of it.
+ * Converts CMYK as Adobe's writers store it in a JPEG: inverted, with 0 for full ink. Every reader assumes this, with
+ * or without an Adobe segment. No color profile is used: each color is the product of what its ink and black let
+ * through, as in Pillow.
  */
 final class Inks {
 
@@ -19,7 +19,7 @@ final class Inks {
      * Converts pixels.
      *
      * @param raw four bytes a pixel, as stored
-     * @param format of the pixels; null for CMYK with 255 being all of the ink
+     * @param format the pixel format; null for CMYK with 255 for full ink
      */
     static void convert(MemorySegment raw, long pixels, @Nullable PixelFormat format, MemorySegment target,
             long targetOffset) {
@@ -47,7 +47,7 @@ final class Inks {
         return blackFree - timesOver255(255 - inkFree, blackFree);
     }
 
-    /** The product over 255, rounded. */
+    /** Returns the product over 255, rounded. */
     private static int timesOver255(int a, int b) {
         int product = a * b + 128;
         return product + (product >> 8) >> 8;

@@ -17,8 +17,8 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JDK's JPEG decoder. It is used for the components alone, upsampled and unconverted: what it makes of colors
- * depends on profiles and on guesses that differ from libjpeg's. The only class that touches {@code java.desktop}.
+ * The JDK's JPEG decoder. It only decodes and upsamples the components: its color conversion depends on profiles and on
+ * guesses that differ from libjpeg's. The only class that uses {@code java.desktop}.
  */
 final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
@@ -71,7 +71,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         shrink(whole, header.width, header.height, channels, denominator, target, targetOffset);
     }
 
-    /** All components of all pixels, interleaved. */
+    /** Returns all components of all pixels, interleaved. */
     private byte[] components(JpegHeader jpeg, ImageHeader header, int storedBytes)
             throws ImageException {
         byte[] bytes = new byte[storedBytes];
@@ -92,7 +92,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         int channels = header.layout.channels();
         if (raster.getWidth() != header.width || raster.getHeight() != header.height
                 || raster.getNumBands() != channels) {
-            throw refused("another size than the header");
+            throw refused("a size that differs from the header");
         }
         DataBuffer data = raster.getDataBuffer();
         if (data instanceof DataBufferByte buffer && buffer.getData().length == header.storedByteSize()) {
@@ -147,7 +147,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         }
     }
 
-    /** The mean of each square of pixels, rounded; the last ones may be narrower. */
+    /** Averages squares of pixels, rounded; the last ones may be narrower. */
     private static void shrink(MemorySegment whole, int width, int height, int channels, int denominator,
             MemorySegment target, long targetOffset) {
         long to = targetOffset;

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The marker segments of a JPEG before its first scan (ITU-T T.81, Annex B), as far as they say what it is:
+ * Reads the marker segments of a JPEG before its first scan (ITU-T T.81, Annex B), as far as decoding needs them:
  *
  * <pre>
  *   FF D8                     start of image
@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
  */
 final class JpegHeader {
 
-    /** How the components of a pixel are coded, as libjpeg tells it from the markers. */
+    /** The coding of a pixel's components, which libjpeg derives from the markers. */
     enum Coding { GRAY, RGB, YCBCR, CMYK, YCCK }
 
     private static final int SOF0 = 0xC0;
@@ -38,12 +38,12 @@ final class JpegHeader {
     private static final int JFIF_BYTES = 14;
     private static final int ADOBE_TRANSFORM_OFFSET = 11;
     private static final int EXIF_HEADER_BYTES = 6;
-    /** In a segment of a frame: precision, height, width and the number of components. */
+    /** The bytes of precision, height, width and the number of components in a frame's segment. */
     private static final int FRAME_BYTES = 6;
     private static final int COMPONENT_BYTES = 3;
-    /** A block of 8 by 8 values takes a bit of entropy-coded data at least. */
+    /** A block of 8 by 8 values takes at least one bit of entropy-coded data. */
     private static final long MAX_VALUES_PER_BYTE = 8 * 64;
-    /** Arithmetic coding takes less than that where all is alike. */
+    /** Arithmetic coding takes even less for uniform images. */
     private static final long MAX_ARITHMETIC_GAIN = 64;
 
     private static final ValueLayout.OfShort U16 =
@@ -57,13 +57,13 @@ final class JpegHeader {
     Coding coding;
     boolean progressive;
     boolean arithmetic;
-    /** Where the first scan's marker is. */
+    /** The offset of the first scan's marker. */
     long scanOffset;
     private boolean jfif;
-    /** Adobe's transform; -1 without such a segment. */
+    /** The Adobe segment's transform; -1 if there is none. */
     private int adobe;
     private final int[] ids = new int[4];
-    /** Values of all components in a square that has one of the coarsest, and pixels in it. */
+    /** Values of all components in the square of one coarsest sample, and pixels in it. */
     private int squareValues;
     private int squarePixels;
 
@@ -107,7 +107,7 @@ final class JpegHeader {
         }
     }
 
-    /** The first byte of the marker that must be at a place; fill bytes may come before it. */
+    /** Returns the first byte of the required marker, after optional fill bytes. */
     private long markerAt(long at) throws ImageException {
         long last = skipFill(at);
         if (last + 1 >= storedBytes) {
@@ -142,7 +142,7 @@ final class JpegHeader {
             adobe = u8(body + ADOBE_TRANSFORM_OFFSET);
         } else if (isFrame(marker)) {
             if (frame) {
-                throw new ImageException(at, "a second frame", "one (hierarchical JPEG is not read)");
+                throw new ImageException(at, "a second frame", "one (hierarchical JPEG is not supported)");
             }
             frame(marker, at, body, bytes, into);
         }
@@ -167,7 +167,7 @@ final class JpegHeader {
         into.width = u16(body + 3);
         if (into.height == 0 || into.width == 0) {
             throw new ImageException(body + 1, "an image of " + into.width + "x" + into.height + " pixels",
-                    "1 to 65535 each way (a height that follows the scan is not read)");
+                    "1 to 65535 each way (a height after the scan is not supported)");
         }
         int components = u8(body + 5);
         into.layout = switch (components) {
@@ -198,7 +198,7 @@ final class JpegHeader {
         squarePixels = mostAcross * mostDown;
     }
 
-    /** What three or four components are, by the rules of libjpeg's {@code default_decompress_parms}. */
+    /** Returns the coding of three or four components, by the rules of libjpeg's {@code default_decompress_parms}. */
     private Coding coding(int components) {
         if (components == 1) {
             return Coding.GRAY;
@@ -215,7 +215,7 @@ final class JpegHeader {
         return ids[0] == 'R' && ids[1] == 'G' && ids[2] == 'B' ? Coding.RGB : Coding.YCBCR;
     }
 
-    /** Before memory is given for an image: whether its bytes can hold that many pixels at all. */
+    /** Before memory is allocated, checks whether the image's bytes can hold that many pixels. */
     private void checkSizeIsPossible(ImageHeader header) throws ImageException {
         long pixels = (long) header.width * header.height;
         long values = (storedBytes - scanOffset) * MAX_VALUES_PER_BYTE * (arithmetic ? MAX_ARITHMETIC_GAIN : 1);
@@ -226,7 +226,7 @@ final class JpegHeader {
         }
     }
 
-    /** A progressive image may have any number of scans, each as much work as a whole image. */
+    /** Limits the scans of a progressive image, because each costs as much as a whole image. */
     void checkScans() throws ImageException {
         int scans = 0;
         for (long at = scanOffset; progressive && at + 1 < storedBytes; at++) {
@@ -236,16 +236,16 @@ final class JpegHeader {
         }
     }
 
-    /** Whether a segment is needed to decode: tables, frames, and what says the coding. */
+    /** Whether decoding needs a segment: tables, frames, and those that determine the coding. */
     static boolean isNeeded(int marker) {
         return marker < APP0 || marker == APP14;
     }
 
     /**
-     * Copies the image without the segments before its first scan that decoding does not take: profiles, thumbnails,
+     * Copies the image without the segments before its first scan that decoding does not need: profiles, thumbnails,
      * comments.
      *
-     * @return bytes written
+     * @return the number of bytes written
      */
     int copyNeeded(byte[] target) {
         int to = copy(0, 2, target, 0);

@@ -4,24 +4,23 @@ import io.penstock.codec.MissingLibraryException;
 import java.util.Locale;
 
 /**
- * What decodes JPEG. The libraries agree to the last bit on images without chroma subsampling, and on others as far as
- * they upsample alike, which libjpeg-turbo and the JDK's libjpeg do.
+ * The libraries that decode JPEG. Their pixels are identical for images without chroma subsampling, and for others if
+ * they upsample in the same way, as libjpeg-turbo and the JDK's libjpeg do.
  */
 public enum JpegLibrary {
-    /** libjpeg-turbo's {@code libturbojpeg}, where the system has it: several times as fast, and allocates nothing. */
+    /** libjpeg-turbo's {@code libturbojpeg}, if installed: several times as fast, and allocates nothing. */
     TURBOJPEG,
-    /** The decoder of the JDK, in the module {@code java.desktop}. It does not read arithmetic coding. */
+    /** The JDK's decoder, in the module {@code java.desktop}. It does not support arithmetic coding. */
     JDK;
 
     /** The property that names the library to use: {@code turbojpeg} or {@code jdk}. */
     public static final String PROPERTY = "penstock.jpeg";
 
     /**
-     * The library to use unless told otherwise: what the property {@value #PROPERTY} names, or else the first that is
-     * there.
+     * The default library: the one that the property {@value #PROPERTY} names, otherwise the first that is present.
      *
      * @return the library
-     * @throws IllegalArgumentException if the property names none
+     * @throws IllegalArgumentException if the property names an unknown library
      */
     public static JpegLibrary preferred() {
         String told = System.getProperty(PROPERTY, "");
@@ -33,11 +32,7 @@ public enum JpegLibrary {
         };
     }
 
-    /**
-     * Whether it can be used here.
-     *
-     * @return true if its code was found
-     */
+    /** {@return whether the library was found} */
     public boolean isPresent() {
         return switch (this) {
             case TURBOJPEG -> TurboJpeg.isPresent();
@@ -45,7 +40,7 @@ public enum JpegLibrary {
         };
     }
 
-    /** One thread's decoder. */
+    /** Opens a decoder for one thread. */
     JpegDecoder open() throws MissingLibraryException {
         if (this == TURBOJPEG) {
             return TurboJpeg.open();

@@ -8,10 +8,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Exif's orientation: the tag, and turning pixels upright by it. */
+/** Reads the Exif orientation, and turns pixels upright. */
 public final class Orientation {
 
-    /** Pixels are stored as they are seen. */
+    /** Pixels are stored upright. */
     public static final int UPRIGHT = 1;
 
     private static final int TAG = 0x0112;
@@ -28,7 +28,7 @@ public final class Orientation {
     }
 
     /**
-     * Whether height and width change places when an image is turned upright.
+     * Whether turning an image upright swaps height and width.
      *
      * @param orientation 0 to 8
      * @return true for 5 to 8
@@ -40,12 +40,12 @@ public final class Orientation {
     /**
      * Turns pixels upright.
      *
-     * @param orientation how they are stored, 0 to 8
+     * @param orientation the stored orientation, 0 to 8
      * @param source the pixels as stored
-     * @param width pixels of a stored row
+     * @param width pixels in a stored row
      * @param height stored rows
-     * @param pixelBytes bytes of a pixel
-     * @param target where to, from its first byte on; other memory than the source
+     * @param pixelBytes bytes in a pixel
+     * @param target the memory to write, from its first byte on; must not be the source
      * @param targetOffset the first byte to write
      */
     public static void turn(int orientation, MemorySegment source, int width, int height, int pixelBytes,
@@ -53,7 +53,7 @@ public final class Orientation {
         boolean transposed = isTransposed(orientation);
         int rows = transposed ? width : height;
         int columns = transposed ? height : width;
-        // Where the first upright pixel is stored, and how far its neighbors to the right and below are from it.
+        // Where the first upright pixel is stored, and the distances to its neighbors on the right and below.
         boolean fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
         boolean fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
         long right = fromRight ? -pixelBytes : pixelBytes;
@@ -75,8 +75,8 @@ public final class Orientation {
     }
 
     /**
-     * The orientation that a TIFF structure says, as Exif has it. What is malformed says nothing: an image is not
-     * refused for its annotations.
+     * The orientation in a TIFF structure, as used by Exif. Malformed data counts as none: annotations do not make an
+     * image unreadable.
      *
      * @return 1 to 8, or 0 if there is none
      */

@@ -1,15 +1,15 @@
 package io.penstock.image;
 
-/** What pixels are asked for: packed {@code u8} channels, the last dimension of height by width by channels. */
+/** The requested pixels: packed {@code u8} channels, the last dimension of height by width by channels. */
 public enum PixelFormat {
     /**
-     * Luma. Of a JPEG in YCbCr it is Y as stored; otherwise it is
-     * {@code (19595 R + 38470 G + 7471 B + 32768) >> 16}, ITU-R BT.601's weights.
+     * Luma: the stored Y of a YCbCr JPEG, otherwise {@code (19595 R + 38470 G + 7471 B + 32768) >> 16}, with the
+     * weights of ITU-R BT.601.
      */
     GRAY(1),
-    /** Red, green, blue. Gray is repeated, alpha dropped, CMYK multiplied out as by Pillow, without a profile. */
+    /** Red, green, blue. Gray is repeated, alpha dropped, CMYK multiplied out without a profile, as in Pillow. */
     RGB(3),
-    /** Red, green, blue, alpha; not premultiplied. 255 where the image has no alpha. */
+    /** Red, green, blue, alpha; not premultiplied. Alpha is 255 if the image has none. */
     RGBA(4);
 
     private final int channels;
@@ -18,11 +18,7 @@ public enum PixelFormat {
         this.channels = channels;
     }
 
-    /**
-     * Bytes of a pixel.
-     *
-     * @return 1, 3 or 4
-     */
+    /** {@return the bytes in a pixel: 1, 3 or 4} */
     public int channels() {
         return channels;
     }

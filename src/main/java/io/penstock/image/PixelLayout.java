@@ -1,16 +1,16 @@
 package io.penstock.image;
 
-/** The channels that an image is stored with. */
+/** The stored channels of an image. */
 public enum PixelLayout {
-    /** Gray, 0 being black. */
+    /** Gray; 0 is black. */
     GRAY(1),
     /** Gray and alpha. */
     GRAY_ALPHA(2),
-    /** Red, green, blue; also what JPEG stores as luma and chroma. */
+    /** Red, green, blue; also for a JPEG stored as luma and chroma. */
     RGB(3),
     /** Red, green, blue, alpha. */
     RGBA(4),
-    /** Cyan, magenta, yellow, black, 255 being all of the ink. */
+    /** Cyan, magenta, yellow, black; 255 is full ink. */
     CMYK(4),
     /** Indices into a palette. */
     PALETTE(1);
@@ -21,11 +21,7 @@ public enum PixelLayout {
         this.channels = channels;
     }
 
-    /**
-     * Values of a pixel.
-     *
-     * @return 1 to 4
-     */
+    /** {@return the values in a pixel, 1 to 4} */
     public int channels() {
         return channels;
     }

@@ -9,10 +9,10 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
-/** The pixels of a PNG whose chunks were read: inflated, unfiltered and converted row by row. One thread's. */
+/** Decodes the pixels of a PNG whose chunks were read: inflates, unfilters and converts each row. For one thread. */
 final class PngDecoder implements AutoCloseable {
 
-    /** Adam7: the first column and row of each pass, and how far apart its columns and rows are. */
+    /** Adam7: the first column and row of each pass, and the steps between its columns and rows. */
     private static final int[] FIRST_COLUMN = {0, 4, 0, 2, 0, 1, 0};
     private static final int[] FIRST_ROW = {0, 0, 4, 0, 2, 0, 1};
     private static final int[] COLUMN_STEP = {8, 8, 4, 4, 2, 2, 1};
@@ -24,7 +24,7 @@ final class PngDecoder implements AutoCloseable {
     private final CRC32 crc = new CRC32();
     private final byte[] block = new byte[BLOCK_BYTES];
     private final PngRow row = new PngRow();
-    /** The filter's byte, then a row's. */
+    /** The filter byte, then a row's bytes. */
     private byte[] current = {};
     private byte[] above = {};
     private byte[] converted = {};
@@ -33,7 +33,7 @@ final class PngDecoder implements AutoCloseable {
     private PngHeader png;
     @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
-    /** The chunk that is being read, its end, and the next byte of its data; the end itself once it is read. */
+    /** The current chunk, its end, and the next byte of its data; equal to the end once all are read. */
     private long chunk;
     private long chunkEnd;
     private long at;
@@ -41,7 +41,7 @@ final class PngDecoder implements AutoCloseable {
     /**
      * Decodes to pixels.
      *
-     * @param format of the pixels; null for the channels that are stored
+     * @param format the pixel format; null for the stored channels
      */
     void decode(PngHeader header, ImageHeader image, MemorySegment segment, @Nullable PixelFormat format,
             MemorySegment target, long targetOffset) throws ImageException {
@@ -72,7 +72,7 @@ final class PngDecoder implements AutoCloseable {
         return a <= 0 ? 0 : (a + b - 1) / b;
     }
 
-    /** Decodes rows to pixels that are so many bytes apart, in rows that are so many bytes apart. */
+    /** Decodes the rows of a pass, at the given byte steps between pixels and between rows. */
     private void pass(int columns, int rows, MemorySegment target, long first, long columnStep, long rowStep)
             throws ImageException {
         int rowBytes = row.storedBytes(columns);
@@ -107,7 +107,7 @@ final class PngDecoder implements AutoCloseable {
         }
     }
 
-    /** Undoes a row's filter: each byte was stored as its difference from a guess by its neighbors. */
+    /** Undoes a row's filter: each byte was stored as its difference from a prediction by its neighbors. */
     private void unfilter(int rowBytes, int distance) throws ImageException {
         byte[] now = current;
         byte[] up = above;
@@ -144,7 +144,7 @@ final class PngDecoder implements AutoCloseable {
         }
     }
 
-    /** Whichever of left, above and upper left is nearest to left + above - upper left; ties in this order. */
+    /** Returns whichever of left, above and upper left is nearest to left + above - upper left; ties in this order. */
     private static int paeth(int left, int up, int upperLeft) {
         int fromLeft = Math.abs(up - upperLeft);
         int fromUp = Math.abs(left - upperLeft);
@@ -178,7 +178,7 @@ final class PngDecoder implements AutoCloseable {
         }
     }
 
-    /** Gives the inflater the next bytes of the chunks; false if there are none. */
+    /** Gives the inflater the next bytes of the chunks; returns false if there are none. */
     private boolean feed() throws ImageException {
         while (at == chunkEnd - 4) {
             png.checkSum(chunk, chunkEnd, crc);
@@ -196,7 +196,7 @@ final class PngDecoder implements AutoCloseable {
         return true;
     }
 
-    /** Enters a chunk: its letters count for its checksum. */
+    /** Enters a chunk: its type counts for its checksum. */
     private void enter() {
         chunkEnd = chunk + PngHeader.FRAMING_BYTES + png.length(chunk);
         at = chunk + PngHeader.DATA_OFFSET;
@@ -205,7 +205,7 @@ final class PngDecoder implements AutoCloseable {
         crc.update(block, 0, 4);
     }
 
-    /** Behind the last row: the stream's own checksum and the chunks'. What inflates to more than the rows is left. */
+    /** Checks the stream's and the chunks' checksums after the last row. Ignores inflated bytes after the rows. */
     private void finish() throws ImageException {
         try {
             while (!inflater.finished()) {
@@ -224,12 +224,12 @@ final class PngDecoder implements AutoCloseable {
 
     private ImageException damaged(DataFormatException e) throws ImageException {
         long foundAt = at;
-        // Mostly it is the chunk that is damaged, and its checksum says so.
+        // Usually the chunk is damaged, and its checksum shows it.
         checkRest();
-        return new ImageException(foundAt, "a zlib stream that is damaged (" + e.getMessage() + ")", "a whole one");
+        return new ImageException(foundAt, "a damaged zlib stream (" + e.getMessage() + ")", "a whole one");
     }
 
-    /** Checks the sums of the chunks that are left. */
+    /** Checks the checksums of the remaining chunks. */
     private void checkRest() throws ImageException {
         boolean more;
         do {

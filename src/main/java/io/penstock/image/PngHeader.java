@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
- * The chunks of a PNG (W3C, Portable Network Graphics, third edition), all but the pixels:
+ * Reads the chunks of a PNG (W3C, Portable Network Graphics, third edition), except the pixels:
  *
  * <pre>
  *    0  8 bytes     signature
@@ -19,11 +19,11 @@ import java.util.zip.CRC32;
  *       PLTE        3 bytes a color
  *       tRNS        the transparent color, or an alpha for each color of the palette
  *       eXIf        the orientation, among others
- *       IDAT        one zlib stream, in as many chunks as the writer liked, one behind the other
+ *       IDAT        one zlib stream, in any number of consecutive chunks
  *       IEND        empty; the last
  * </pre>
  *
- * <p>All is checked before the pixels are looked at but the checksums of {@code IDAT}.
+ * <p>Everything except the checksums of {@code IDAT} is checked before the pixels are read.
  */
 final class PngHeader {
 
@@ -34,7 +34,7 @@ final class PngHeader {
     static final int COLOR_RGBA = 6;
 
     static final int IDAT = name("IDAT");
-    /** Of a chunk beside its data: length, name, checksum. */
+    /** Bytes of a chunk besides its data: length, type, checksum. */
     static final int FRAMING_BYTES = 12;
     static final int LETTERS_OFFSET = 4;
     static final int DATA_OFFSET = 8;
@@ -48,9 +48,9 @@ final class PngHeader {
     private static final int SIGNATURE_BYTES = 8;
     private static final int HEADER_BYTES = 13;
     private static final int MAX_COLORS = 256;
-    /** Bit 5 of the first letter: what a reader that does not know the chunk may skip. */
+    /** Bit 5 of the first letter: a reader may skip the chunk if it does not know it. */
     private static final int ANCILLARY = 0x2000_0000;
-    /** Deflate gives 258 bytes for 2 bits at best. */
+    /** Deflate's best ratio: 258 bytes for 2 bits. */
     private static final long MAX_INFLATION = 1032;
 
     private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -64,14 +64,14 @@ final class PngHeader {
     int colorType;
     int depth;
     boolean interlaced;
-    /** The first {@code IDAT}. */
+    /** The offset of the first {@code IDAT}. */
     long pixelsOffset;
-    /** Behind the last one. */
+    /** The end of the last {@code IDAT}. */
     long pixelsEnd;
     int colors;
-    /** Red, green, blue, alpha of each color; black and opaque where the palette has no such color. */
+    /** Red, green, blue, alpha of each color; opaque black for missing colors. */
     final byte[] palette = new byte[4 * MAX_COLORS];
-    /** The transparent color, as stored: one value of gray, or three. */
+    /** The transparent color as stored: one gray value, or three values. */
     final int[] transparent = new int[3];
     boolean hasTransparent;
 
@@ -148,7 +148,7 @@ final class PngHeader {
             default -> null;
         };
         if (layout == null) {
-            throw new ImageException(at, "colour type " + colorType + " of " + depth + " bits",
+            throw new ImageException(at, "color type " + colorType + " of " + depth + " bits",
                     "0 of 1 to 16, 3 of 1 to 8, or 2, 4, 6 of 8 or 16 bits");
         }
         return layout;
@@ -160,7 +160,7 @@ final class PngHeader {
             if (pixelsOffset < 0) {
                 pixelsOffset = at;
             } else if (pixelsEnd != at) {
-                throw new ImageException(at, "an IDAT apart from those before", "all one behind the other");
+                throw new ImageException(at, "an IDAT apart from those before", "consecutive ones");
             }
             pixelsEnd = end;
             return;
@@ -181,10 +181,10 @@ final class PngHeader {
     private void palette(long at) throws ImageException {
         long bytes = length(at);
         if (colors != 0 || pixelsOffset >= 0) {
-            throw new ImageException(at, "a PLTE " + (colors != 0 ? "again" : "behind IDAT"), "one, before IDAT");
+            throw new ImageException(at, "a PLTE " + (colors != 0 ? "again" : "after IDAT"), "one, before IDAT");
         }
         if (bytes == 0 || bytes % 3 != 0 || bytes > 3 * MAX_COLORS) {
-            throw new ImageException(at, "a palette of " + bytes + " bytes", "3 for each of 1 to 256 colours");
+            throw new ImageException(at, "a palette of " + bytes + " bytes", "3 for each of 1 to 256 colors");
         }
         colors = (int) bytes / 3;
         Arrays.fill(palette, (byte) 0);
@@ -205,14 +205,14 @@ final class PngHeader {
             default -> Long.MAX_VALUE;
         };
         if (most == Long.MAX_VALUE) {
-            // With an alpha of its own for each pixel this says nothing.
+            // With an alpha channel this has no meaning.
             return;
         }
         if (colorType == COLOR_PALETTE && colors == 0) {
             throw new ImageException(at, "a tRNS before the palette", "PLTE before it");
         }
         if (pixelsOffset >= 0 || bytes > most || bytes == 0 || colorType != COLOR_PALETTE && bytes < most) {
-            throw new ImageException(at, "a tRNS of " + bytes + " bytes" + (pixelsOffset >= 0 ? " behind IDAT" : ""),
+            throw new ImageException(at, "a tRNS of " + bytes + " bytes" + (pixelsOffset >= 0 ? " after IDAT" : ""),
                     (colorType == COLOR_PALETTE ? "1 to " : "") + most + ", before IDAT");
         }
         into.transparent = true;
@@ -224,13 +224,13 @@ final class PngHeader {
         }
         hasTransparent = true;
         for (int c = 0; c < bytes / 2; c++) {
-            // Bits beyond the depth have no meaning.
+            // Bits beyond the depth are ignored.
             long key = at + DATA_OFFSET + 2L * c;
             transparent[c] = (u8(key) << 8 | u8(key + 1)) & (1 << depth) - 1;
         }
     }
 
-    /** Before memory is given for an image: whether its bytes can hold that many pixels at all. */
+    /** Before memory is allocated, checks whether the image's bytes can hold that many pixels. */
     private void checkSizeIsPossible(ImageHeader header) throws ImageException {
         long bits = (long) depth * header.layout.channels();
         long rowBytes = (header.width * bits + 7) / 8;
@@ -241,7 +241,7 @@ final class PngHeader {
         }
     }
 
-    /** Where the chunk behind that at a place begins. */
+    /** Returns the start of the next chunk. */
     private long next(long at) throws ImageException {
         if (storedBytes - at < FRAMING_BYTES) {
             throw new ImageException(storedBytes, "the image ends before its IEND", "a chunk at byte " + at);
@@ -264,7 +264,7 @@ final class PngHeader {
         checkSum(at, end, crc);
     }
 
-    /** Compares a chunk's checksum with that of its letters and data. */
+    /** Checks a chunk's checksum against that of its type and data. */
     void checkSum(long at, long end, CRC32 found) throws ImageException {
         int said = stored.get(U32, end - 4);
         if (said != (int) found.getValue()) {
@@ -273,7 +273,7 @@ final class PngHeader {
         }
     }
 
-    /** Bytes of the data of the chunk at a place. */
+    /** Returns the data bytes of a chunk. */
     long length(long at) {
         return stored.get(U32, at) & 0xFFFF_FFFFL;
     }

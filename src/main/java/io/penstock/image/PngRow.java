@@ -2,7 +2,7 @@ package io.penstock.image;
 
 import org.jspecify.annotations.Nullable;
 
-/** Converts a row of a PNG, unfiltered, to the pixels that are wanted. */
+/** Converts an unfiltered row of a PNG to the requested pixels. */
 final class PngRow {
 
     @SuppressWarnings("NullAway.Init")
@@ -13,10 +13,10 @@ final class PngRow {
     private int pixelBytes;
 
     /**
-     * Sets what rows are and become.
+     * Sets the stored and the requested layout of rows.
      *
-     * @param wanted of the pixels; null for the channels that are stored: {@code u16} little-endian for 16 bits, else
-     *     {@code u8}, gray of fewer bits spread over 0 to 255, indices as they are
+     * @param wanted the pixel format; null for the stored channels: little-endian {@code u16} for 16 bits, otherwise
+     *     {@code u8}, gray of fewer bits scaled to 0 to 255, palette indices unchanged
      */
     void set(PngHeader header, ImageHeader image, @Nullable PixelFormat wanted) {
         png = header;
@@ -26,12 +26,12 @@ final class PngRow {
         pixelBytes = wanted != null ? wanted.channels() : channels * (png.depth == 16 ? 2 : 1);
     }
 
-    /** Bytes of a converted pixel. */
+    /** Returns the bytes of a converted pixel. */
     int pixelBytes() {
         return pixelBytes;
     }
 
-    /** Bytes of a stored row. */
+    /** Returns the bytes of a stored row. */
     int storedBytes(int columns) throws ImageException {
         long bytes = ((long) columns * bitsPerPixel + 7) / 8;
         if (Math.max(bytes, (long) columns * pixelBytes) > Integer.MAX_VALUE - 64) {
@@ -40,13 +40,13 @@ final class PngRow {
         return (int) bytes;
     }
 
-    /** How far back, in bytes, a filter finds the same channel of the pixel before. */
+    /** Returns the distance in bytes to the same channel of the previous pixel, for filters. */
     int filterDistance() {
         return Math.max(1, bitsPerPixel / 8);
     }
 
     /**
-     * Converts.
+     * Converts a row.
      *
      * @param stored the row from its second byte on
      * @return the pixels: in {@code into} from its first byte on, or in {@code stored} from its second on
@@ -107,7 +107,7 @@ final class PngRow {
         return into;
     }
 
-    /** A value of the row, of the depth that is stored. */
+    /** Returns a value of the row at the stored depth. */
     private int value(byte[] stored, int index) {
         return switch (png.depth) {
             case 8 -> stored[1 + index] & 0xFF;
@@ -118,7 +118,7 @@ final class PngRow {
         };
     }
 
-    /** A value in 8 bits: the upper ones of 16, or fewer repeated, so that the largest becomes 255. */
+    /** Returns a value in 8 bits: the upper ones of 16, or fewer repeated, so that the greatest becomes 255. */
     private int eight(int value) {
         return switch (png.depth) {
             case 8 -> value;

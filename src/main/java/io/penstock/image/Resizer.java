@@ -6,24 +6,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Makes images smaller or larger, {@code u8}, with antialiasing: one thread's, with buffers that it keeps.
+ * Resizes {@code u8} images with antialiasing, for one thread; reuses its buffers.
  *
- * <p>Each row is resized first, then each column; between the two values are rounded to 8 bits. An output pixel
- * {@code i} of {@code n}, from {@code m} pixels, with {@code s = m / n} and {@code t = max(s, 1)}, weighs the input
- * around {@code c = (i + 0.5) s}: pixels {@code j} from {@code floor(c - r t + 0.5)} up to below
- * {@code floor(c + r t + 0.5)}, within the image, by {@code f((j - c + 0.5) / t)}, normalised to a sum of 1. With
- * {@link Filter#BILINEAR}, {@code f} is the triangle {@code 1 - |x|} and {@code r = 1}; with {@link Filter#BOX} it is 1
- * for {@code -0.5 < x <= 0.5}, and {@code r = 0.5}. Weights are rounded to 22 fractional bits and sums to the nearest
- * integer, so the result does not depend on the machine; it is the one of Pillow's {@code Image.resize}, and of
- * torchvision's on its images.
+ * <p>Rows are resized first, then columns; values in between are rounded to 8 bits. An output pixel {@code i} of
+ * {@code n}, from {@code m} pixels, with {@code s = m / n} and {@code t = max(s, 1)}, weighs the input around
+ * {@code c = (i + 0.5) s}: pixels {@code j} from {@code floor(c - r t + 0.5)} to below {@code floor(c + r t + 0.5)},
+ * within the image, by {@code f((j - c + 0.5) / t)}, normalized to a sum of 1. With {@link Filter#BILINEAR}, {@code f}
+ * is the triangle {@code 1 - |x|} and {@code r = 1}; with {@link Filter#BOX} it is 1 for {@code -0.5 < x <= 0.5}, and
+ * {@code r = 0.5}. Weights are rounded to 22 fractional bits and sums to the nearest integer, so the result does not
+ * depend on the machine. It equals Pillow's {@code Image.resize}, and torchvision's on Pillow images.
  */
 public final class Resizer {
 
     /** How input pixels are weighed. */
     public enum Filter {
-        /** A triangle, two pixels wide, or wider by the factor that the image is made smaller. */
+        /** A triangle, two pixels wide, or wider by the reduction factor. */
         BILINEAR,
-        /** The mean of the area that an output pixel covers. */
+        /** The mean of the area under an output pixel. */
         BOX
     }
 
@@ -34,13 +33,13 @@ public final class Resizer {
     private final Axis across;
     private final Axis down;
     private byte[] sourceRow = {};
-    /** Rows of the output's width that were made of the input's rows, one behind the other. */
+    /** Input rows resized to the output's width, in order. */
     private byte[] narrowed = {};
     private int[] sums = {};
     private byte[] targetRow = {};
 
     /**
-     * A resizer.
+     * Creates a resizer.
      *
      * @param filter how input pixels are weighed
      */
@@ -51,19 +50,19 @@ public final class Resizer {
     }
 
     /**
-     * Resizes an image and takes a part of the result; only that part is computed.
+     * Resizes an image and crops the result; computes only that part.
      *
      * @param source the image, height by width by channels, from its first byte on
-     * @param sourceWidth pixels of a row
+     * @param sourceWidth pixels in a row
      * @param sourceHeight rows
-     * @param channels bytes of a pixel
-     * @param width pixels of a row of the resized image
+     * @param channels bytes in a pixel
+     * @param width pixels in a row of the resized image
      * @param height rows of the resized image
      * @param left the part's first column
      * @param top the part's first row
      * @param partWidth the part's columns
      * @param partHeight the part's rows
-     * @param target where the part goes, {@code partHeight} by {@code partWidth} by {@code channels}
+     * @param target the memory to write, {@code partHeight} by {@code partWidth} by {@code channels}
      * @param targetOffset the first byte to write
      */
     public void resize(MemorySegment source, int sourceWidth, int sourceHeight, int channels, int width, int height,
@@ -102,7 +101,7 @@ public final class Resizer {
         }
     }
 
-    /** An output row from the input rows that it weighs. The loops are what the JIT compiler makes vectors of. */
+    /** Computes an output row as the weighted sum of input rows, in loops that the JIT compiler vectorizes. */
     private void column(int y, int from, int rowBytes) {
         Arrays.fill(sums, 0, rowBytes, HALF);
         for (int k = 0; k < down.count[y]; k++) {
@@ -117,7 +116,7 @@ public final class Resizer {
         }
     }
 
-    /** Weights are not negative and sum to 1, but for rounding: a sum is 255 or a little above at most. */
+    /** Rounds the sums. Weights are not negative and sum to 1, except for rounding: a sum barely exceeds 255. */
     private static void round(int[] sums, byte[] into, int length) {
         for (int i = 0; i < length; i++) {
             into[i] = (byte) Math.min(sums[i] >> WEIGHT_BITS, 255);
@@ -128,7 +127,7 @@ public final class Resizer {
         return buffer.length >= bytes ? buffer : new byte[bytes];
     }
 
-    /** The weights of one direction; kept while sizes stay the same. */
+    /** The weights of one direction, kept while sizes stay the same. */
     private static final class Axis {
 
         private int sourceSize;

@@ -19,15 +19,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * libjpeg-turbo through its TurboJPEG C API of version 2.0, which the libraries of version 3 have too
- * ({@code turbojpeg.h}); older ones lack a function that is bound. Warnings are errors: what libjpeg would guess at is
- * a damaged image.
+ * libjpeg-turbo through its TurboJPEG C API of version 2.0, which version 3 also has ({@code turbojpeg.h}); older ones
+ * lack a function. Warnings are errors: where libjpeg would guess, the image is damaged.
  *
- * <p>Addresses go as numbers: a slice would be an object an image. Whoever owns the memory keeps it alive.
+ * <p>Addresses are passed as numbers, because a slice would allocate an object per image. The owner keeps the memory
+ * alive.
  */
 final class TurboJpeg implements JpegDecoder {
 
-    /** A property that holds the path of the library, where the system's search does not find it. */
+    /** The property with the path of the library, if the system's search does not find it. */
     private static final String PROPERTY = "penstock.turbojpeg";
 
     private static final List<String> NAMES =
@@ -40,7 +40,7 @@ final class TurboJpeg implements JpegDecoder {
     private static final int STOP_ON_WARNING = 8192;
     private static final int MAX_MESSAGE_BYTES = 200;
 
-    /** The functions; null, and why, if there are none. Nobody opens a decompressor then. */
+    /** The functions, or null and the cause if they are missing; then no decompressor is opened. */
     private record Library(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error,
             @Nullable Throwable absence) {
 
@@ -50,7 +50,7 @@ final class TurboJpeg implements JpegDecoder {
         @SuppressWarnings({"restricted", "NullAway"})
         static Library load() {
             if (ADDRESS.byteSize() != Long.BYTES || System.getProperty("os.name").startsWith("Windows")) {
-                // C's long, which counts the image's bytes, has 32 bits there.
+                // There C's long, which counts the image's bytes, has 32 bits.
                 return new Library(null, null, null, null, new UnsatisfiedLinkError("a system with 64-bit long"));
             }
             String told = System.getProperty(PROPERTY);
@@ -97,7 +97,7 @@ final class TurboJpeg implements JpegDecoder {
 
     static TurboJpeg open() throws MissingLibraryException {
         if (!isPresent()) {
-            throw new MissingLibraryException("reading JPEG as told", "libturbojpeg (libjpeg-turbo)", LIBRARY.absence);
+            throw new MissingLibraryException("reading JPEG", "libturbojpeg (libjpeg-turbo)", LIBRARY.absence);
         }
         try {
             long handle = (long) OPEN.invokeExact();
@@ -152,7 +152,7 @@ final class TurboJpeg implements JpegDecoder {
         }
     }
 
-    /** What the library says of the last failure, without the name of its function in front. */
+    /** Returns the library's message for the last failure, without the function name. */
     @SuppressWarnings("restricted")
     private String message() {
         try {
@@ -178,7 +178,7 @@ final class TurboJpeg implements JpegDecoder {
         }
     }
 
-    /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
+    /** Method handles declare Throwable, but these throw only what the segment checks throw. */
     private static RuntimeException unexpected(Throwable t) {
         if (t instanceof RuntimeException e) {
             return e;

@@ -1,9 +1,9 @@
 /**
- * Images in memory: JPEG and PNG to pixels, and pixels to another size.
+ * Decodes JPEG and PNG to pixels in memory, and resizes pixels.
  *
- * <p>Pixels are {@code u8}, height by width by channels, packed, as {@link io.penstock.image.PixelFormat} has them. An
- * {@link io.penstock.image.ImageReader} belongs to one thread and keeps its buffers; it reads untrusted bytes, and
- * checks what an image claims to be before it decodes it.
+ * <p>Pixels are packed {@code u8}, height by width by channels, in a {@link io.penstock.image.PixelFormat}. An
+ * {@link io.penstock.image.ImageReader} belongs to one thread and reuses its buffers. It reads untrusted bytes, and
+ * checks an image's header before it decodes pixels.
  */
 @NullMarked
 package io.penstock.image;

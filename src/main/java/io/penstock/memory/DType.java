@@ -3,19 +3,18 @@ package io.penstock.memory;
 import java.util.Locale;
 
 /**
- * The element types of tensors, named as the field names them.
+ * The element types of tensors.
  *
- * <p>In memory every element is little-endian and packed: no padding between elements, one byte a {@link #BOOL}. A
- * batch has 0 and 1; a file, and a view of it, may have any byte, and all but 0 are true. {@link #BF16} is the upper
- * half of an IEEE 754 binary32; {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit formats (OFP8, 2023), E4M3 being
- * the variant without infinities.
+ * <p>Elements in memory are little-endian and packed; a {@link #BOOL} takes one byte. A batch holds 0 and 1; a file, or
+ * a view of it, may hold any byte, and all except 0 are true. {@link #BF16} is the upper half of an IEEE 754 binary32.
+ * {@link #F8E4M3} and {@link #F8E5M2} are the OCP 8-bit formats (OFP8, 2023); E4M3 is the variant without infinities.
  */
 public enum DType {
     /** Unsigned 8-bit integer. */
     U8(1, Kind.UNSIGNED),
     /** Signed 8-bit integer. */
     I8(1, Kind.SIGNED),
-    /** Unsigned 16-bit integer: the usual store of tokens from a vocabulary below 65,536. */
+    /** Unsigned 16-bit integer: the usual token dtype for a vocabulary below 65,536. */
     U16(2, Kind.UNSIGNED),
     /** Signed 16-bit integer. */
     I16(2, Kind.SIGNED),
@@ -55,7 +54,7 @@ public enum DType {
     }
 
     /**
-     * The dtype that {@link #toString()} names so.
+     * The dtype with the given {@link #toString()} name.
      *
      * @param id a lower-case name such as {@code u16} or {@code bf16}
      * @return the dtype
@@ -70,47 +69,27 @@ public enum DType {
         throw new IllegalArgumentException("unknown dtype '" + id + "'");
     }
 
-    /**
-     * Bytes an element takes.
-     *
-     * @return 1, 2, 4 or 8
-     */
+    /** {@return the bytes of an element: 1, 2, 4 or 8} */
     public int byteSize() {
         return byteSize;
     }
 
-    /**
-     * Whether elements are integers; {@link #BOOL} is not one.
-     *
-     * @return true for the signed and unsigned integer types
-     */
+    /** {@return whether elements are integers, signed or unsigned; {@link #BOOL} is not one} */
     public boolean isInteger() {
         return kind == Kind.SIGNED || kind == Kind.UNSIGNED;
     }
 
-    /**
-     * Whether elements are integers without a sign.
-     *
-     * @return true for {@code u8}, {@code u16}, {@code u32} and {@code u64}
-     */
+    /** {@return whether elements are unsigned integers} */
     public boolean isUnsigned() {
         return kind == Kind.UNSIGNED;
     }
 
-    /**
-     * Whether elements are floating-point numbers.
-     *
-     * @return true for the floating-point types, the 8-bit ones included
-     */
+    /** {@return whether elements are floating-point numbers, including the 8-bit ones} */
     public boolean isFloat() {
         return kind == Kind.FLOAT;
     }
 
-    /**
-     * The name in lower case, as command line, JSON and error messages write it.
-     *
-     * @return for example {@code u16}
-     */
+    /** {@return the lower-case name used in the command line, JSON and error messages, for example {@code u16}} */
     @Override
     public String toString() {
         return id;

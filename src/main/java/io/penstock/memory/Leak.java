@@ -9,19 +9,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names what nobody can close any more: with the system property {@value #PROPERTY} set to {@code on}, a resource that
- * becomes unreachable without having been closed is named in the log, with the place where it was opened. All that
- * were opened at one place are named once. Nothing is freed here. Without the property nothing is noted.
+ * Logs resources that became unreachable without being closed, if the system property {@value #PROPERTY} is {@code on}.
+ * Each log entry has the place where the resource was opened, and each place is logged once. Nothing is freed here.
+ * Without the property nothing is tracked.
  */
 public final class Leak extends PhantomReference<Object> {
 
-    /** Turns the search for leaks on. */
+    /** The system property that turns leak detection on. */
     public static final String PROPERTY = "penstock.leaks";
 
     private static final System.Logger LOG = System.getLogger(Leak.class.getName());
     private static final boolean ON = "on".equals(System.getProperty(PROPERTY));
     private static final ReferenceQueue<Object> UNREACHABLE = new ReferenceQueue<>();
-    /** What is open: a reference that is itself unreachable would never be told of. */
+    /** The open resources: an unreachable reference would never be enqueued. */
     private static final Set<Leak> OPEN = ConcurrentHashMap.newKeySet();
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
     private static final Leak NONE = new Leak(null, "", "", null);
@@ -35,7 +35,7 @@ public final class Leak extends PhantomReference<Object> {
 
     private final String kind;
     private final Object name;
-    /** Where it was opened. */
+    /** Where the resource was opened. */
     private final @Nullable Throwable place;
 
     private Leak(@Nullable Object resource, String kind, Object name, @Nullable Throwable place) {
@@ -45,22 +45,18 @@ public final class Leak extends PhantomReference<Object> {
         this.place = place;
     }
 
-    /**
-     * Whether leaks are looked for.
-     *
-     * @return false unless the property is set
-     */
+    /** {@return whether leak detection is on} */
     public static boolean isLookedFor() {
         return ON;
     }
 
     /**
-     * Watches a resource from its opening on.
+     * Watches a resource from when it is opened.
      *
-     * @param resource what somebody has to close
-     * @param kind what it is, for people: {@code loader}
-     * @param name its name, for people; must not refer to the resource
-     * @return to be told by {@link #closed}
+     * @param resource a resource that its owner must close
+     * @param kind the kind of resource, for the log: {@code loader}
+     * @param name its name, for the log; must not refer to the resource
+     * @return the watch, to {@linkplain #closed end} when the resource is closed
      */
     public static Leak watch(Object resource, String kind, Object name) {
         if (!ON) {
@@ -71,7 +67,10 @@ public final class Leak extends PhantomReference<Object> {
         return leak;
     }
 
-    /** The resource is closed. Called first, while it is reachable still; calling it again does nothing. */
+    /**
+     * Ends the watch. Call this first in {@code close}, while the resource is still reachable. Further calls do
+     * nothing.
+     */
     public void closed() {
         if (ON) {
             OPEN.remove(this);
@@ -83,7 +82,7 @@ public final class Leak extends PhantomReference<Object> {
             try {
                 ((Leak) UNREACHABLE.remove()).tell();
             } catch (InterruptedException _) {
-                // It ends with the JVM.
+                // The thread ends with the JVM.
             }
         }
     }
@@ -97,8 +96,8 @@ public final class Leak extends PhantomReference<Object> {
             frames.append('\n').append(frame);
         }
         if (TOLD.add(frames.toString())) {
-            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed, and nothing refers to it any"
-                    + " more: what it holds stays until the process ends", place);
+            LOG.log(System.Logger.Level.WARNING, kind + " " + name + " was not closed and is unreachable:"
+                    + " its resources stay allocated until the process ends", place);
         }
     }
 }

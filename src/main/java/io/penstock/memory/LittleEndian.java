@@ -3,7 +3,7 @@ package io.penstock.memory;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Layouts of numbers in files: little-endian, at any address. */
+/** Layouts of little-endian, unaligned numbers. */
 public final class LittleEndian {
 
     /** A 16-bit number. */

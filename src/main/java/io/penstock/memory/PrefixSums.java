@@ -4,12 +4,12 @@ import java.util.Objects;
 import java.util.function.IntToLongFunction;
 
 /**
- * Runs of elements one behind the other: where each begins, and which of them has an element. Immutable; keeps the
- * running sums of the runs' lengths, 8 bytes a run.
+ * Consecutive runs of elements: where each starts, and which one holds an element. Immutable; keeps the running sums of
+ * the runs' lengths, 8 bytes a run.
  */
 public final class PrefixSums {
 
-    /** The first element of each run, and the number of all elements. */
+    /** The first element of each run, then the number of all elements. */
     private final long[] starts;
 
     private PrefixSums(long[] starts) {
@@ -17,9 +17,9 @@ public final class PrefixSums {
     }
 
     /**
-     * Runs by where they begin.
+     * Runs with given starts.
      *
-     * @param starts the first element of each run, ascending, and behind them the number of all elements; not copied
+     * @param starts the first element of each run, ascending, then the number of all elements; not copied
      * @return the runs
      */
     public static PrefixSums of(long[] starts) {
@@ -27,12 +27,12 @@ public final class PrefixSums {
     }
 
     /**
-     * Runs by their lengths.
+     * Runs with given lengths.
      *
-     * @param runs how many there are
-     * @param length the elements of each
+     * @param runs the number of runs
+     * @param length the number of elements in each
      * @return the runs
-     * @throws ArithmeticException if they have 2^63 elements or more in all
+     * @throws ArithmeticException if they have 2^63 elements or more in total
      */
     public static PrefixSums ofLengths(int runs, IntToLongFunction length) {
         long[] starts = new long[runs + 1];
@@ -42,28 +42,20 @@ public final class PrefixSums {
         return new PrefixSums(starts);
     }
 
-    /**
-     * The number of runs.
-     *
-     * @return the count
-     */
+    /** {@return the number of runs} */
     public int runs() {
         return starts.length - 1;
     }
 
-    /**
-     * The elements of all runs together.
-     *
-     * @return the count
-     */
+    /** {@return the number of elements in all runs} */
     public long total() {
         return starts[starts.length - 1];
     }
 
     /**
-     * Where a run begins.
+     * Where a run starts.
      *
-     * @param run the run; the one behind the last begins at {@link #total}
+     * @param run the run; the number of runs gives {@link #total}
      * @return its first element
      */
     public long start(int run) {
@@ -71,17 +63,17 @@ public final class PrefixSums {
     }
 
     /**
-     * How long a run is.
+     * The length of a run.
      *
      * @param run the run
-     * @return its elements
+     * @return its number of elements
      */
     public long length(int run) {
         return starts[run + 1] - starts[run];
     }
 
     /**
-     * The run that has an element: the last one that begins at it or before it, so that empty runs are passed over.
+     * The run that holds an element, skipping empty runs: the last run that starts at or before the element.
      *
      * @param element the element
      * @return the run
@@ -92,11 +84,11 @@ public final class PrefixSums {
     }
 
     /**
-     * The run that has an element, where it is known to be among a few.
+     * The run that holds an element, if it is known to be one of a few.
      *
      * @param element the element
-     * @param first the first run that may have it
-     * @param last the last run that may have it
+     * @param first the first candidate
+     * @param last the last candidate
      * @return the run
      */
     public int runOf(long element, int first, int last) {

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Native memory that grows to what is asked for and is used again, for one thread at a time. */
+/** Reusable native memory that grows on demand, for one thread at a time. */
 public final class Scratch implements AutoCloseable {
 
     private static final int ALIGNMENT_BYTES = 64;
@@ -12,15 +12,15 @@ public final class Scratch implements AutoCloseable {
     private @Nullable Arena arena;
     private MemorySegment segment = MemorySegment.NULL;
 
-    /** None yet. */
+    /** Creates an empty scratch. */
     public Scratch() {
     }
 
     /**
-     * Memory of at least so many bytes: the same as before, content included, unless it must grow. Then it at least
-     * doubles, so that sizes that differ make it grow a few times only, and what was given before is gone.
+     * Returns memory of at least the given size: the same as before with its content, unless it must grow. It then at
+     * least doubles, to limit the number of allocations, and the memory returned before is invalid.
      *
-     * @param bytes how many are needed
+     * @param bytes the required size
      * @return the memory, aligned to 64 bytes, valid until it grows or is closed
      */
     public MemorySegment of(long bytes) {
@@ -33,7 +33,7 @@ public final class Scratch implements AutoCloseable {
         return segment;
     }
 
-    /** Frees the memory. Calling it again does nothing. */
+    /** Frees the memory. Further calls do nothing. */
     @Override
     public void close() {
         if (arena != null) {

@@ -3,7 +3,7 @@ package io.penstock.memory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One block of native memory that holds all fields of a batch, and the table that says where each is. A view: whoever
+ * One block of native memory that holds all fields of a batch, and the table of their positions. It is a view: whoever
  * allocated the memory frees it.
  */
 public final class Slab {
@@ -27,26 +27,18 @@ public final class Slab {
         this.table = new SlabTable(layout);
     }
 
-    /**
-     * The memory; field {@code f} starts at {@code table().offset(f)}.
-     *
-     * @return the whole block
-     */
+    /** {@return the whole block; field {@code f} starts at {@code table().offset(f)}} */
     public MemorySegment segment() {
         return segment;
     }
 
-    /**
-     * Shapes and offsets of the batch at hand.
-     *
-     * @return the table
-     */
+    /** {@return the shapes and offsets of the current batch} */
     public SlabTable table() {
         return table;
     }
 
     /**
-     * A field as a tensor. Allocates: for tests and inspection.
+     * A field as a tensor. Allocates, so use it for tests and inspection.
      *
      * @param field the field's index
      * @return a view of the slab's memory

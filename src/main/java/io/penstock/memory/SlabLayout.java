@@ -6,35 +6,35 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The fields of a batch, the greatest shape of each, and the most bytes: what a {@link Slab} must have room for.
+ * The fields of a batch with their greatest shapes and sizes, which a {@link Slab} must have room for.
  *
- * <p>A slab holds all fields of one batch in one block, in the order of this list, so that one copy moves them all.
- * Each field starts at the first multiple of {@value #ALIGNMENT_BYTES} bytes behind the field before it:
+ * <p>A slab holds all fields of a batch in one block, in the order of this list, so one copy transfers them all. Each
+ * field starts at the first multiple of {@value #ALIGNMENT_BYTES} bytes after the previous field:
  *
  * <pre>
  *   0                         align(bytes 0)               align(… + bytes 1)
  *   | field 0, its shape now | field 1, its shape now     | …                  | used bytes
  * </pre>
  *
- * <p>The offsets follow from the shapes of the batch at hand: a batch padded to a shorter length is a shorter slab.
- * The bytes between a field's end and the next field's start have no meaning.
+ * <p>Offsets follow from the current batch's shapes: a batch padded to a shorter length uses less of the slab. The gap
+ * bytes between fields are undefined.
  *
- * <p>A field's bytes may be bounded below those of its greatest shape: where a batch has few long samples or many short
- * ones, it never has many long ones.
+ * <p>A field's limit may be less than its greatest shape: a batch may hold few long samples or many short ones, but
+ * never many long ones.
  *
- * @param fields the fields with their greatest shapes; no dimension is variable, no two names are equal
+ * @param fields the fields with their greatest shapes; no variable dimension, no duplicate names
  * @param maxBytes the most bytes of each field, at most those of its greatest shape
  */
 public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
 
-    /** Where a field may start: what GPU loads and DLPack consumers want. */
+    /** The alignment of fields, for GPU loads and DLPack consumers. */
     public static final long ALIGNMENT_BYTES = 256;
 
     /**
      * Checks and copies.
      *
-     * @throws IllegalArgumentException if there is no field, a dimension is variable, a name comes twice, or a bound is
-     *     not one
+     * @throws IllegalArgumentException if there is no field, a dimension is variable, a name is duplicated, or a limit
+     *     is outside its range
      */
     public SlabLayout {
         fields = List.copyOf(fields);
@@ -64,10 +64,10 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * A layout in which every field may have its greatest shape.
+     * A layout in which every field can reach its greatest shape.
      *
      * @param fields the fields with their greatest shapes
-     * @throws IllegalArgumentException if there is no field, a dimension is variable, or a name comes twice
+     * @throws IllegalArgumentException if there is no field, a dimension is variable, or a name is duplicated
      */
     public SlabLayout(List<TensorSpec> fields) {
         this(fields, fields.stream().map(field -> field.isVariable() ? 0 : field.byteSize()).toList());
@@ -84,12 +84,12 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * The same fields, of which one has no more than so many bytes in any batch.
+     * This layout, with a limit on one field's bytes.
      *
      * @param field the field's index
-     * @param bytes the most bytes; what is beyond its greatest shape changes nothing
+     * @param bytes the most bytes of the field in any batch; capped at those of its greatest shape
      * @return the layout
-     * @throws IllegalArgumentException if the bound is negative
+     * @throws IllegalArgumentException if the limit is negative
      */
     public SlabLayout bounded(int field, long bytes) {
         List<Long> bounds = new ArrayList<>(maxBytes);
@@ -98,9 +98,7 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * Bytes of a slab in which every field has the most bytes that it may have.
-     *
-     * @return the capacity, a multiple of {@value #ALIGNMENT_BYTES}
+     * {@return the bytes of a slab in which every field has its most bytes; a multiple of {@value #ALIGNMENT_BYTES}}
      */
     public long capacityBytes() {
         long bytes = 0;
@@ -111,11 +109,11 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * A field's position in the list.
+     * A field's index.
      *
      * @param name the field's name
      * @return its index
-     * @throws IllegalArgumentException if there is none of that name; lists those that are
+     * @throws IllegalArgumentException if no field has that name; lists the fields
      */
     public int indexOf(String name) {
         for (int f = 0; f < fields.size(); f++) {
@@ -127,8 +125,13 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
                 + fields.stream().map(TensorSpec::name).toList());
     }
 
-    /** The first multiple of the alignment that is not below {@code bytes}. */
-    static long align(long bytes) {
+    /**
+     * Rounds up to a multiple of the alignment.
+     *
+     * @param bytes an offset, in bytes
+     * @return the first multiple of {@value #ALIGNMENT_BYTES} that is not below it
+     */
+    public static long align(long bytes) {
         return Math.addExact(bytes, ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
     }
 }

@@ -5,10 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * The offset table of one batch: each field's shape as it is in this batch, and where in the slab the field starts.
+ * The offset table of a batch: each field's current shape and offset in the slab.
  *
- * <p>Mutable and reused: a slot has one, the collator sets the shapes, {@link #layOut} derives the offsets. One thread
- * writes at a time; whoever hands the slot on hands the table on.
+ * <p>Mutable and reused: each slot has one, the collator sets the shapes, and {@link #layOut} computes the offsets. One
+ * thread writes at a time; the table is handed over with its slot.
  */
 public final class SlabTable {
 
@@ -16,12 +16,12 @@ public final class SlabTable {
     private final long[][] shapes;
     private final long[] offsets;
     private final long[] maxBytes;
-    /** Copies of the shapes for views, which never change once they are made. */
+    /** Immutable copies of the shapes, for views. */
     private final long[][] viewShapes;
     private long usedBytes;
 
     /**
-     * A table in which every field has its greatest shape, or no row if that is beyond the bound of its bytes.
+     * A table in which every field has its greatest shape, or 0 rows if that exceeds the field's byte limit.
      *
      * @param layout the fields
      */
@@ -41,21 +41,17 @@ public final class SlabTable {
         layOut();
     }
 
-    /**
-     * The fields and their greatest shapes.
-     *
-     * @return the layout
-     */
+    /** {@return the fields and their greatest shapes} */
     public SlabLayout layout() {
         return layout;
     }
 
     /**
-     * Sets one dimension of one field for the batch at hand; {@link #layOut} must follow.
+     * Sets one dimension of a field for the current batch; call {@link #layOut} afterwards.
      *
      * @param field the field's index
      * @param d the dimension's index
-     * @param size its size, at most that of the layout
+     * @param size the dimension's size, at most that of the layout
      * @throws IllegalArgumentException if the size is negative or greater than the layout's
      */
     public void setDim(int field, int d, long size) {
@@ -67,9 +63,9 @@ public final class SlabTable {
     }
 
     /**
-     * Derives offsets and {@link #usedBytes} from the shapes.
+     * Computes offsets and {@link #usedBytes} from the shapes.
      *
-     * @throws IllegalStateException if a field has more bytes than it may have; names it
+     * @throws IllegalStateException if a field exceeds its byte limit; names the field
      */
     public void layOut() {
         long end = 0;
@@ -86,30 +82,31 @@ public final class SlabTable {
     }
 
     /**
-     * Takes over the shapes and offsets of another table of the same layout.
+     * Sets where the fields start, for memory in which they do not follow each other, and computes {@link #usedBytes}:
+     * the greatest end of a field.
      *
-     * @param other the table to copy
+     * @param starts for each field, an offset into the slab; copied
      */
-    public void copyFrom(SlabTable other) {
+    public void layOut(long[] starts) {
+        usedBytes = 0;
         for (int f = 0; f < shapes.length; f++) {
-            System.arraycopy(other.shapes[f], 0, shapes[f], 0, shapes[f].length);
+            offsets[f] = starts[f];
+            usedBytes = Math.max(usedBytes, starts[f] + byteSize(f));
         }
-        System.arraycopy(other.offsets, 0, offsets, 0, offsets.length);
-        usedBytes = other.usedBytes;
     }
 
     /**
-     * Where a field starts.
+     * The offset of a field.
      *
      * @param field the field's index
-     * @return bytes from the slab's start
+     * @return the bytes from the slab's start
      */
     public long offset(int field) {
         return offsets[field];
     }
 
     /**
-     * One dimension of a field in this batch.
+     * One dimension of a field in the current batch.
      *
      * @param field the field's index
      * @param d the dimension's index
@@ -120,7 +117,7 @@ public final class SlabTable {
     }
 
     /**
-     * A field's shape in this batch.
+     * A field's shape in the current batch.
      *
      * @param field the field's index
      * @return a copy
@@ -130,7 +127,7 @@ public final class SlabTable {
     }
 
     /**
-     * A field's bytes in this batch.
+     * A field's byte size in the current batch.
      *
      * @param field the field's index
      * @return the byte size
@@ -143,11 +140,7 @@ public final class SlabTable {
         return bytes;
     }
 
-    /**
-     * Bytes from the slab's start to the end of its last field: what a copy must move.
-     *
-     * @return the byte size
-     */
+    /** {@return the bytes from the slab's start to the end of its last field: the amount to copy} */
     public long usedBytes() {
         return usedBytes;
     }
@@ -164,7 +157,7 @@ public final class SlabTable {
                 viewShape(field));
     }
 
-    /** The shape of the last view if it is still the field's; any thread may ask. */
+    /** Returns the last view's shape if it is still current; thread-safe. */
     private long[] viewShape(int field) {
         long[] last = viewShapes[field];
         if (last == null || !Arrays.equals(last, shapes[field])) {
@@ -175,11 +168,11 @@ public final class SlabTable {
     }
 
     /**
-     * A field as a tensor whose memory dies with a scope of its own, however long the slab's lives.
+     * A field as a tensor whose memory has its own lifetime.
      *
      * @param field the field's index
      * @param start the slab's memory from the field's offset on
-     * @param scope what ends the view's life
+     * @param scope the arena that ends the view's lifetime
      * @return a view of it
      */
     @SuppressWarnings("restricted")

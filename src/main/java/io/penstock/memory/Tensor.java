@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A row-major, little-endian, packed tensor over memory that the CPU can read: a view that copies nothing and owns
- * nothing. It is as usable, from as many threads, and as long as the segment it stands on.
+ * A row-major, little-endian, packed view of memory that the CPU can read. It copies and owns nothing; its segment
+ * determines its lifetime and thread access.
  *
- * <p>Access by index is for inspection and tests; a hot loop works on {@link #segment()}.
+ * <p>Indexed access is for inspection and tests; hot loops use {@link #segment()}.
  */
 public final class Tensor {
 
@@ -28,9 +28,9 @@ public final class Tensor {
     }
 
     /**
-     * A tensor over the first bytes of a segment.
+     * A tensor at the start of a segment.
      *
-     * @param segment the memory; its alignment does not matter
+     * @param segment the memory, of any alignment
      * @param dtype the element type
      * @param shape the dimensions, outermost first; copied
      * @return the view
@@ -51,43 +51,27 @@ public final class Tensor {
         return new Tensor(bytes == segment.byteSize() ? segment : segment.asSlice(0, bytes), dtype, shape.clone());
     }
 
-    /** A tensor over a segment of exactly its bytes; takes the array over. */
+    /** A tensor over a segment of exactly its size; does not copy the shape. */
     static Tensor view(MemorySegment segment, DType dtype, long[] shape) {
         return new Tensor(segment, dtype, shape);
     }
 
-    /**
-     * The memory: exactly {@link #byteSize()} bytes.
-     *
-     * @return the segment
-     */
+    /** {@return the memory, of exactly {@link #byteSize()} bytes} */
     public MemorySegment segment() {
         return segment;
     }
 
-    /**
-     * The element type.
-     *
-     * @return the dtype
-     */
+    /** {@return the element type} */
     public DType dtype() {
         return dtype;
     }
 
-    /**
-     * The dimensions, outermost first.
-     *
-     * @return a copy
-     */
+    /** {@return a copy of the dimensions, outermost first} */
     public long[] shape() {
         return shape.clone();
     }
 
-    /**
-     * The number of dimensions.
-     *
-     * @return 0 for a scalar
-     */
+    /** {@return the number of dimensions; 0 for a scalar} */
     public int rank() {
         return shape.length;
     }
@@ -95,36 +79,28 @@ public final class Tensor {
     /**
      * One dimension.
      *
-     * @param d its index, 0 being the outermost
+     * @param d its index; 0 is the outermost
      * @return its size
      */
     public long dim(int d) {
         return shape[d];
     }
 
-    /**
-     * The number of elements.
-     *
-     * @return 1 for a scalar
-     */
+    /** {@return the number of elements; 1 for a scalar} */
     public long elementCount() {
         return segment.byteSize() / dtype.byteSize();
     }
 
-    /**
-     * Bytes of all elements.
-     *
-     * @return the byte size of {@link #segment()}
-     */
+    /** {@return the byte size of all elements} */
     public long byteSize() {
         return segment.byteSize();
     }
 
     /**
-     * One row: the tensor without its first dimension, at an index of it.
+     * One row: the tensor at an index of its first dimension.
      *
      * @param index the index along the first dimension
-     * @return a view of rank one less
+     * @return a view with one dimension less
      * @throws IndexOutOfBoundsException if the index is not in {@code [0, dim(0))}
      * @throws IllegalStateException if this is a scalar
      */
@@ -139,12 +115,12 @@ public final class Tensor {
     }
 
     /**
-     * An integer or truth value by its position in row-major order.
+     * An integer or truth value at a position in row-major order.
      *
      * @param element the position, from 0
-     * @return the value; a {@code u64} above {@link Long#MAX_VALUE} comes as its two's complement
+     * @return the value; a {@code u64} above {@link Long#MAX_VALUE} is returned as its two's complement
      * @throws IndexOutOfBoundsException if there is no such element
-     * @throws UnsupportedOperationException if the dtype is a floating-point one
+     * @throws UnsupportedOperationException if the dtype is floating-point
      */
     public long getLong(long element) {
         long at = element * dtype.byteSize();
@@ -162,10 +138,10 @@ public final class Tensor {
     }
 
     /**
-     * A number by its position in row-major order, as a double.
+     * A number at a position in row-major order, as a double.
      *
      * @param element the position, from 0
-     * @return the value; exact but for 64-bit integers beyond 2^53
+     * @return the value; exact except for 64-bit integers beyond 2^53
      * @throws IndexOutOfBoundsException if there is no such element
      */
     public double getDouble(long element) {
@@ -185,7 +161,7 @@ public final class Tensor {
         };
     }
 
-    /** The value of an OFP8 code: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
+    /** Decodes an OFP8 number: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
     private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
         double sign = (bits & 0x80) == 0 ? 1 : -1;
         int fraction = bits & (1 << fractionBits) - 1;

@@ -6,8 +6,8 @@ import java.util.Objects;
 /**
  * A tensor's name, dtype and shape, without its data.
  *
- * <p>A dimension may be {@link #VARIABLE} where the spec describes samples of different lengths; only the first one
- * may be. The elements of a scalar (shape {@code []}) are one.
+ * <p>The first dimension may be {@link #VARIABLE} if samples differ in length. A scalar (shape {@code []}) has one
+ * element.
  *
  * @param name the field's name, for example {@code tokens}
  * @param dtype the element type
@@ -15,14 +15,14 @@ import java.util.Objects;
  */
 public record TensorSpec(String name, DType dtype, long... shape) {
 
-    /** Marks a first dimension that differs from sample to sample. */
+    /** Marks a first dimension that varies among samples. */
     public static final long VARIABLE = -1;
 
     /**
-     * Checks and copies.
+     * Checks the shape and copies it.
      *
-     * @throws IllegalArgumentException if a dimension is negative (other than a first one that is {@link #VARIABLE}),
-     *     or if the tensor's bytes exceed {@link Long#MAX_VALUE}
+     * @throws IllegalArgumentException if a dimension is negative (except a {@link #VARIABLE} first one), or if the
+     *     tensor's bytes exceed {@link Long#MAX_VALUE}
      */
     public TensorSpec {
         Objects.requireNonNull(name, "name");
@@ -36,21 +36,13 @@ public record TensorSpec(String name, DType dtype, long... shape) {
         byteSize(dtype, shape);
     }
 
-    /**
-     * The dimensions, outermost first.
-     *
-     * @return a copy
-     */
+    /** {@return a copy of the dimensions, outermost first} */
     @Override
     public long[] shape() {
         return shape.clone();
     }
 
-    /**
-     * The number of dimensions.
-     *
-     * @return 0 for a scalar
-     */
+    /** {@return the number of dimensions; 0 for a scalar} */
     public int rank() {
         return shape.length;
     }
@@ -58,27 +50,19 @@ public record TensorSpec(String name, DType dtype, long... shape) {
     /**
      * One dimension.
      *
-     * @param d its index, 0 being the outermost
+     * @param d its index; 0 is the outermost
      * @return its size, or {@link #VARIABLE}
      */
     public long dim(int d) {
         return shape[d];
     }
 
-    /**
-     * Whether the first dimension differs from sample to sample.
-     *
-     * @return true if the first dimension is {@link #VARIABLE}
-     */
+    /** {@return whether the first dimension is {@link #VARIABLE}} */
     public boolean isVariable() {
         return shape.length > 0 && shape[0] == VARIABLE;
     }
 
-    /**
-     * Bytes of one step along the first dimension; of the whole for a scalar.
-     *
-     * @return the bytes of a row
-     */
+    /** {@return the bytes of one step along the first dimension, or of the whole for a scalar} */
     public long rowBytes() {
         long bytes = dtype.byteSize();
         for (int d = 1; d < shape.length; d++) {
@@ -88,7 +72,7 @@ public record TensorSpec(String name, DType dtype, long... shape) {
     }
 
     /**
-     * Bytes of the whole tensor.
+     * The byte size of the tensor.
      *
      * @return the byte size
      * @throws IllegalStateException if the first dimension is {@link #VARIABLE}
@@ -101,7 +85,7 @@ public record TensorSpec(String name, DType dtype, long... shape) {
     }
 
     /**
-     * The same dtype and name with another first dimension.
+     * This spec with another first dimension.
      *
      * @param length the new first dimension
      * @return the spec
@@ -112,7 +96,7 @@ public record TensorSpec(String name, DType dtype, long... shape) {
         return new TensorSpec(name, dtype, changed);
     }
 
-    /** Overflow-checked size in bytes; a variable first dimension counts as 1. */
+    /** Computes the byte size with overflow checks; a variable first dimension counts as 1. */
     static long byteSize(DType dtype, long[] shape) {
         long elements = 1;
         boolean empty = false;

@@ -1,7 +1,5 @@
 /**
- * Native memory as the engine sees it: dtypes, tensors and slabs.
- *
- * <p>This package depends on the JDK alone and knows nothing of stores, datasets or training.
+ * Native memory: dtypes, tensors and slabs. This package depends on the JDK alone.
  */
 @NullMarked
 package io.penstock.memory;

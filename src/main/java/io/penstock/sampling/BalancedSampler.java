@@ -1,8 +1,8 @@
 package io.penstock.sampling;
 
 /**
- * Every class as often as any other: rounds of one draw a class, in an order that turns from round to round. The draws
- * of a class are its samples shuffled, and shuffled anew when all were drawn; they go on from epoch to epoch.
+ * Draws every class equally often: each round draws every class once, in an order that rotates from round to round.
+ * Each class's samples are shuffled, and reshuffled once all were drawn; draws continue from epoch to epoch.
  */
 final class BalancedSampler implements Sampler {
 

@@ -3,10 +3,10 @@ package io.penstock.sampling;
 import java.util.Objects;
 
 /**
- * Which samples make up one batch of one rank: filled by {@link BatchSampler#plan}, read by the collator, and filled
- * again for a later batch without allocating.
+ * The samples of one batch of one rank. {@link BatchSampler#plan} fills it, the collator reads it, and it is refilled
+ * for later batches without allocating.
  *
- * <p>Owned by one thread at a time; handing it over needs a happens-before edge, as a queue gives.
+ * <p>Owned by one thread at a time; handing it over needs a happens-before edge, such as a queue.
  */
 public final class BatchPlan {
 
@@ -34,7 +34,7 @@ public final class BatchPlan {
     }
 
     /**
-     * Takes over another plan, for a holder that outlives it.
+     * Copies another plan, for a holder that outlives it.
      *
      * @param other the plan to copy
      * @throws IllegalArgumentException if this one has no room for it
@@ -50,7 +50,7 @@ public final class BatchPlan {
         replaced = other.replaced;
     }
 
-    /** A batch whose samples lie {@code world} positions apart. */
+    /** Sets a batch whose samples lie {@code world} positions apart. */
     void set(long number, long epoch, long indexInEpoch, long firstPosition, int world, int count, int valid) {
         for (int i = 0; i < count; i++) {
             positions[i] = firstPosition + (long) i * world;
@@ -69,7 +69,7 @@ public final class BatchPlan {
     }
 
     /**
-     * Puts another sample in the place of one that cannot be read, at the same position.
+     * Replaces an unreadable sample by another, at the same position.
      *
      * @param row the row, from 0 up to, not including, {@link #count}
      * @param sample the other sample's index in the dataset
@@ -82,12 +82,11 @@ public final class BatchPlan {
     }
 
     /**
-     * Takes out a sample that cannot be read: the rows with weight behind it move up by one, and the last of their
-     * places goes to another sample, without weight, at the position of the one that is taken out. A row that has no
-     * weight stays where it is.
+     * Removes an unreadable sample. The weighted rows after it move up by one; the filler takes the last weighted row,
+     * at the removed sample's position and without weight. An unweighted row is replaced in place.
      *
      * @param row the row, from 0 up to, not including, {@link #count}
-     * @param filler the other sample's index in the dataset
+     * @param filler the index in the dataset of the sample to fill the batch with
      * @throws IndexOutOfBoundsException if there is no such row
      */
     public void withdraw(int row, long filler) {
@@ -106,44 +105,34 @@ public final class BatchPlan {
     }
 
     /**
-     * How many samples could not be read, and have others in their places.
-     *
-     * @return the calls of {@link #replace} and {@link #withdraw} since the plan was made
+     * {@return how many unreadable samples were replaced: the calls of {@link #replace} and {@link #withdraw} since the
+     * plan was made}
      */
     public int replaced() {
         return replaced;
     }
 
-    /**
-     * The batch's number in this run.
-     *
-     * @return 0 for the first batch after the start position
-     */
+    /** {@return the batch's number in this run; 0 for the first batch after the start position} */
     public long number() {
         return number;
     }
 
-    /**
-     * The epoch that all samples of the batch belong to.
-     *
-     * @return from 0
-     */
+    /** {@return the epoch of all samples in the batch, from 0} */
     public long epoch() {
         return epoch;
     }
 
     /**
-     * The batch's number in its epoch, counted from the start position in the epoch that a run starts or resumes in.
-     *
-     * @return 0 for the first batch that this run takes from the epoch
+     * {@return the batch's number in its epoch, from 0; in the epoch where a run starts or resumes, it counts from the
+     * start position}
      */
     public long indexInEpoch() {
         return indexInEpoch;
     }
 
     /**
-     * The position in the epoch of the first sample; the next ones follow at a distance of the world size. Positions
-     * at or past the epoch's size are the tail's, and wrap. Behind a sample that was {@linkplain #withdraw taken out},
+     * The position in the epoch of the first sample; the next ones follow at a distance of the world size. Positions at
+     * or past the epoch's size belong to the tail and wrap. After a sample that was {@linkplain #withdraw removed},
      * rows have moved up.
      *
      * @return from 0
@@ -152,37 +141,33 @@ public final class BatchPlan {
         return firstPosition;
     }
 
-    /**
-     * How many samples the batch has.
-     *
-     * @return the batch size, or less for the last batch of an epoch
-     */
+    /** {@return the number of samples in the batch; the last batch of an epoch may be smaller} */
     public int count() {
         return count;
     }
 
     /**
-     * How many samples carry weight: the first ones. The rest fill up the shape and must not count in loss or metric.
+     * The number of weighted samples, which come first. The rest fill up the shape and must not count in loss or
+     * metrics.
      *
-     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT}, or where samples
-     *     were {@linkplain #withdraw taken out}
+     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT} or after samples
+     *     were {@linkplain #withdraw removed}
      */
     public int valid() {
         return valid;
     }
 
     /**
-     * The samples' indices in the dataset: the array itself, so that the hot path copies nothing. Entries at
-     * {@link #count()} and beyond are left over from earlier batches.
+     * The samples' indices in the dataset, without a copy. Entries at {@link #count()} and beyond are stale.
      *
-     * @return the plan's own array, as long as its capacity; not to be written
+     * @return the plan's own array, of its capacity; read-only
      */
     public long[] samples() {
         return samples;
     }
 
     /**
-     * One sample's index in the dataset.
+     * A sample's index in the dataset.
      *
      * @param i from 0 up to, not including, {@link #count()}
      * @return the sample's index
@@ -194,8 +179,8 @@ public final class BatchPlan {
     }
 
     /**
-     * One sample's position in the epoch's order, counted over all ranks: what its random numbers are drawn by. The
-     * same whatever the batch size and the number of ranks; a surplus sample's is at or past the epoch's size.
+     * A sample's position in the epoch's order, counted over all ranks: the key of its random numbers. It is
+     * independent of batch size and number of ranks; a surplus sample's is at or past the epoch's size.
      *
      * @param i from 0 up to, not including, {@link #count()}
      * @return from 0

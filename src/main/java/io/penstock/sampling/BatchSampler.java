@@ -5,21 +5,20 @@ import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Groups a sampler's order into the batches of one rank, from a start position on, first through the rest of the start
- * epoch and then through whole epochs without end: batches of equally many samples, or of as many as fit in a
- * {@link TokenBudget}.
+ * Groups a sampler's order into the batches of one rank: first the rest of the start epoch from the start position,
+ * then whole epochs without end. Batches hold a fixed number of samples, or as many as fit in a {@link TokenBudget}.
  *
- * <p>Batch {@code n} is a pure function of {@code n}, so workers compute their plans in parallel, in any order, and
- * agree. No batch spans two epochs, and the batches number {@code n} of all ranks cover a range of positions without a
- * gap. The rank takes every W-th of them, as PyTorch's {@code DistributedSampler} has it; {@link TailPolicy} says what
- * becomes of a tail that the ranks do not divide, and {@code dropLast} whether a last batch that is not full is given.
- * {@code docs/spec/sharding.md} and {@code docs/spec/batching.md} fix all of it for ports.
+ * <p>Batch {@code n} is a pure function of {@code n}, so workers plan in parallel, in any order. No batch spans two
+ * epochs, and the batches {@code n} of all ranks cover a gapless range of positions. Each of W ranks takes every W-th
+ * position, like PyTorch's {@code DistributedSampler}. {@link TailPolicy} handles a tail that the ranks do not divide;
+ * {@code dropLast} drops an incomplete last batch. {@code docs/spec/sharding.md} and {@code docs/spec/batching.md}
+ * specify all of it for ports.
  *
- * <p>Immutable, and safe for any number of threads.
+ * <p>Immutable and thread-safe.
  */
 public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
-    /** A run has no batch any more once so many epochs one behind the other have none. */
+    /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
 
     final Sampler sampler;
@@ -44,15 +43,15 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches of one rank, from the first sample of epoch 0, of equally many samples.
+     * The batches of one rank, from the first sample of epoch 0, with a fixed number of samples.
      *
      * @param sampler the order
-     * @param batchSize samples a rank takes a step, at least 1
+     * @param batchSize samples per rank and step, at least 1
      * @param shard the rank's part
-     * @param dropLast whether a last batch of fewer than {@code batchSize} samples is left out; this goes before
-     *        {@link TailPolicy#EXACT}, which then holds for the batches that are given
+     * @param dropLast whether to drop a last batch of fewer than {@code batchSize} samples; this takes precedence over
+     *     {@link TailPolicy#EXACT}, which then applies to the remaining batches
      * @return the batch sampler
-     * @throws IllegalArgumentException if the batch size is below 1, or an epoch has not a single batch
+     * @throws IllegalArgumentException if the batch size is below 1, or an epoch has no batch
      */
     public static BatchSampler of(Sampler sampler, int batchSize, Shard shard, boolean dropLast) {
         Objects.requireNonNull(shard, "shard");
@@ -64,27 +63,28 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         if (result.batchesInEpoch(0) == 0) {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
                     + ", batch size " + batchSize + (dropLast ? ", last batch dropped" : "")
-                    + "; fewer ranks, a smaller batch or another tail policy would leave some");
+                    + "; use fewer ranks, a smaller batch or another tail policy");
         }
         return result;
     }
 
     /**
-     * The batches of one rank, from the first sample of epoch 0, each of as many samples as fit in a budget on every
-     * rank: the ranks take equally many batches, and of each batch equally many samples, without asking each other.
+     * The batches of one rank, from the first sample of epoch 0, each with as many samples as fit in a budget on every
+     * rank. Without communication, all ranks take the same number of batches, and the same number of samples in each.
      *
-     * <p>Where batches end is found by going through the lengths of an epoch's samples in order, once on every rank,
-     * as far as batches are asked for; 8 bytes a batch are kept. With {@code dropLast} an epoch may have no batch: it
-     * is passed over. {@link #requireBatch} refuses a run whose epochs all are such.
+     * <p>Every rank scans the lengths of an epoch's samples in order, once and only as far as requested, to find where
+     * batches end; it keeps 8 bytes a batch. With {@code dropLast} an epoch may have no batch and is skipped.
+     * {@link #requireBatch} rejects a run in which all epochs are empty.
      *
      * @param sampler the order
-     * @param budget what a batch has room for
-     * @param lengths the length of each sample of the dataset, as it is counted against the budget; asked by any thread
+     * @param budget the capacity of a batch
+     * @param lengths the length of each sample of the dataset, in the budget's tokens; called by any thread
      * @param shard the rank's part
-     * @param dropLast whether the last batch of an epoch is left out if it has fewer than the most samples
+     * @param dropLast whether to drop the last batch of an epoch if it has fewer than the most samples
      * @return the batch sampler
-     * @throws IllegalArgumentException if a sample does not fit in the budget alone, which is named; all of the dataset
-     *     are looked at, unless the sampler leaves some out; or if the ranks are more than an epoch has samples for
+     * @throws IllegalArgumentException if a single sample exceeds the budget (the message names it; all samples of the
+     *     dataset are checked unless the sampler leaves some out), or if an epoch has fewer samples than there are
+     *     ranks
      */
     public static BatchSampler of(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
             boolean dropLast) {
@@ -96,44 +96,44 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         }
         if (shard.samplesPerRank(sampler.size()) == 0) {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
-                    + "; fewer ranks or another tail policy would leave some");
+                    + "; use fewer ranks or another tail policy");
         }
         return new BudgetBatches(sampler, new OrderCache(sampler), budget, lengths, shard, dropLast, "", 0, 0);
     }
 
-    /** The same batches, with another text for the dataset. */
+    /** Returns the same batches with another dataset fingerprint. */
     abstract BatchSampler ofDataset(String fingerprint);
 
-    /** The batches from a place on that exists. */
+    /** Returns the batches from an existing position on. */
     abstract BatchSampler from(long epoch, long position);
 
-    /** Where in its epoch a batch begins, all ranks together: the position of rank 0's first sample. */
+    /** Returns the position in the epoch of rank 0's first sample in a batch. */
     abstract long begin(long epoch, long index);
 
-    /** How many samples a batch has. */
+    /** Returns the number of samples in a batch. */
     abstract int count(long epoch, long index);
 
-    /** Whether this run takes no more from an epoch than batches 0 to {@code index}. */
+    /** Whether this run takes only batches 0 to {@code index} from an epoch. */
     abstract boolean isLast(long epoch, long index);
 
     /**
-     * The same batches, with states that name the dataset they belong to.
+     * The same batches, with states that identify their dataset.
      *
-     * @param fingerprint what tells the dataset from another, such as its digest
-     * @return a batch sampler that writes it into states and refuses a state that has another
+     * @param fingerprint identifies the dataset, such as its digest
+     * @return a batch sampler that writes it into states and rejects states with another
      */
     public BatchSampler withDataset(String fingerprint) {
         return ofDataset(Objects.requireNonNull(fingerprint, "fingerprint"));
     }
 
     /**
-     * The batches from a place on. Rank r of W takes positions {@code position + r}, {@code position + r + W}, …, and
-     * the tail policy applies to what is left of the epoch.
+     * The batches from a position on. Rank r of W takes positions {@code position + r}, {@code position + r + W}, …,
+     * and the tail policy applies to the rest of the epoch.
      *
      * @param epoch the epoch to start in, from 0
-     * @param position the position in it, from 0 up to, not including, the epoch's size
-     * @return a batch sampler whose batch 0 is there
-     * @throws IllegalArgumentException if there is no such place
+     * @param position the position in the epoch, from 0 up to, not including, the epoch's size
+     * @return a batch sampler that starts there
+     * @throws IllegalArgumentException if there is no such position
      */
     public BatchSampler startingAt(long epoch, long position) {
         if (epoch < 0 || epoch >= sampler.epochs()) {
@@ -146,11 +146,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches that follow a state, which may come from a run with other ranks, workers, batch size or budget.
+     * The batches after a state, which may come from a run with other ranks, workers, batch size or budget.
      *
-     * @param state what was given before
+     * @param state the state to resume from
      * @return a batch sampler whose batch 0 starts with the next sample
-     * @throws StateMismatchException if the state is of another dataset or order, or at a place that this order lacks
+     * @throws StateMismatchException if the state belongs to another dataset or order, or its position does not exist
+     *     here
      */
     public BatchSampler resume(LoaderState state) {
         List<String> differences = state.differences(startState());
@@ -169,14 +170,15 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Works out a batch.
+     * Plans a batch.
      *
      * @param number the batch's number in this run, from 0
+     * @param into the plan to fill, with enough capacity for a batch
      * @param into the plan to fill, with room for a batch
      * @throws IndexOutOfBoundsException if the number is negative
      * @throws IllegalArgumentException if the plan is too small
-     * @throws IllegalStateException if a sample does not fit in the budget alone, which is named; or if none of many
-     *     epochs has a batch, as {@link #requireBatch} says it
+     * @throws IllegalStateException if a single sample exceeds the budget (the message names it), or if too many epochs
+     *     have no batch, as for {@link #requireBatch}
      */
     public void plan(long number, BatchPlan into) {
         long[] samples = into.samples();
@@ -202,18 +204,18 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * How many batches this run takes from an epoch: the rest of it in the epoch that the run starts in. With a token
-     * budget, epochs differ, and one that was not gone through is gone through now.
+     * The number of batches that this run takes from an epoch; in the start epoch, from the rest of it. With a token
+     * budget, epochs differ, and this scans an epoch that was not scanned yet.
      *
-     * @param epoch an epoch, not before the one the run starts in
-     * @return the number of batches, the same on every rank; 0 where too little is left of the start epoch, or where
-     *     all of an epoch fits in a budget's last batch, which is dropped
+     * @param epoch an epoch, not before the start epoch
+     * @return the number of batches, the same on every rank; 0 if too little is left of the start epoch, or if the
+     *     whole epoch fits in a dropped last batch
      * @throws IllegalArgumentException if the run starts after that epoch
      */
     public abstract long batchesInEpoch(long epoch);
 
     /**
-     * The epoch a batch belongs to. Epochs without batches are passed over.
+     * The epoch of a batch. Epochs without batches are skipped.
      *
      * @param number the batch's number in this run, from 0
      * @return the epoch
@@ -224,21 +226,21 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The epoch a batch belongs to, as far as an epoch: of those from there on, none is looked at.
+     * The epoch of a batch, looking only at epochs before a limit.
      *
      * @param number the batch's number in this run, from 0
-     * @param endEpoch the first epoch that does not matter
-     * @return the epoch; {@code endEpoch} if the batch is of none before
+     * @param endEpoch the limit, exclusive
+     * @return the epoch; {@code endEpoch} if the batch is in none before it
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public abstract long epochOf(long number, long endEpoch);
 
     /**
-     * Refuses a run without batches. That can only be with a token budget and {@code dropLast}, where an epoch that
+     * Rejects a run without batches. This can only occur with a token budget and {@code dropLast}, where an epoch that
      * fits in one batch has none: none of the run's epochs has a batch, or none of the first
      * {@value #MOST_EMPTY_EPOCHS}.
      *
-     * @param endEpoch the first epoch that the run does not go through; {@link Long#MAX_VALUE} if it has no end
+     * @param endEpoch the run's end, exclusive; {@link Long#MAX_VALUE} for an endless run
      * @throws IllegalArgumentException if there is no batch
      */
     public abstract void requireBatch(long endEpoch);
@@ -255,30 +257,26 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The first batch that this run takes from an epoch, or from one behind it if it has none. With a token budget, all
-     * epochs before are gone through that were not.
+     * The first batch that this run takes from an epoch, or from a later one if it has none. With a token budget, this
+     * scans all earlier epochs that were not scanned yet.
      *
-     * @param epoch an epoch, not before the one the run starts in
+     * @param epoch an epoch, not before the start epoch
      * @return that batch's number in this run
      * @throws IllegalArgumentException if the run starts after that epoch
-     * @throws IllegalStateException if the run ends before it for want of batches
+     * @throws IllegalStateException if the run ends before that epoch because it runs out of batches
      */
     public abstract long firstBatchOf(long epoch);
 
-    /**
-     * The state before the first batch.
-     *
-     * @return the start position
-     */
+    /** {@return the state before the first batch} */
     public LoaderState startState() {
         return new LoaderState(startEpoch, startPosition, sampler.seed(), sampler.fingerprint(), dataset);
     }
 
     /**
-     * The state once every rank has been given its batch {@code number}. It is the same on every rank.
+     * The state after every rank received its batch {@code number}. It is the same on every rank.
      *
      * @param number the batch's number in this run, from 0
-     * @return where the next run starts; after the last batch of an epoch, the head of the next epoch
+     * @return the start of the next run; after the last batch of an epoch, position 0 of the next epoch
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public LoaderState stateAfter(long number) {
@@ -289,36 +287,20 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
                 sampler.seed(), sampler.fingerprint(), dataset);
     }
 
-    /**
-     * The most samples that a rank takes a step.
-     *
-     * @return the largest {@link BatchPlan#count()} that plans have
-     */
+    /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */
     public abstract int batchSize();
 
-    /**
-     * The rank's part.
-     *
-     * @return the shard this was made with
-     */
+    /** {@return the rank's shard} */
     public Shard shard() {
         return shard;
     }
 
-    /**
-     * Where the order comes from.
-     *
-     * @return the sampler this was made with
-     */
+    /** {@return the sampler that gives the order} */
     public Sampler sampler() {
         return sampler;
     }
 
-    /**
-     * Whether a last batch that is not full is left out.
-     *
-     * @return the setting this was made with
-     */
+    /** {@return whether an incomplete last batch is dropped} */
     public boolean dropLast() {
         return dropLast;
     }

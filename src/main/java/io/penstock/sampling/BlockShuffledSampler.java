@@ -2,14 +2,14 @@ package io.penstock.sampling;
 
 import io.penstock.memory.PrefixSums;
 
-/** Blocks in a shuffled order, and what is in them shuffled within windows of that order. */
+/** Shuffles blocks, then shuffles their samples within windows of that order. */
 final class BlockShuffledSampler implements Sampler {
 
-    /** Keep the order of blocks and that of a window apart from each other and from any other permutation. */
+    /** Separates the block order, the window order and all other permutations. */
     private static final long BLOCK_TAG = 0x424C4F434B53L;
     private static final long WINDOW_TAG = 0x57494E444F57L;
 
-    /** Where each block begins, and the size. */
+    /** The start of each block, then the size. */
     private final long[] starts;
     private final long window;
     private final long seed;
@@ -22,7 +22,7 @@ final class BlockShuffledSampler implements Sampler {
         for (int b = 1; b < starts.length; b++) {
             if (starts[b] <= starts[b - 1]) {
                 throw new IllegalArgumentException("block " + b + " begins at " + starts[b] + ", the one before it at "
-                        + starts[b - 1] + ": expected none to be empty");
+                        + starts[b - 1] + ": expected no empty block");
             }
         }
         if (window < 1) {
@@ -57,7 +57,7 @@ final class BlockShuffledSampler implements Sampler {
 
     private final class Blocks implements Order {
 
-        /** The block that is at each place of the epoch, and where in the epoch it begins. */
+        /** The block at each place of the epoch, and where it starts in the epoch. */
         private final int[] blocks;
         private final PrefixSums places;
         private final OrderCache windows;

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Batches of as many samples as fit in a token budget. Their ends follow from the lengths of an epoch's samples in
- * order; {@link BudgetEpoch} finds them as far as they are asked for.
+ * Batches of as many samples as fit in a token budget. {@link BudgetEpoch} derives their ends from the lengths of an
+ * epoch's samples in order, as far as requested.
  */
 final class BudgetBatches extends BatchSampler {
 
@@ -16,9 +16,9 @@ final class BudgetBatches extends BatchSampler {
     private final TokenBudget budget;
     private final LongUnaryOperator lengths;
     private final AtomicReferenceArray<BudgetEpoch> epochs = new AtomicReferenceArray<>(SLOTS);
-    /** The batches of each epoch from the start epoch on, as far as epochs are known. */
+    /** The number of batches in each known epoch from the start epoch on. */
     private volatile PrefixSums epochBatches = PrefixSums.of(new long[1]);
-    /** Whether the last epochs that are known are as many without batches as there may be. */
+    /** Whether the last known epochs reached the limit of epochs without batches. */
     private volatile boolean barren;
 
     BudgetBatches(Sampler sampler, OrderCache orders, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
@@ -99,7 +99,7 @@ final class BudgetBatches extends BatchSampler {
         }
     }
 
-    /** Goes on behind the last epoch that is known, unless as many as there may be have had no batch. */
+    /** Adds epochs after the last known one, unless the limit of epochs without batches is reached. */
     private synchronized void extend(int last) {
         PrefixSums known = epochBatches;
         if (known.runs() == last && !barren) {
@@ -116,7 +116,7 @@ final class BudgetBatches extends BatchSampler {
     private String noBatch(long firstEpoch, long lastEpoch) {
         return "no batch in epochs " + firstEpoch + " to " + lastEpoch + ", each of " + size + " samples: " + shard
                 + ", " + budget + (dropLast ? ", last batch dropped" : "")
-                + "; a smaller budget, or keeping the last batch, would leave some";
+                + "; use a smaller budget, or keep the last batch";
     }
 
     @Override

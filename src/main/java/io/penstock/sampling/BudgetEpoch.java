@@ -5,11 +5,11 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the batches of one epoch end, found from its first position on, as far as is asked for. A batch takes one
- * sample more on every rank as long as it fits in the budget on every rank, so its end is the same for all.
+ * Finds the batch ends of one epoch from its first position on, as far as requested. A batch grows by one sample on
+ * every rank while it fits in the budget on every rank, so its end is the same for all.
  *
- * <p>Assumes that lengths are a pure function. Guarantees that an end that is known is two volatile reads; one thread
- * at a time looks for more, and some further than it was asked to.
+ * <p>Assumes that lengths are a pure function. Guarantees that reading a known end takes two volatile reads; one thread
+ * at a time finds more, and some beyond the requested one.
  */
 final class BudgetEpoch {
 
@@ -24,18 +24,18 @@ final class BudgetEpoch {
     private final boolean dropLast;
     private final int world;
     private final long size;
-    /** Behind the last position that a rank takes: surplus positions are at or past the epoch's size. */
+    /** The end of the positions that ranks take; surplus positions are at or past the epoch's size. */
     private final long limit;
 
     /**
-     * The ends of batches, the first {@link #known} of them; grown before that is raised. Of a batch that cannot be
-     * made, since a sample does not fit alone, all bits are turned.
+     * The ends of the first {@link #known} batches; the array grows before {@link #known} does. An end is stored as its
+     * complement if the batch is impossible because a single sample exceeds the budget.
      */
     private volatile long[] ends = new long[FIRST_ENDS];
     private volatile int known;
     private volatile boolean complete;
 
-    // What the thread that looks for more has in hand.
+    // State of the thread that finds more ends.
     private long next;
     private int count;
     private long longest;
@@ -62,7 +62,7 @@ final class BudgetEpoch {
         return epoch;
     }
 
-    /** Whether there is a batch of that index; also where it cannot be made, which {@link #check} says. */
+    /** Whether the epoch has a batch of that index, even an impossible one, which {@link #check} reports. */
     boolean has(long index) {
         if (index >= known && !complete) {
             find(index);
@@ -70,7 +70,7 @@ final class BudgetEpoch {
         return index < known;
     }
 
-    /** Fails if a batch, which the epoch has, holds a sample that does not fit alone. */
+    /** Throws if an existing batch holds a sample that alone exceeds the budget. */
     void check(long index) {
         long end = ends[(int) index];
         for (int rank = 0; end < 0 && rank < world; rank++) {
@@ -81,7 +81,7 @@ final class BudgetEpoch {
         }
     }
 
-    /** The position behind a batch, which the epoch has. */
+    /** Returns the position after an existing batch. */
     long end(long index) {
         if (!has(index)) {
             throw new IndexOutOfBoundsException("batch " + index + " of epoch " + epoch + ", which has " + known);
@@ -90,7 +90,7 @@ final class BudgetEpoch {
         return end < 0 ? ~end : end;
     }
 
-    /** How many batches the epoch has. */
+    /** Returns the number of batches in the epoch. */
     long count() {
         has(Long.MAX_VALUE);
         return known;
@@ -115,7 +115,7 @@ final class BudgetEpoch {
         }
     }
 
-    /** Takes one sample more on each rank, if they fit. */
+    /** Adds one sample on each rank, if they fit. */
     private boolean take() {
         if (count == budget.maxSamples()) {
             return false;
@@ -150,7 +150,7 @@ final class BudgetEpoch {
         }
     }
 
-    /** The length of the sample at a position; -1 if it does not fit in a batch of its own. */
+    /** Returns the length of the sample at a position, or -1 if it alone exceeds the budget. */
     private long length(long position) {
         long length = lengths.applyAsLong(sample(position));
         return budget.fits(length) ? length : -1;
@@ -161,7 +161,7 @@ final class BudgetEpoch {
             return order.at(position % size);
         }
         if (position < samplesFrom || position >= samplesFrom + sampleCount) {
-            // Ranks are looked through twice where lengths are summed: that goes back to the batch's next position.
+            // With summed lengths, ranks are scanned twice: this goes back to the batch's next position.
             samplesFrom = position;
             sampleCount = (int) Math.min(SAMPLES_AT_ONCE, size - position);
             order.fill(position, 1, sampleCount, samples);

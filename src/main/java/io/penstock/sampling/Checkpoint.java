@@ -19,9 +19,9 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * A loader's state tied to the trainer's checkpoint: saved beside the checkpoint's files as {@value #FILE_NAME}, with
- * the step and the size and CRC-32C of each of them. So a state cannot be taken with the weights of another step:
- * reading it back compares the files, and refuses what was overwritten, cut or mixed up since.
+ * Ties a loader's state to the trainer's checkpoint. It is saved as {@value #FILE_NAME} beside the checkpoint's files,
+ * with the step and each file's size and CRC-32C. Reading it back compares the files and rejects any that was
+ * overwritten, truncated or mixed up, so a state is never used with the weights of another step.
  *
  * {@snippet :
  * trainer.saveWeights(folder.resolve("model.safetensors"));
@@ -32,8 +32,8 @@ import java.util.zip.CRC32C;
  * DataLoader.of(dataset).shuffle(42).resume(checkpoint.state());
  * }
  *
- * @param step the trainer's step: how many were done
- * @param state where the loader stood then
+ * @param step the number of steps that the trainer has done
+ * @param state the loader's state at that step
  * @param files size and checksum of each file, by its name in the folder
  */
 public record Checkpoint(long step, LoaderState state, Map<String, FileMark> files) {
@@ -50,7 +50,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     private static final long MAX_FILE_BYTES = 1 << 24;
 
     /**
-     * What a file is recognized by.
+     * Identifies a file's content.
      *
      * @param bytes its size
      * @param crc32c the checksum of its content
@@ -75,21 +75,21 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
         }
     }
 
-    /** Copies. */
+    /** Copies the map. */
     public Checkpoint {
         files = Map.copyOf(files);
     }
 
     /**
-     * Ties a state to files of a checkpoint that are written already. The file is written whole or not at all, and made
-     * to last: call this last, and a checkpoint is whole if it is there.
+     * Ties a state to files of a checkpoint that are already written. The state's file is written atomically and
+     * synced. Call this last: a checkpoint is then complete if this file exists.
      *
      * @param folder the checkpoint's folder
-     * @param step how many steps the trainer has done
+     * @param step the number of steps that the trainer has done
      * @param state {@code loader.state()} at that step
      * @param files names of the checkpoint's files, in the folder or below; each is read once for its checksum
      * @return what was saved
-     * @throws IOException if a file cannot be read, or the state not be written
+     * @throws IOException if a file cannot be read, or the state cannot be written
      * @throws IllegalArgumentException if a name leads out of the folder
      */
     public static Checkpoint save(Path folder, long step, LoaderState state, String... files) throws IOException {
@@ -103,12 +103,12 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * Reads a checkpoint's state back, and compares its files with what they were.
+     * Reads a checkpoint's state and compares its files with the saved sizes and checksums.
      *
      * @param folder the checkpoint's folder
-     * @return step and state
-     * @throws IOException if there is none, it is malformed, or a file is not what it was; the message names all that
-     *     are not
+     * @return the step and state
+     * @throws IOException if the state is missing or malformed, or a file has changed; the message names every changed
+     *     file
      */
     public static Checkpoint load(Path folder) throws IOException {
         Path file = folder.resolve(FILE_NAME);
@@ -122,13 +122,13 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
             Path one = InnerPath.below(folder, each.getKey());
             FileMark found = Files.isRegularFile(one) ? FileMark.of(one) : null;
             if (!each.getValue().equals(found)) {
-                differences.add(each.getKey() + (found == null ? " is not there"
+                differences.add(each.getKey() + (found == null ? " is missing"
                         : found.bytes != each.getValue().bytes ? " has " + found.bytes + " bytes, it had "
-                                + each.getValue().bytes : " has other content"));
+                                + each.getValue().bytes : " has different content"));
             }
         }
         if (!differences.isEmpty()) {
-            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " is not what it was: "
+            throw new IOException(file + ": the checkpoint of step " + checkpoint.step + " has changed: "
                     + String.join("; ", differences));
         }
         return checkpoint;
@@ -156,7 +156,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      *
      * @param json what {@link #toJson()} wrote
      * @return step, state and files
-     * @throws IllegalArgumentException if the text is none of this version
+     * @throws IllegalArgumentException if the text is not this version of the format
      */
     public static Checkpoint fromJson(CharSequence json) {
         return of(JsonFields.parse(json, WHAT));

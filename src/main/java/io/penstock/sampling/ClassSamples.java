@@ -1,13 +1,13 @@
 package io.penstock.sampling;
 
-/** The samples of each class, one class behind the other. */
+/** The samples of each class, in consecutive runs. */
 final class ClassSamples {
 
     private final int[] samples;
     private final int[] starts;
     private final String digest;
 
-    /** By the class of each sample: numbers from 0, none without a sample. */
+    /** Groups samples by class: numbers from 0, each with at least one sample. */
     ClassSamples(int[] classes) {
         int count = 0;
         for (int each : classes) {
@@ -18,7 +18,7 @@ final class ClassSamples {
         }
         if (count > classes.length || count == 0) {
             throw new IllegalArgumentException("classes up to " + (count - 1) + " of " + classes.length
-                    + " samples, expected each class to have one at least");
+                    + " samples, expected at least one of each class");
         }
         starts = new int[count + 1];
         for (int each : classes) {
@@ -55,7 +55,7 @@ final class ClassSamples {
         return samples[starts[c] + (int) index];
     }
 
-    /** The shuffled order of each class, in any of its epochs. */
+    /** Returns the shuffled order of each class, in any of its epochs. */
     OrderCache[] shuffled(long seed) {
         OrderCache[] orders = new OrderCache[classes()];
         for (int c = 0; c < orders.length; c++) {

@@ -3,10 +3,10 @@ package io.penstock.sampling;
 import java.util.function.LongUnaryOperator;
 
 /**
- * An order whose samples are worked out position by position.
+ * An order whose samples are computed position by position.
  *
  * @param size the number of positions
- * @param sampleAt the sample at a position that is within the order
+ * @param sampleAt the sample at a valid position
  */
 record ComputedOrder(long size, LongUnaryOperator sampleAt) implements Order {
 

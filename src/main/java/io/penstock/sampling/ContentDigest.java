@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
 
-/** What tells one list of numbers from another in a fingerprint: 16 hexadecimal digits. */
+/** A digest of a list of numbers, for fingerprints: 16 hexadecimal digits. */
 final class ContentDigest {
 
     private static final int CHUNK = 8192;
@@ -14,7 +14,7 @@ final class ContentDigest {
     private ContentDigest() {
     }
 
-    /** The numbers of a list, by index. */
+    /** A list of numbers by index. */
     @FunctionalInterface
     interface Numbers {
         long at(long index);

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Batches of equally many samples: where each begins is arithmetic. */
+/** Batches of a fixed number of samples: their starts are arithmetic. */
 final class FixedBatches extends BatchSampler {
 
     private final int batchSize;

@@ -7,13 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.random.RandomGenerator;
 
 /**
- * Random numbers by key: the words that a step draws for a sample are a pure function of (seed, epoch, position in the
- * epoch's order, name of the step). So an augmentation does not depend on workers, ranks, batch size, or where a run
- * was resumed; a sample that an order gives twice is not augmented twice alike; and another step changes nothing.
+ * Random numbers by key: the words that an augmentation step draws for a sample are a pure function of (seed, epoch,
+ * position in the epoch's order, step name). So they do not depend on workers, ranks, batch size or resumption; a
+ * sample that repeats in an order gets different draws; and adding a step does not change another's.
  *
- * <p>{@link #select} moves to a key; the words from there on are those of SplitMix64 from a state that is mixed of the
- * key. Moving costs two mixes and allocates nothing: have one generator a thread, and select for each sample.
- * {@code docs/spec/randomness.md} fixes every bit for ports.
+ * <p>{@link #select} moves to a key; the words from there on are those of SplitMix64 seeded by a mix of the key. Moving
+ * costs two mixes and allocates nothing: keep one generator per thread, and select for each sample.
+ * {@code docs/spec/randomness.md} specifies every bit for ports.
  *
  * {@snippet :
  * static final long SHIFT = KeyedRandom.step("shift");
@@ -25,13 +25,13 @@ import java.util.random.RandomGenerator;
  * }
  * }
  *
- * <p>It augments; it does not encrypt. Not thread-safe.
+ * <p>Not for cryptography. Not thread-safe.
  */
 public final class KeyedRandom implements RandomGenerator {
-    /** Keeps draws apart from the epoch's order, whose keys come from the same seed and epoch: "DRAW". */
+    /** Separates draws from the epoch's order, whose keys come from the same seed and epoch: "DRAW". */
     private static final long TAG = 0x44524157L;
 
-    /** Of the hash of names: FNV-1a with 64 bits, by Fowler, Noll and Vo. */
+    /** The name hash is 64-bit FNV-1a, by Fowler, Noll and Vo. */
     private static final long FNV_BASIS = 0xCBF29CE484222325L;
     private static final long FNV_PRIME = 0x100000001B3L;
 
@@ -50,11 +50,11 @@ public final class KeyedRandom implements RandomGenerator {
     }
 
     /**
-     * The number of a step: the FNV-1a hash of its name in UTF-8. To be worked out once, not for each sample.
+     * The number of a step: the FNV-1a hash of its name in UTF-8. Compute it once, not for each sample.
      *
-     * @param name what tells the step from others that draw for the same sample
+     * @param name distinguishes the step from others that draw for the same sample
      * @return 64 bits
-     * @throws IllegalArgumentException if the name has half of a surrogate pair, which UTF-8 cannot write
+     * @throws IllegalArgumentException if the name has an unpaired surrogate, which UTF-8 cannot encode
      */
     public static long step(String name) {
         try {
@@ -73,7 +73,7 @@ public final class KeyedRandom implements RandomGenerator {
      * Moves to the first word of a key.
      *
      * @param position the sample's position in the epoch's order: {@link BatchPlan#position}
-     * @param step what draws for the sample: {@link #step}
+     * @param step the drawing step: {@link #step}
      */
     public void select(long position, long step) {
         words.seed(SplitMix64.first(SplitMix64.first(epochState + position) + step));
@@ -90,8 +90,8 @@ public final class KeyedRandom implements RandomGenerator {
     }
 
     /**
-     * A number below a bound: the bound times the word, divided by 2^64. One word a draw; a number is more probable
-     * than another by less than the bound over 2^64.
+     * A number below a bound: the bound times the word, divided by 2^64. Takes one word; probabilities differ by less
+     * than the bound over 2^64.
      *
      * @param bound at least 1
      * @return from 0 up to, not including, the bound

@@ -5,13 +5,13 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongUnaryOperator;
 
-/** Samples of like lengths beside each other: sorted within windows of another order, in groups that are shuffled. */
+/** Brings samples of similar length together: sorts them within windows of another order, in shuffled groups. */
 final class LengthBucketedSampler implements Sampler {
 
     static final long MAX_WINDOW = 1L << 24;
     static final long MAX_LENGTH = 1L << 38;
 
-    /** Keeps the order of groups apart from any other permutation: "BUCKETS". */
+    /** Separates the order of groups from any other permutation: "BUCKETS". */
     private static final long TAG = 0x4255434B455453L;
 
     private final Sampler base;
@@ -78,10 +78,10 @@ final class LengthBucketedSampler implements Sampler {
 
     private record Window(long number, long[] samples) { }
 
-    /** One epoch. Two threads that miss a window together both sort it, and either result serves. */
+    /** One epoch. Two threads that miss a window together both sort it, and either result is used. */
     private final class Buckets implements Order {
 
-        /** Batches of all workers straddle a few windows at a time. */
+        /** The batches of all workers straddle a few windows at a time. */
         private static final int SLOTS = 8;
 
         private final Order order;
@@ -136,7 +136,7 @@ final class LengthBucketedSampler implements Sampler {
             order.fill(begin, 1, count, samples);
             long[] keys = new long[count];
             for (int i = 0; i < count; i++) {
-                keys[i] = length(samples[i]) * MAX_WINDOW + i;     // of equal lengths the earlier position first
+                keys[i] = length(samples[i]) * MAX_WINDOW + i;     // equal lengths keep the order of positions
             }
             Arrays.sort(keys);
             long[] result = new long[count];

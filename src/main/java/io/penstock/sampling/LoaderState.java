@@ -14,19 +14,18 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Where a training run stands in its data: what the trainer has been given, all ranks together, and not what was
- * prefetched. A few numbers, whatever the dataset's size.
+ * A training run's position in its data: what the trainer has received on all ranks, not what was prefetched. It has a
+ * constant size.
  *
- * <p>It holds for any number of workers and ranks and any batch size, since none of them is part of it: a run that
- * resumes from it takes over at {@code position} of {@code epoch} and deals the rest out its own way. What must agree
- * is what decides the order: the dataset and the sampler.
+ * <p>It is independent of workers, ranks and batch size: a run that resumes from it starts at {@code position} of
+ * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler.
  *
  * @param epoch the epoch, from 0
- * @param position how many positions of the epoch have been given out, less than the epoch's size: the end of an epoch
- *        is position 0 of the next
+ * @param position how many positions of the epoch the trainer has received, less than the epoch's size: the end of an
+ *     epoch is position 0 of the next
  * @param seed the sampler's seed
  * @param sampler the sampler's fingerprint
- * @param dataset the dataset's fingerprint, empty if it was not given
+ * @param dataset the dataset's fingerprint; empty if none was set
  */
 public record LoaderState(long epoch, long position, long seed, String sampler, String dataset) {
 
@@ -36,14 +35,14 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     private static final String VERSION_KEY = "penstock_state";
     private static final String WHAT = "a loader state";
 
-    /** Far above any state, so that a wrong path does not load a corpus into memory. */
+    /** Far above any state, so that a wrong path does not load a whole corpus into memory. */
     private static final long MAX_FILE_BYTES = 1 << 20;
 
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException if the epoch is negative or above 2^62, or the position negative or not below
-     *     2^62, the most positions that an epoch has
+     * @throws IllegalArgumentException if the epoch is negative or above 2^62, or the position is negative, 2^62 or
+     *     more
      */
     public LoaderState {
         Objects.requireNonNull(sampler, "sampler");
@@ -93,11 +92,11 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
-     * Writes the text form to a file, whole or not at all: a reader, or a run restarted after a crash at any moment,
-     * sees the old state or the new one.
+     * Writes the text form to a file atomically: a reader, or a run restarted after a crash at any moment, sees the old
+     * state or the new one.
      *
-     * @param file where; an existing file is replaced
-     * @throws IOException if it cannot be written; the old file is then as it was
+     * @param file the file to create or replace
+     * @throws IOException if it cannot be written; the old file is then unchanged
      */
     public void write(Path file) throws IOException {
         AtomicFile.write(file, toJson() + "\n");
@@ -108,15 +107,16 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      *
      * @param file what {@link #write} wrote
      * @return the state
-     * @throws MalformedStoreException if the file does not hold a state of this version; names the file, and the byte
-     *     where it is not one
+     * @throws MalformedStoreException if the file does not hold a state of this version; names the file and the byte
      * @throws IOException if it cannot be read
      */
     public static LoaderState read(Path file) throws IOException {
         return JsonFile.read(file, WHAT, MAX_FILE_BYTES, LoaderState::of);
     }
 
-    /** What keeps a run with {@code other}'s dataset and sampler from continuing here, one line each. */
+    /**
+     * Lists the differences that keep a run with {@code other}'s dataset and sampler from resuming here, one line each.
+     */
     List<String> differences(LoaderState other) {
         List<String> differences = new ArrayList<>();
         compare(differences, "dataset", dataset, other.dataset);

@@ -7,16 +7,16 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * Several datasets mixed in given proportions, each in its own sampler's order: an epoch of the mixture is so many
- * draws as it was told, and each draw is the next sample of one source. A source that is drawn to its end begins its
- * next epoch; what an epoch of the mixture has not reached, the next one goes on with. So no source repeats or loses a
- * sample before all of it was given.
+ * Mixes several datasets in given proportions, each in its own sampler's order. An epoch of the mixture is a fixed
+ * number of draws, and each draw is the next sample of one source. A source that ends starts its next epoch; a source
+ * that does not end continues in the mixture's next epoch. So no source repeats or loses a sample before all its
+ * samples were drawn.
  *
- * <p>The samples are those of the sources side by side: sample {@code i} of the second source is the size of the first
- * plus {@code i}, as {@code io.penstock.dataset.Concatenated} numbers them.
+ * <p>Samples are numbered across the sources: sample {@code i} of the second source is the size of the first plus
+ * {@code i}, as {@code io.penstock.dataset.Concatenated} numbers them.
  *
- * <p>Any draw is worked out on its own in constant time: nothing is replayed, and nothing is kept that grows with the
- * sources. {@code docs/spec/mixtures.md} fixes all of it for ports.
+ * <p>Any draw is computed on its own in constant time; nothing is replayed, and memory does not grow with the sources.
+ * {@code docs/spec/mixtures.md} specifies all of it for ports.
  *
  * {@snippet :
  * Sampler mix = Mixture.of(1_000_000, new Mixture.Source(Sampler.shuffled(web.size(), 1), 0.7),
@@ -27,22 +27,22 @@ import java.util.stream.Collectors;
  */
 public final class Mixture implements Sampler {
 
-    /** Draws are shuffled among so many at least, where they are: fewer would not look random. */
+    /** The smallest block of shuffled draws; a smaller one would not look random. */
     private static final int MIN_BLOCK = 1 << 16;
 
-    /** Keeps the order of draws apart from the sources' own orders. */
+    /** Separates the order of draws from the sources' own orders. */
     private static final long TAG = 0x4D49585455524553L;
 
     /**
      * A source and its share.
      *
      * @param sampler the source's order
-     * @param weight its share of the draws, in proportion to the others': finite, not negative; the decimal number that
+     * @param weight its share of the draws relative to the other sources: finite, not negative; the decimal number that
      *     it prints as is taken exactly
      */
     public record Source(Sampler sampler, double weight) {
 
-        /** Checks. */
+        /** Checks the weight. */
         public Source {
             Objects.requireNonNull(sampler, "sampler");
             if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
@@ -51,21 +51,21 @@ public final class Mixture implements Sampler {
         }
     }
 
-    /** Proportions from a draw of each epoch on, and how much of each source was drawn before it in the epoch. */
+    /** Proportions from a draw of each epoch on, and the draws of each source before it in the epoch. */
     private record Phase(long firstDraw, Proportions proportions, long[] drawnBefore) {
     }
 
     private final long size;
     private final List<Sampler> samplers;
     private final List<Phase> phases;
-    /** Whether the order of draws is shuffled, and by which seed. */
+    /** Whether the order of draws is shuffled. */
     private final boolean shuffled;
     private final long seed;
 
     private final OrderCache[] orders;
-    /** Where each source's samples begin among all, and their number. */
+    /** The start of each source's samples, and the number of all samples. */
     private final PrefixSums firstSamples;
-    /** What an epoch draws of each source. */
+    /** The draws of each source in an epoch. */
     private final long[] drawsPerEpoch;
 
     private Mixture(long size, List<Sampler> samplers, List<Phase> phases, boolean shuffled, long seed) {
@@ -84,10 +84,10 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * A mixture in which at every draw the proportions are as near to the weights as they can be: each draw is from the
-     * source that is furthest behind its share, as Megatron-LM blends datasets.
+     * A mixture whose proportions are as close to the weights as possible at every draw: each draw takes the source
+     * that is furthest below its share, as Megatron-LM blends datasets.
      *
-     * @param size draws of an epoch, 1 to 2^62
+     * @param size draws in an epoch, 1 to 2^62
      * @param sources the sources, 1 to 32,767
      * @return the sampler
      * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
@@ -97,9 +97,9 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * The same of a list.
+     * A mixture like {@link #of(long, Source...)}, of a list.
      *
-     * @param size draws of an epoch, 1 to 2^62
+     * @param size draws in an epoch, 1 to 2^62
      * @param sources the sources, 1 to 32,767
      * @return the sampler
      * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
@@ -111,11 +111,12 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * A mixture by epochs: so many draws of each source as the given number of its epochs has, evenly spread.
+     * A mixture by epochs: draws the given number of epochs from each source, evenly spread.
      *
-     * @param sources the sources, the weight of each being epochs of it: 2 gives every sample twice, 0.5 half of them
+     * @param sources the sources; each weight is a number of its epochs: 2 draws every sample twice, 0.5 draws half of
+     *     them
      * @return the sampler; its size is the sum, rounded to a whole number of draws
-     * @throws IllegalArgumentException if nothing would be drawn, or more than 2^62
+     * @throws IllegalArgumentException if it has no draws, or more than 2^62
      */
     public static Mixture ofEpochs(Source... sources) {
         List<Source> byDraws = new ArrayList<>();
@@ -129,13 +130,13 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * The same mixture with other proportions from a draw on: a curriculum. The sources go on where they are.
+     * This mixture with other proportions from a draw on: a curriculum. The sources continue where they are.
      *
-     * @param firstDraw the draw of each epoch from which on they hold; after those of earlier calls
-     * @param weights one a source
+     * @param firstDraw the draw of each epoch where the weights take effect; after those of earlier calls
+     * @param weights one for each source
      * @return the sampler
-     * @throws IllegalArgumentException if the draw is not within the epoch or not after the earlier ones, or the number
-     *     of weights is not that of the sources
+     * @throws IllegalArgumentException if the draw is outside the epoch or not after the earlier ones, or the number of
+     *     weights differs from the number of sources
      */
     public Mixture then(long firstDraw, double... weights) {
         Phase last = phases.getLast();
@@ -153,9 +154,9 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * The same mixture with the order of the draws shuffled, so that the source of each is random: within blocks of
-     * draws, in each of which the proportions are exact. Blocks are whole periods of the proportions, of at least
-     * 65,536 draws; what is left behind the last of them is a block of its own.
+     * This mixture with shuffled draws, so that each draw's source is random. Draws are shuffled within blocks, each
+     * with exact proportions. A block is a whole number of the proportions' periods, of at least 65,536 draws; the
+     * remaining draws form a block of their own.
      *
      * @param seed any 64 bits
      * @return the sampler
@@ -164,7 +165,7 @@ public final class Mixture implements Sampler {
         return new Mixture(size, samplers, phases, true, seed);
     }
 
-    /** What is drawn of each source in an epoch up to a draw that is in a phase or at its end. */
+    /** Returns the draws of each source in an epoch before a draw that is in a phase or at its end. */
     private static long[] drawnBy(Phase phase, long draw) {
         long[] drawn = phase.proportions.counts(draw - phase.firstDraw);
         for (int s = 0; s < drawn.length; s++) {
@@ -174,7 +175,7 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * How many draws of an epoch are from a source.
+     * The number of draws that an epoch takes from a source.
      *
      * @param source its position in the list of sources
      * @return the count, the same for every epoch
@@ -184,7 +185,7 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * The source that a sample is of.
+     * The source of a sample.
      *
      * @param sample an index that an order gave
      * @return the source's position in the list of sources
@@ -210,7 +211,7 @@ public final class Mixture implements Sampler {
         return shuffled ? seed : 0;
     }
 
-    /** The seed of the draws' order; where that is not shuffled, the first of the sources' seeds that is not 0. */
+    /** The seed of the draws' order; if that is not shuffled, the first of the sources' seeds that is not 0. */
     @Override
     public long augmentationSeed() {
         return shuffled ? seed
@@ -250,7 +251,7 @@ public final class Mixture implements Sampler {
         return fingerprint();
     }
 
-    /** An epoch. */
+    /** One epoch. */
     private final class Draws implements Order {
 
         private final long epoch;
@@ -291,13 +292,13 @@ public final class Mixture implements Sampler {
         }
     }
 
-    /** The order of a phase's draws where it is shuffled: within each block, and within what is left behind them. */
+    /** The shuffled order of a phase's draws, within each block and within the rest. */
     private static final class DrawOrder {
 
         private final long wholeBlocks;
         private final long block;
         private final OrderCache blocks;
-        /** Not asked if there is none. */
+        /** Unused if there is no rest. */
         private final Order rest;
 
         DrawOrder(long draws, int period, long key) {

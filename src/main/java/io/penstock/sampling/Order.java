@@ -2,18 +2,14 @@ package io.penstock.sampling;
 
 /**
  * The order of one epoch: a mapping from the positions {@code 0 … size()-1} to samples, one-to-one unless the sampler
- * says that samples repeat or are left out.
+ * documents that samples repeat or are left out.
  *
- * <p>An order is immutable and safe for use by any number of threads. Every position is answered on its own, at a cost
- * that does not depend on the position: nothing is replayed.
+ * <p>An order is immutable and thread-safe. Every position is computed on its own, at a constant cost: nothing is
+ * replayed.
  */
 public interface Order {
 
-    /**
-     * The number of positions.
-     *
-     * @return at least 1
-     */
+    /** {@return the number of positions, at least 1} */
     long size();
 
     /**
@@ -31,11 +27,11 @@ public interface Order {
      * <p>An implementation whose steps are independent overrides this to overlap them in the CPU.
      *
      * @param first the first position
-     * @param stride the distance between neighbouring positions, at least 1
+     * @param stride the distance between neighboring positions, at least 1
      * @param count how many samples
-     * @param into where they go, from index 0
+     * @param into receives the samples, from index 0
      * @throws IndexOutOfBoundsException if a position is outside the order, or {@code into} is shorter than
-     *         {@code count}
+     *     {@code count}
      */
     default void fill(long first, long stride, int count, long[] into) {
         Positions.check(first, stride, count, into.length, size());

@@ -3,10 +3,10 @@ package io.penstock.sampling;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The orders of the few epochs that workers are planning at the moment, so that no batch builds one.
+ * The orders of the few epochs that workers are planning, so that no batch builds one.
  *
  * <p>Assumes that a sampler's epoch is a pure function: two threads that miss together both build it and either result
- * serves. Guarantees that a hit is one volatile read and allocates nothing.
+ * is used. Guarantees that a hit is one volatile read and allocates nothing.
  */
 final class OrderCache {
 

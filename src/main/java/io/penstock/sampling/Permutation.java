@@ -3,31 +3,29 @@ package io.penstock.sampling;
 import java.util.List;
 
 /**
- * A keyed permutation of {@code 0 … size-1} that needs no array: any position of a shuffled epoch is computed from the
+ * A keyed permutation of {@code 0 … size-1} without an array: any position of a shuffled epoch is computed from the
  * seed, the epoch and the position alone.
  *
  * <p>It is the generalized Feistel cipher of Black and Rogaway, "Ciphers with Arbitrary Finite Domains" (CT-RSA 2002).
- * A number {@code m = y·a + x} is held as its halves {@code x < a} and {@code y < b}, where {@code a} is about the
- * square root of the size and {@code a·b} just covers it. Eight rounds add to one half, modulo its own range, a mix of
- * the other half and a round key; each round is undone by a subtraction, so the whole is a permutation of
- * {@code 0 … a·b-1} whatever the mix does. A result outside {@code 0 … size-1} goes through the rounds again until one
- * falls inside (cycle walking), which keeps it a permutation. From 1,024 samples on, {@code a·b} exceeds the size by
- * less than {@code a}, so fewer than one in {@code a} numbers walks at all; below that the 1,024 numbers of the
- * smallest grid are walked, since rounds over a handful of values mix badly.
+ * A number {@code m = y·a + x} is split into halves {@code x < a} and {@code y < b}, where {@code a} is about the
+ * square root of the size and {@code a·b} just covers it. Each of eight rounds adds to one half, modulo its range, a
+ * mix of the other half and a round key. A subtraction undoes each round, so the whole is a permutation of
+ * {@code 0 … a·b-1} for any mix. A result outside {@code 0 … size-1} goes through the rounds again until one falls
+ * inside (cycle walking), which keeps it a permutation. From 1,024 samples on, {@code a·b} exceeds the size by less
+ * than {@code a}, so fewer than one in {@code a} numbers is walked. Below that the 1,024 numbers of the smallest grid
+ * are walked, since rounds over a handful of values mix badly.
  *
- * <p>This shuffles; it does not encrypt. {@code docs/spec/permutation.md} fixes every bit for ports.
- *
- * <p>Immutable, and safe for any number of threads.
+ * <p>Not for cryptography. {@code docs/spec/permutation.md} specifies every bit for ports. Immutable and thread-safe.
  */
 public final class Permutation implements Order {
 
-    /** Each half at least this wide: see the class comment. */
+    /** The least width of each half: see the class comment. */
     private static final long MIN_SIDE = 32;
 
-    /** Positions that go through the rounds together: few enough to stay in the L1 cache. */
+    /** Positions in a block that goes through the rounds together; it fits in the L1 cache. */
     private static final int BLOCK = 256;
 
-    /** One a thread, as orders are shared by threads and {@link #fill} allocates nothing. */
+    /** One per thread, because threads share orders and {@link #fill} allocates nothing. */
     private static final ThreadLocal<Halves> HALVES = ThreadLocal.withInitial(Halves::new);
 
     // The multipliers of MurmurHash3's 64-bit finalizer: odd, and searched for their avalanche.
@@ -51,7 +49,7 @@ public final class Permutation implements Order {
      *
      * @param size how many numbers it permutes, 1 to 2^62
      * @param seed any 64 bits
-     * @param epoch any number; each epoch of a seed has a permutation of its own
+     * @param epoch any number; each epoch of a seed has its own permutation
      * @throws IllegalArgumentException if the size is outside its range
      */
     public Permutation(long size, long seed, long epoch) {
@@ -82,7 +80,7 @@ public final class Permutation implements Order {
     }
 
     /**
-     * The position at which a sample stands: the inverse of {@link #at}.
+     * The position of a sample: the inverse of {@link #at}.
      *
      * @param sample from 0 up to, not including, {@link #size()}
      * @return the position
@@ -108,9 +106,9 @@ public final class Permutation implements Order {
     /**
      * {@inheritDoc}
      *
-     * <p>A block of positions goes through the rounds side by side, a loop for each half round: the rounds of one
-     * position wait for each other, those of neighbors do not, so the CPU overlaps them. A third of the time of
-     * {@link #at}, where the CPU has vectors of 512 bits.
+     * <p>A block of positions goes through the rounds together, one loop for each half round. The rounds of one
+     * position depend on each other, but those of neighbors do not, so the CPU overlaps them. With 512-bit vectors this
+     * takes a third of the time of {@link #at}.
      */
     @Override
     public void fill(long first, long stride, int count, long[] into) {
@@ -143,9 +141,9 @@ public final class Permutation implements Order {
     }
 
     /**
-     * A thread's halves of a block. HotSpot makes vector code of these loops, and would not if a loop were longer (it
-     * must be small enough to unroll), or if halves and mixes were arrays of one type (they might be the same array).
-     * Ranges are at most 2^31, so a half fits an {@code int}, and so does what lies between {@code -range} and it.
+     * A thread's halves of a block. HotSpot vectorizes these loops only if they are short enough to unroll, and if
+     * halves and mixes are arrays of different types (otherwise they might alias). Ranges are at most 2^31, so a half
+     * fits an {@code int}, and so does a value from {@code -range} to it.
      */
     private static final class Halves {
 
@@ -164,7 +162,7 @@ public final class Permutation implements Order {
             round(upper, p.b, lower, p.key7, count);
         }
 
-        /** Adds to one half a mix of the other. */
+        /** Adds a mix of the other half to one half. */
         private void round(int[] half, long range, int[] other, long key, int count) {
             multiply(other, key, mixed, count);
             scaleAndAdd(mixed, range, half, count);
@@ -177,7 +175,7 @@ public final class Permutation implements Order {
             }
         }
 
-        /** The high half of the product with a range of 32 bits, from two products that vectors have. */
+        /** Computes the high half of the product with a 32-bit range from two products that vector units support. */
         private static void scaleAndAdd(long[] mixed, long range, int[] half, int count) {
             int below = (int) range;
             for (int i = 0; i < count; i++) {
@@ -215,7 +213,9 @@ public final class Permutation implements Order {
         return Math.unsignedMultiplyHigh(z, range);
     }
 
-    /** {@code (half + f) mod range}, both operands below the range; without a branch, for none here is predictable. */
+    /**
+     * {@code (half + f) mod range}, both operands below the range; branch-free, because no branch here is predictable.
+     */
     private static long plus(long half, long f, long range) {
         long sum = half - range + f;
         return sum + (range & (sum >> 63));

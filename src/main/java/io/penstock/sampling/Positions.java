@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Bounds of positions, checked once for a whole run of them. */
+/** Bounds checks of positions, once for a whole run of them. */
 final class Positions {
 
     /** Sizes up to here keep every sum of two positions within a {@code long}. */
@@ -16,12 +16,12 @@ final class Positions {
         return size;
     }
 
-    /** How many epochs of so many draws there are if draws are counted through all of them, below 2^63. */
+    /** Returns how many epochs of this many draws there are if draws are counted through all of them, below 2^63. */
     static long wholeEpochs(long drawsPerEpoch) {
         return wholeEpochs(1L << 63, drawsPerEpoch);
     }
 
-    /** The same where draws are counted below a limit of at most 2^63, which is taken as a number without a sign. */
+    /** Returns how many epochs there are if draws are counted below an unsigned limit of at most 2^63. */
     static long wholeEpochs(long limit, long drawsPerEpoch) {
         long epochs = Long.divideUnsigned(limit, drawsPerEpoch);
         return Long.compareUnsigned(epochs, MAX_SIZE) < 0 ? epochs : MAX_SIZE;

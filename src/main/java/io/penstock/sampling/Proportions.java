@@ -5,25 +5,24 @@ import java.math.BigInteger;
 import java.util.Arrays;
 
 /**
- * Which of several sources each draw is from, so that at every draw the proportions are as near to the weights as they
- * can be: draw {@code i} goes to the source whose error {@code w·max(i,1) - draws so far} is greatest, the first of
- * them if several are, and never to one of weight 0. That is the rule by which Megatron-LM blends datasets, with exact
- * fractions in place of its floating-point numbers.
+ * Assigns each draw to a source so that the proportions are as close to the weights as possible at every draw. Draw
+ * {@code i} takes the source with the greatest error {@code w·max(i,1) - draws so far}, the first of equals, never one
+ * of weight 0. This is how Megatron-LM blends datasets, with exact fractions instead of floating-point numbers.
  *
- * <p>The weights are whole numbers that sum up to the period W. Then the errors at draw W are those of draw 0 again, up
- * to the {@code max(i,1)} of the first draw: the first period of W draws and the second are tabulated, and every later
- * one is like the second. So a draw's source, and how many draws of that source came before it, are two look-ups.
+ * <p>The weights are whole numbers whose sum is the period W. The errors at draw W equal those at draw 0, except for
+ * the {@code max(i,1)} of the first draw. So the first and second periods of W draws are tabulated, and every later one
+ * equals the second. A draw's source, and how many draws of that source precede it, are two look-ups.
  */
 final class Proportions {
 
-    /** The longest period that is tabulated. Weights whose period is longer are rounded to this one. */
+    /** The longest tabulated period. Weights with a longer period are rounded to this one. */
     static final int MAX_PERIOD = 1 << 22;
 
     private final int[] weights;
     private final int period;
-    /** The source of each draw of the first two periods. */
+    /** The source of each draw in the first two periods. */
     private final short[] sources;
-    /** How many draws of its source came before each draw, within its period. */
+    /** The draws of its source that precede each draw within its period. */
     private final int[] ranks;
 
     private Proportions(int[] weights) {
@@ -35,7 +34,7 @@ final class Proportions {
     }
 
     /**
-     * Proportions of weights.
+     * Creates proportions from weights.
      *
      * @param weights finite, not negative, at least one positive; read as the decimal numbers that they print as
      */
@@ -54,7 +53,7 @@ final class Proportions {
         return new Proportions(Arrays.stream(whole).mapToInt(BigInteger::intValueExact).toArray());
     }
 
-    /** The smallest whole numbers in these proportions. */
+    /** Returns the smallest whole numbers in these proportions. */
     private static BigInteger[] whole(double[] weights) {
         BigDecimal[] decimals = new BigDecimal[weights.length];
         int scale = 0;
@@ -78,8 +77,8 @@ final class Proportions {
     }
 
     /**
-     * Rounds to the longest period: down, and one more to those that lost most, the first of them if several lost the
-     * same, until the sum is the period.
+     * Rounds to the longest period: rounds down, then adds one to those that lost most, the first of equals, until the
+     * sum is the period.
      */
     private static BigInteger[] rounded(BigInteger[] weights, BigInteger sum) {
         BigInteger limit = BigInteger.valueOf(MAX_PERIOD);
@@ -103,7 +102,7 @@ final class Proportions {
         return rounded;
     }
 
-    /** Errors are kept times W: all of them are whole then. */
+    /** Keeps errors times W, which makes them whole numbers. */
     private void tabulate() {
         long[] errors = new long[weights.length];
         for (int s = 0; s < weights.length; s++) {
@@ -135,28 +134,28 @@ final class Proportions {
         return weights.length;
     }
 
-    /** Draws until the proportions are exact again. */
+    /** Returns the draws until the proportions are exact again. */
     int period() {
         return period;
     }
 
-    /** How many draws of a period are from a source. */
+    /** Returns the draws that a period takes from a source. */
     int weight(int source) {
         return weights[source];
     }
 
-    /** The source of a draw. */
+    /** Returns the source of a draw. */
     int source(long draw) {
         return sources[index(draw)];
     }
 
-    /** How many draws before this one are from the same source. */
+    /** Returns how many draws before this one are from the same source. */
     long rank(long draw) {
         int index = index(draw);
         return draw / period * weights[sources[index]] + ranks[index];
     }
 
-    /** How many of the first {@code draws} are from each source. Takes a pass over a period. */
+    /** Counts the first {@code draws} by source. Takes a pass over a period. */
     long[] counts(long draws) {
         long[] counts = new long[weights.length];
         for (int s = 0; s < weights.length; s++) {

@@ -3,78 +3,68 @@ package io.penstock.sampling;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Orders the samples of a dataset, epoch by epoch, as a pure function: no state moves, so any thread may ask for any
- * epoch at any time, and asking again gives the same order.
+ * Orders the samples of a dataset for each epoch, as a pure function: it has no mutable state, so any thread may
+ * request any epoch at any time, and repeating a request gives the same order.
  *
- * <p>A sampler knows the whole dataset and nothing of ranks, workers or batches; {@link BatchSampler} deals its order
- * out.
+ * <p>A sampler covers the whole dataset and is independent of ranks, workers and batches; {@link BatchSampler} divides
+ * its order among them.
  */
 public interface Sampler {
 
-    /**
-     * How many samples an epoch has, each counted as often as it comes.
-     *
-     * @return at least 1
-     */
+    /** {@return the number of samples in an epoch, counting repeats; at least 1} */
     long size();
 
     /**
-     * How many samples the dataset has that is ordered: what orders give is below this.
+     * The number of samples in the dataset; an order's samples are below this.
      *
-     * @return at least 1; {@link #size} for a sampler that gives each sample once
+     * @return at least 1; {@link #size} for a sampler that takes each sample once
      */
     default long datasetSize() {
         return size();
     }
 
     /**
-     * The order of an epoch. Cheap: no sample is visited.
+     * The order of an epoch. Cheap: it visits no sample.
      *
      * @param epoch from 0
      * @return that epoch's order, of this sampler's size
      */
     Order epoch(long epoch);
 
-    /**
-     * The seed that the orders derive from.
-     *
-     * @return the seed, 0 where chance has no part
-     */
+    /** {@return the seed of the orders; 0 if they are not random} */
     default long seed() {
         return 0;
     }
 
     /**
-     * The seed that a loader draws augmentations by, unless it is given one: {@link #seed}, but of an order that is
-     * put together from others without chance of its own, one of theirs.
+     * The loader's default augmentation seed: {@link #seed}, or that of a base order if this sampler combines others
+     * without a seed of its own.
      *
-     * @return the seed, 0 where chance has no part
+     * @return the seed; 0 if nothing is random
      */
     default long augmentationSeed() {
         return seed();
     }
 
     /**
-     * How many epochs have an order: epochs are numbered from 0.
-     *
-     * @return 2^62, or fewer where an order counts its draws through all epochs
+     * {@return the number of epochs, numbered from 0: 2^62, or fewer if an order counts its draws through all epochs}
      */
     default long epochs() {
         return Positions.MAX_SIZE;
     }
 
     /**
-     * What tells this sampler's orders from another's, in words a person can compare: kind, size, and whatever else
-     * takes part. Two samplers with equal fingerprints give equal orders.
+     * Identifies this sampler's orders in readable words: kind, size, and all other inputs. Two samplers with equal
+     * fingerprints give equal orders.
      *
      * @return one line, for example {@code feistel-8 size=1000 seed=42}
      */
     String fingerprint();
 
     /**
-     * Samples in the order they are stored, the same every epoch.
+     * Samples in stored order, the same in every epoch.
      *
-     * @param size how many samples the dataset has, 1 to 2^62
+     * @param size the number of samples in the dataset, 1 to 2^62
      * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
      */
@@ -83,9 +73,9 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once an epoch, in an order that a {@link Permutation} draws anew each epoch.
+     * Every sample once per epoch, in a new {@link Permutation} each epoch.
      *
-     * @param size how many samples the dataset has, 1 to 2^62
+     * @param size the number of samples in the dataset, 1 to 2^62
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
@@ -95,15 +85,15 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once an epoch, blocks of neighbors near each other: for storage that reads neighbors faster. The
-     * blocks are shuffled, and then the samples within windows of that order, as they would be in a shuffle buffer of
-     * the window's size; but any position is answered on its own, and a state is a position.
+     * Every sample once per epoch, with the samples of a block close together: for storage that reads neighbors faster.
+     * Blocks are shuffled, then samples within windows of that order, as in a shuffle buffer of the window's size. Any
+     * position is still computed on its own, and a state is a position.
      *
-     * <p>A position costs a binary search among the blocks, of which an epoch keeps 12 bytes each.
+     * <p>A position costs a binary search among the blocks; an epoch keeps 12 bytes a block.
      *
-     * @param blockStarts where each block begins, ascending from 0, and the dataset's size at the end: the shards of a
+     * @param blockStarts the start of each block, ascending from 0, then the dataset's size: the shards of a
      *     WebDataset, for example
-     * @param window samples that are shuffled among each other, 1 or more; what is at least the size shuffles all
+     * @param window samples shuffled together, 1 or more; the dataset's size or more shuffles everything
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a block is empty or a number is outside its range
@@ -115,11 +105,11 @@ public interface Sampler {
     /**
      * Chosen samples only.
      *
-     * @param samples the choice; a sample may be in it more than once
-     * @param datasetSize how many samples the dataset has
-     * @param order the order of the choice: a sampler of as many samples, for example shuffled
+     * @param samples the chosen samples; may repeat
+     * @param datasetSize the number of samples in the dataset
+     * @param order the order of the choice: a sampler of that many samples, for example shuffled
      * @return the sampler
-     * @throws IllegalArgumentException if the order is of another number of samples
+     * @throws IllegalArgumentException if the order has another number of samples
      * @throws IndexOutOfBoundsException if there is no such sample
      */
     static Sampler subset(long[] samples, long datasetSize, Sampler order) {
@@ -127,10 +117,10 @@ public interface Sampler {
     }
 
     /**
-     * Draws with replacement, every sample as probable as any other.
+     * Draws with replacement and equal probabilities.
      *
-     * @param datasetSize how many samples the dataset has, 1 to 2^62
-     * @param size draws of an epoch, 1 to 2^62
+     * @param datasetSize the number of samples in the dataset, 1 to 2^62
+     * @param size draws in an epoch, 1 to 2^62
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a size is outside its range
@@ -140,10 +130,10 @@ public interface Sampler {
     }
 
     /**
-     * Draws with replacement, each sample with a probability in proportion to its weight. Keeps 12 bytes a sample.
+     * Draws with replacement and probabilities proportional to weights. Keeps 12 bytes a sample.
      *
-     * @param weights one a sample: finite, not negative, not all 0
-     * @param size draws of an epoch, 1 to 2^62
+     * @param weights one for each sample: finite, not negative, not all 0
+     * @param size draws in an epoch, 1 to 2^62
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a weight or the size is outside its range
@@ -153,12 +143,11 @@ public interface Sampler {
     }
 
     /**
-     * Draws without replacement: each sample at most once an epoch, and the next one always with a probability in
-     * proportion to its weight among those that are left. An epoch is sorted when it begins, and keeps 4 bytes a
-     * sample.
+     * Draws without replacement: each sample at most once per epoch, each draw with probabilities proportional to the
+     * weights of the remaining samples. An epoch is sorted when it starts, and keeps 4 bytes a sample.
      *
-     * @param weights one a sample: finite, not negative; one of weight 0 is never drawn
-     * @param size draws of an epoch, at most as many as there are samples of a positive weight
+     * @param weights one for each sample: finite, not negative; a sample of weight 0 is never drawn
+     * @param size draws in an epoch, at most the number of samples with a positive weight
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a weight or the size is outside its range
@@ -168,10 +157,10 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once an epoch, shuffled within its class, with each class spread evenly over the epoch: any stretch
-     * of it has the classes in the dataset's proportions. Keeps 12 bytes a sample.
+     * Every sample once per epoch, shuffled within its class, with each class spread evenly: any stretch of the epoch
+     * has the classes in the dataset's proportions. Keeps 12 bytes a sample.
      *
-     * @param classes the class of each sample: numbers from 0, none without a sample
+     * @param classes the class of each sample: numbers from 0, each with at least one sample
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a class is negative or has no sample
@@ -181,11 +170,11 @@ public interface Sampler {
     }
 
     /**
-     * Every class as often as any other, however many samples it has: those of a small class come more often. Keeps 4
+     * Draws every class equally often, whatever its number of samples, so samples of small classes repeat more. Keeps 4
      * bytes a sample.
      *
-     * @param classes the class of each sample: numbers from 0, none without a sample
-     * @param size draws of an epoch, 1 to 2^62
+     * @param classes the class of each sample: numbers from 0, each with at least one sample
+     * @param size draws in an epoch, 1 to 2^62
      * @param seed any 64 bits
      * @return the sampler
      * @throws IllegalArgumentException if a class is negative or has no sample, or the size is outside its range
@@ -195,23 +184,22 @@ public interface Sampler {
     }
 
     /**
-     * Another order, with samples of like lengths brought together, so that batches need little padding. Within each
-     * window of the other order, samples are sorted by length, those of equal length in that order, and cut into
-     * groups; the groups are then shuffled. What comes how often stays the same, no sample leaves its window, and the
-     * order is independent of ranks and batch size, as any: a state is a position. {@code docs/spec/batching.md} fixes
-     * it for ports.
+     * Reorders a base order so that samples of similar length are together and batches need little padding. Each window
+     * of the base order is sorted by length, stably, and cut into groups, which are then shuffled. Each sample's
+     * frequency and window stay the same. The order is independent of ranks and batch size, and a state is a position.
+     * {@code docs/spec/batching.md} specifies it for ports.
      *
-     * <p>The first position of a window costs sorting it; the last few windows are kept, 8 bytes a position.
+     * <p>The first access to a window sorts it; the last few windows are kept, 8 bytes a position.
      *
-     * @param base the order to begin with, for example shuffled
-     * @param lengths the length of each sample of the dataset, below 2^38: asked for all of them once, here, and again
-     *     when a window is sorted, by any thread; so it should be cheap, as the index of a store is
-     * @param window positions that are looked ahead, 1 to 2^24
-     * @param group samples of like lengths that stay together, 1 or more: what all ranks take in a step, or several
-     *     times that where batches are by a token budget; and a small part of the window
-     * @param seed any 64 bits; with the epoch, it decides the order of groups
+     * @param base the base order, for example shuffled
+     * @param lengths the length of each sample of the dataset, below 2^38. It is called here once for each sample, and
+     *     again by any thread that sorts a window, so it should be as cheap as a store's index
+     * @param window positions sorted together, 1 to 2^24
+     * @param group samples of similar length that stay together, 1 or more: the samples of all ranks in a step, or
+     *     several times that with a token budget; a small part of the window
+     * @param seed any 64 bits; it determines the order of groups, together with the epoch
      * @return the sampler
-     * @throws IllegalArgumentException if a number is outside its range; names the sample if it is a length
+     * @throws IllegalArgumentException if a number is outside its range; names the sample of a bad length
      */
     static Sampler lengthBucketed(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
         return new LengthBucketedSampler(base, lengths, window, group, seed);

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Position p is sample p: its own order, in every epoch. */
+/** Position p is sample p, in every epoch; it is its own order. */
 record SequentialSampler(long size) implements Sampler, Order {
 
     SequentialSampler {

@@ -6,20 +6,20 @@ import java.util.Objects;
 /**
  * One rank's part of every epoch: positions {@code rank}, {@code rank + worldSize}, {@code rank + 2·worldSize}, …
  *
- * @param rank which part, from 0 up to, not including, {@code worldSize}
- * @param worldSize how many ranks take part, at least 1
- * @param tail what becomes of the end of an epoch that they do not divide
+ * @param rank the part, from 0 up to, not including, {@code worldSize}
+ * @param worldSize the number of ranks, at least 1
+ * @param tail how to handle the end of an epoch that the ranks do not divide
  */
 public record Shard(int rank, int worldSize, TailPolicy tail) {
 
-    /** Where launchers leave rank and world size. */
+    /** The environment variables in which launchers store rank and world size. */
     private static final String[][] RANK_AND_SIZE = {{"RANK", "WORLD_SIZE"},
         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}};
 
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException if the rank is not one of the world's
+     * @throws IllegalArgumentException if the world size is below 1 or the rank is outside it
      */
     public Shard {
         Objects.requireNonNull(tail, "tail");
@@ -31,23 +31,19 @@ public record Shard(int rank, int worldSize, TailPolicy tail) {
         }
     }
 
-    /**
-     * The whole of every epoch, for training in one process.
-     *
-     * @return rank 0 of 1
-     */
+    /** {@return rank 0 of 1, for training in one process} */
     public static Shard whole() {
         return new Shard(0, 1, TailPolicy.EXACT);
     }
 
     /**
-     * This process's part, as whatever started it says in the environment: {@code RANK} and {@code WORLD_SIZE}
-     * (torchrun and most launchers), {@code OMPI_COMM_WORLD_RANK} and {@code OMPI_COMM_WORLD_SIZE} (Open MPI),
-     * {@code PMI_RANK} and {@code PMI_SIZE} (MPICH and its kin), {@code SLURM_PROCID} and {@code SLURM_NTASKS} (Slurm);
-     * the first pair of which both are there.
+     * This process's part, from the launcher's environment variables: {@code RANK} and {@code WORLD_SIZE} (torchrun and
+     * most launchers), {@code OMPI_COMM_WORLD_RANK} and {@code OMPI_COMM_WORLD_SIZE} (Open MPI), {@code PMI_RANK} and
+     * {@code PMI_SIZE} (MPICH and relatives), {@code SLURM_PROCID} and {@code SLURM_NTASKS} (Slurm); the first complete
+     * pair.
      *
-     * @param tail what becomes of the end of an epoch that the ranks do not divide
-     * @return the shard; rank 0 of 1 where none of them is set
+     * @param tail how to handle the end of an epoch that the ranks do not divide
+     * @return the shard; rank 0 of 1 if no pair is set
      * @throws IllegalArgumentException if a pair is not a rank and a world size; names the variables
      */
     public static Shard fromEnvironment(TailPolicy tail) {
@@ -70,7 +66,7 @@ public record Shard(int rank, int worldSize, TailPolicy tail) {
         return new Shard(0, 1, tail);
     }
 
-    /** Samples that each rank takes of {@code remaining} positions: the same number on every rank. */
+    /** Returns the samples that each rank takes of {@code remaining} positions: the same number on every rank. */
     long samplesPerRank(long remaining) {
         return switch (tail) {
             case DROP -> remaining / worldSize;

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** A permutation an epoch. */
+/** A new permutation for each epoch. */
 record ShuffledSampler(long size, long seed) implements Sampler {
 
     ShuffledSampler {

@@ -2,7 +2,7 @@ package io.penstock.sampling;
 
 /**
  * The SplitMix64 generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014),
- * with the finaliser that {@link java.util.SplittableRandom} uses: the source of round keys.
+ * with the finalizer of {@link java.util.SplittableRandom}: the source of round keys.
  */
 final class SplitMix64 {
 
@@ -23,15 +23,15 @@ final class SplitMix64 {
         return mix(state);
     }
 
-    /** The first output of a generator with this state. */
+    /** Returns the first output of a generator with this state. */
     static long first(long state) {
         return mix(state + GAMMA);
     }
 
     /**
-     * What a use of an epoch derives its numbers from.
+     * Derives the key of one use of an epoch.
      *
-     * @param tag tells the use from others of the same seed and epoch
+     * @param tag distinguishes uses of the same seed and epoch
      */
     static long key(long seed, long epoch, long tag) {
         return first(first(first(seed) + epoch) + tag);

@@ -2,7 +2,7 @@ package io.penstock.sampling;
 
 import java.util.List;
 
-/** A state was refused: it belongs to another dataset or another order of samples. */
+/** A rejected state: it belongs to another dataset or another order of samples. */
 public final class StateMismatchException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -10,12 +10,12 @@ public final class StateMismatchException extends RuntimeException {
     private final transient List<String> differences;
 
     StateMismatchException(List<String> differences) {
-        super("the state is of another run: " + String.join("; ", differences));
+        super("the state belongs to another run: " + String.join("; ", differences));
         this.differences = List.copyOf(differences);
     }
 
     /**
-     * What differs, one line each: what the state has and what this run has.
+     * Lists the differences between the state and this run, one line each.
      *
      * @return at least one line; empty only after deserialization
      */

@@ -3,16 +3,16 @@ package io.penstock.sampling;
 import java.util.PriorityQueue;
 
 /**
- * Every sample once an epoch, shuffled within its class, and each class spread evenly over the epoch: the {@code j}-th
- * of {@code n} samples of a class is at {@code (2j + 1) / 2n} of it, and samples are in the order of these places, of
- * equal ones the lower class first.
+ * Every sample once per epoch, shuffled within its class, and each class spread evenly. The {@code j}-th of {@code n}
+ * samples of a class belongs at {@code (2j + 1) / 2n} of the epoch; samples are sorted by this place, the lower class
+ * first for equal ones.
  */
 final class StratifiedSampler implements Sampler {
 
     private final ClassSamples samples;
     private final long seed;
     private final OrderCache[] orders;
-    /** The class at each position, and how many of the class come before. */
+    /** The class at each position, and how many samples of the class precede it. */
     private final int[] classAt;
     private final int[] rankAt;
 

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Chosen samples, in an order of another sampler over the choice. */
+/** Chosen samples, in the order of another sampler over the choice. */
 final class SubsetSampler implements Sampler {
 
     private final long[] samples;
@@ -9,8 +9,8 @@ final class SubsetSampler implements Sampler {
 
     SubsetSampler(long[] samples, long datasetSize, Sampler order) {
         if (order.datasetSize() != samples.length) {
-            throw new IllegalArgumentException("the order is of " + order.datasetSize() + " samples, expected the "
-                    + samples.length + " that are chosen");
+            throw new IllegalArgumentException("the order has " + order.datasetSize() + " samples, expected the "
+                    + samples.length + " chosen ones");
         }
         for (long sample : samples) {
             Positions.check(sample, datasetSize);

@@ -5,12 +5,12 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 
 /**
- * What a batch of one rank has room for: as many samples as fit in so many tokens, rather than a number of samples.
+ * The token capacity of one rank's batch, which then holds as many samples as fit instead of a fixed number.
  *
- * @param tokens the most that a batch costs, 1 to 2^40
- * @param maxSamples the most samples of a batch, at least 1, however short they are
- * @param multipleOf what the padded length is a multiple of, at least 1: that of the collator, or a multiple of it
- * @param cost how samples cost
+ * @param tokens the most tokens in a batch, 1 to 2^40
+ * @param maxSamples the most samples in a batch, at least 1, however short they are
+ * @param multipleOf rounds the padded length up to a multiple of this, at least 1: the collator's, or a multiple of it
+ * @param cost how tokens are counted
  */
 public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost) {
 
@@ -18,9 +18,9 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     private static final int MOST_SAMPLES = 1 << 16;
     private static final long FEW = 1 << 16;
 
-    /** How samples cost. */
+    /** How tokens are counted. */
     public enum Cost {
-        /** As many tokens as the batch has with padding: samples times the longest one, rounded up. */
+        /** The batch's tokens with padding: the number of samples times the longest length, rounded up. */
         PADDED,
         /** The tokens of all samples, for batches without padding. */
         SUM
@@ -45,10 +45,10 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     }
 
     /**
-     * A budget for padded batches: samples times the longest one.
+     * A budget for padded batches, counting padding.
      *
-     * @param tokens the most tokens of a batch, with padding
-     * @return the budget, for up to as many samples as tokens, but no more than 65,536
+     * @param tokens the most tokens in a batch, with padding
+     * @return the budget, with as many samples as tokens, but at most 65,536
      */
     public static TokenBudget padded(long tokens) {
         return new TokenBudget(tokens, Math.clamp(tokens, 1, MOST_SAMPLES), 1, Cost.PADDED);
@@ -57,17 +57,17 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     /**
      * A budget for batches without padding.
      *
-     * @param tokens the most tokens of a batch
-     * @return the budget, for up to as many samples as tokens, but no more than 65,536
+     * @param tokens the most tokens in a batch
+     * @return the budget, with as many samples as tokens, but at most 65,536
      */
     public static TokenBudget sum(long tokens) {
         return new TokenBudget(tokens, Math.clamp(tokens, 1, MOST_SAMPLES), 1, Cost.SUM);
     }
 
     /**
-     * The same, with another limit of samples.
+     * This budget, with another limit of samples.
      *
-     * @param samples the most samples of a batch; it bounds the fields of a batch that are not padded
+     * @param samples the most samples in a batch; bounds the fields that are not padded
      * @return the budget
      */
     public TokenBudget maxSamples(int samples) {
@@ -75,16 +75,16 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     }
 
     /**
-     * The same, with the padded length rounded up.
+     * This budget, with the padded length rounded up.
      *
-     * @param multiple what it is a multiple of
+     * @param multiple rounds the padded length up to a multiple of this
      * @return the budget
      */
     public TokenBudget toMultipleOf(int multiple) {
         return new TokenBudget(tokens, maxSamples, multiple, cost);
     }
 
-    /** What a sample of a length that is not above the budget costs in a batch of its own. */
+    /** Returns the cost of a sample alone in a batch; its length is at most the budget. */
     long alone(long length) {
         return cost == Cost.SUM ? length : Math.ceilDiv(length, (long) multipleOf) * multipleOf;
     }
@@ -97,10 +97,10 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
         return "sample " + sample + " has " + length + " tokens"
                 + (multipleOf > 1 && cost == Cost.PADDED ? ", padded to a multiple of " + multipleOf : "")
                 + ": expected at most the token budget of " + tokens
-                + " (a larger budget, samples cut to a length, or this one left out would do)";
+                + " (raise the budget, truncate samples, or leave this one out)";
     }
 
-    /** Looks at every sample, of many by all processors. */
+    /** Checks every sample; large datasets use all processors. */
     void checkAll(LongUnaryOperator lengths, long samples) {
         LongStream all = LongStream.range(0, samples);
         (samples < FEW ? all : all.parallel()).filter(sample -> !fits(lengths.applyAsLong(sample))).findFirst()

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-/** Draws with replacement, every sample as probable as any other. */
+/** Draws with replacement and equal probabilities. */
 record UniformSampler(long datasetSize, long size, long seed) implements Sampler {
 
     private static final long TAG = 0x554E49464F524DL;

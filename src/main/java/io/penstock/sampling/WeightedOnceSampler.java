@@ -1,9 +1,9 @@
 package io.penstock.sampling;
 
 /**
- * Draws without replacement, each the next with a probability in proportion to its weight among those that are left:
- * the samples in the order of {@code -log(u) / weight}, u uniform (Efraimidis and Spirakis, "Weighted random sampling
- * with a reservoir", 2006). The logarithm is one of whole numbers, so that the order is the same everywhere.
+ * Draws without replacement, with probabilities proportional to the weights of the remaining samples: orders samples by
+ * {@code -log(u) / weight}, u uniform (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006). The
+ * logarithm uses integer arithmetic, so the order is the same on every machine.
  */
 final class WeightedOnceSampler implements Sampler {
 
@@ -49,7 +49,7 @@ final class WeightedOnceSampler implements Sampler {
     @Override
     public Order epoch(long epoch) {
         long key = SplitMix64.key(seed, epoch, TAG);
-        // The key of a weight near 0 may be beyond any double: the greatest one keeps it before those of weight 0.
+        // With a weight near 0 the key may overflow: the greatest double keeps it before those of weight 0.
         double[] keys = new double[weights.length];
         for (int i = 0; i < keys.length; i++) {
             keys[i] = weights[i] == 0 ? Double.POSITIVE_INFINITY
@@ -60,8 +60,8 @@ final class WeightedOnceSampler implements Sampler {
     }
 
     /**
-     * {@code -log2((word + 1) / 2^64)} times 2^40, rounded down from a logarithm whose bits are found one by one: the
-     * number, as a fraction of 64 bits from 1 to 2, is squared, and each time it reaches 2 the bit is 1.
+     * Computes {@code -log2((word + 1) / 2^64)} times 2^40, rounded down, bit by bit: squares the number, as a 64-bit
+     * fraction from 1 to 2; whenever the square reaches 2 the bit is 1.
      */
     static long minusLog2(long word) {
         if (word == -1) {
@@ -84,7 +84,7 @@ final class WeightedOnceSampler implements Sampler {
         return ((long) (64 - exponent) << FRACTION_BITS) - fraction;
     }
 
-    /** The indices in the order of their keys, of equal keys the lower index first: merge sort, bottom up. */
+    /** Sorts the indices by their keys, the lower index first for equal keys: merge sort, bottom up. */
     private static int[] sorted(double[] keys) {
         int n = keys.length;
         int[] from = new int[n];

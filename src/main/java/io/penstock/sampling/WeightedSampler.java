@@ -3,20 +3,20 @@ package io.penstock.sampling;
 import java.util.Arrays;
 
 /**
- * Draws with replacement, each sample with a probability in proportion to its weight: by the alias method of Walker, as
- * Vose builds its table ("A linear algorithm for generating random numbers with a given distribution", 1991), on whole
- * numbers, so that it is exact and the same everywhere.
+ * Draws with replacement and probabilities proportional to weights: Walker's alias method with Vose's table ("A linear
+ * algorithm for generating random numbers with a given distribution", 1991). It uses integers, so it is exact and the
+ * same on every machine.
  */
 final class WeightedSampler implements Sampler {
 
-    /** Keeps draws apart from permutations of the same seed. */
+    /** Separates draws from permutations of the same seed. */
     private static final long TAG = 0x5745494748544544L;
-    /** Weights are scaled to whole numbers whose sum is near this. */
+    /** Weights are scaled to integers whose sum is near this. */
     private static final double SCALE = 0x1p52;
 
     private final long size;
     private final long seed;
-    /** A draw that falls on a place is its sample if the second word is below this of 2^63, otherwise its alias. */
+    /** A draw of a place takes its own sample if the second word is below this share of 2^63, otherwise its alias. */
     private final long[] thresholds;
     private final int[] aliases;
     private final String weightsDigest;
@@ -33,7 +33,7 @@ final class WeightedSampler implements Sampler {
         fillTable(whole, total);
     }
 
-    /** Weights as whole numbers: scaled by a power of two, and rounded to the nearest; a positive one to 1 at least. */
+    /** Converts weights to integers: scales by a power of two, and rounds; a positive weight becomes at least 1. */
     static long[] wholeWeights(double[] weights) {
         double sum = 0;
         for (double weight : weights) {
@@ -43,7 +43,7 @@ final class WeightedSampler implements Sampler {
             sum += weight;
         }
         if (!(sum > 0 && sum <= Double.MAX_VALUE)) {
-            throw new IllegalArgumentException("the weights sum up to " + sum + ", expected a positive, finite number");
+            throw new IllegalArgumentException("the weights sum to " + sum + ", expected a positive, finite number");
         }
         int exponent = Math.getExponent(SCALE / sum);
         long[] whole = new long[weights.length];
@@ -53,10 +53,10 @@ final class WeightedSampler implements Sampler {
         return whole;
     }
 
-    /** Vose's two work lists are one array: what has too little is at its start, what has too much at its end. */
+    /** Vose's two work lists share an array: places with too little at its start, places with too much at its end. */
     private void fillTable(long[] whole, long total) {
         int n = whole.length;
-        // A place holds `total`; a sample brings whole[i] * n. Both are below 2^53 * 2^31 and kept as two words.
+        // A place holds `total`; a sample contributes whole[i] * n. Both are below 2^53 * 2^31 and kept as two words.
         long[] high = new long[n];
         long[] low = new long[n];
         int[] work = new int[n];
@@ -76,7 +76,7 @@ final class WeightedSampler implements Sampler {
             int more = work[large++];
             thresholds[less] = share(low[less], total);
             aliases[less] = more;
-            // What `more` gives to fill the place up.
+            // What `more` gives to fill the place.
             long given = total - low[less];
             high[more] -= Long.compareUnsigned(low[more], given) < 0 ? 1 : 0;
             low[more] -= given;
@@ -117,12 +117,12 @@ final class WeightedSampler implements Sampler {
         return result;
     }
 
-    /** Below what of 2^63 a draw that falls on a place is the place's own sample. */
+    /** Returns the threshold of 2^63 below which a draw of a place takes the place's own sample. */
     long threshold(int place) {
         return thresholds[place];
     }
 
-    /** The sample of the other draws that fall on a place. */
+    /** Returns the sample that the other draws of a place take. */
     int alias(int place) {
         return aliases[place];
     }

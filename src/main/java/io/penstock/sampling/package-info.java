@@ -1,14 +1,13 @@
 /**
- * The order of training: which samples, in which batch, on which rank, and where a run stands in them.
+ * The order of training: which samples, in which batch, on which rank, and a run's position in them.
  *
  * <p>Everything here is a pure function of a few numbers. A {@link io.penstock.sampling.Sampler} gives each epoch an
- * {@link io.penstock.sampling.Order} of the whole dataset, defined once for all ranks; shuffling is a
- * {@link io.penstock.sampling.Permutation}, computed position by position and never stored, and a
- * {@link io.penstock.sampling.Mixture} of several datasets is too. A
- * {@link io.penstock.sampling.BatchSampler} deals the order out to ranks and groups it into batches: batch {@code n} is
- * known from {@code n}, so workers plan in parallel, and starting in the middle of an epoch of 10^12 samples costs no
- * more than starting at its head. A {@link io.penstock.sampling.LoaderState} says what was given so far in terms that
- * no longer know of batches or ranks, so a run may resume with others.
+ * {@link io.penstock.sampling.Order} of the whole dataset, the same for all ranks. Shuffling is a
+ * {@link io.penstock.sampling.Permutation}, and a {@link io.penstock.sampling.Mixture} combines several datasets; both
+ * are computed position by position and never stored. A {@link io.penstock.sampling.BatchSampler} divides the order
+ * into batches for ranks. Batch {@code n} depends only on {@code n}, so workers plan in parallel, and starting in the
+ * middle of an epoch of 10^12 samples costs no more than starting at its head. A
+ * {@link io.penstock.sampling.LoaderState} is independent of batches and ranks, so a run may resume with others.
  *
  * {@snippet :
  * BatchSampler batches = BatchSampler.of(Sampler.shuffled(dataset.size(), seed), 32,

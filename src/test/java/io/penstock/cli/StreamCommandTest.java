@@ -197,7 +197,7 @@ class StreamCommandTest {
             wrong.write(state);
             CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--state", state);
             assertEquals(ExitCode.BAD_INPUT, run.exitCode(), run.err());
-            assertTrue(run.err().matches("penstock: the state is of another run: (position|epoch): the state has "
+            assertTrue(run.err().matches("penstock: the state belongs to another run: (position|epoch): the state has "
                     + "461168601842738790[34], this run has (position|epoch)s 0 to \\d+\n"), run.err());
         }
         byte[] bytes = (good.toJson() + "\n").getBytes(UTF_8);

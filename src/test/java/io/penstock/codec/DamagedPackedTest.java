@@ -125,7 +125,7 @@ class DamagedPackedTest {
         packed[second] ^= 1;
         String message = assertThrows(CodecException.class, () -> Gzip.open(new ByteArrayInputStream(packed))
                 .readAllBytes()).getMessage();
-        assertEquals("gzip: at byte " + second + ": found the bytes 1e 8b behind a member, expected 1f 8b, a member; or"
+        assertEquals("gzip: at byte " + second + ": found the bytes 1e 8b after a member, expected 1f 8b, a member; or"
                 + " zeros, or the end (after " + FIRST.length() + " unpacked bytes)", message);
     }
 

@@ -125,7 +125,7 @@ class CausalLmTest {
                 if (fits) {
                     assertEquals(wanted, collator.layout(dataset, 2).fields().getFirst().dtype());
                 } else {
-                    assertEquals("tokens stored as " + dtype + " cannot be given as " + wanted,
+                    assertEquals("tokens stored as " + dtype + " cannot be converted to " + wanted,
                             assertThrows(IllegalArgumentException.class, () -> collator.layout(dataset, 2))
                                     .getMessage());
                 }
@@ -141,7 +141,7 @@ class CausalLmTest {
         assertEquals("token windows have one field of shape [length + 1], not [tokens: u8[*]]", message);
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16, 2, 3), 2));
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16), 2));
-        assertEquals("a window of 1 token has no label: inputs and labels take windows with labels",
+        assertEquals("a window of 1 token has no label, expected 2 tokens or more",
                 assertThrows(IllegalArgumentException.class, () -> CausalLm.widened(TokenWidth.I64)
                         .layout(DocumentWindows.of(tokens, 1, 1, false), 2)).getMessage());
     }

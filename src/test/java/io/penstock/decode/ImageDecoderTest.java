@@ -31,7 +31,7 @@ class ImageDecoderTest {
         for (String encoding : List.of("ppm", "webp", "seg.gif", "tiff")) {
             String message = assertThrows(IllegalArgumentException.class,
                     () -> ImageDecoder.rgb(2, 2).field(Column.bytes("image", encoding))).getMessage();
-            assertTrue(message.contains("images in ") && message.contains("are not read"), message);
+            assertTrue(message.contains("images in ") && message.contains("are not supported"), message);
         }
         assertThrows(IllegalArgumentException.class,
                 () -> ImageDecoder.rgb(2, 2).field(Column.text("caption", "txt")));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** PNG: the pixels that Pillow reads, of every colour type, depth and interlace; what is damaged is refused. */
+/** PNG: the pixels that Pillow reads, of every color type, depth and interlace; what is damaged is refused. */
 class PngTest {
 
     private static final byte[] SIGNATURE = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
@@ -38,7 +38,7 @@ class PngTest {
                 assertEquals(truth.get("rgb_sha256"), Oracle.sha256(Oracle.decode(image, PixelFormat.RGB)), "RGB");
                 assertEquals(truth.get("gray_sha256"), Oracle.sha256(Oracle.decode(image, PixelFormat.GRAY)), "gray");
                 if (!name.matches("type0_[24]bit.*_extras.png|type2_16bit.*_extras.png")) {
-                    // Pillow compares the transparent colour as it is stored with what it made of the pixels.
+                    // Pillow compares the transparent color as it is stored with what it made of the pixels.
                     assertEquals(truth.get("rgba_sha256"), Oracle.sha256(Oracle.decode(image, PixelFormat.RGBA)),
                             "RGBA");
                 }
@@ -91,12 +91,12 @@ class PngTest {
         refused("IHDR first", png(good, end));
         refused("an image of 0x1", png(header(0, 1, 8, 0, 0), good, end));
         refused("an image of 4294967295x1", png(header(-1, 1, 8, 0, 0), good, end));
-        refused("colour type 3 of 16 bits", png(header(1, 1, 16, 3, 0), good, end));
-        refused("colour type 1 of 8 bits", png(header(1, 1, 8, 1, 0), good, end));
+        refused("color type 3 of 16 bits", png(header(1, 1, 16, 3, 0), good, end));
+        refused("color type 1 of 8 bits", png(header(1, 1, 8, 1, 0), good, end));
         refused("interlace 2", png(header(1, 1, 8, 0, 2), good, end));
         refused("indices without a palette", png(header(1, 1, 8, 3, 0), good, end));
         refused("a palette of 4 bytes", png(header(1, 1, 8, 3, 0), chunk("PLTE", 1, 2, 3, 4), good, end));
-        refused("a PLTE behind IDAT", png(header(1, 1, 8, 3, 0), good, chunk("PLTE", 1, 2, 3), end));
+        refused("a PLTE after IDAT", png(header(1, 1, 8, 3, 0), good, chunk("PLTE", 1, 2, 3), end));
         refused("a tRNS of 1 bytes", png(header(1, 1, 8, 0, 0), chunk("tRNS", 1), good, end));
         refused("that must be understood", png(header(1, 1, 8, 0, 0), chunk("ABCD"), good, end));
         refused("that must be understood", png(header(1, 1, 8, 0, 0), header(1, 1, 8, 0, 0), good, end));
@@ -109,7 +109,7 @@ class PngTest {
         refused("without its end", png(header(1, 1, 8, 0, 0), chunk("IDAT", Arrays.copyOf(zlib, zlib.length - 2)),
                 end));
         zlib[zlib.length - 1]++;
-        refused("a zlib stream that is damaged", png(header(1, 1, 8, 0, 0), chunk("IDAT", zlib), end));
+        refused("a damaged zlib stream", png(header(1, 1, 8, 0, 0), chunk("IDAT", zlib), end));
         byte[] flipped = png(header(1, 1, 8, 0, 0), good, end);
         flipped[8 + 25 + 8 + 1]++;
         refused("CRC ", flipped);

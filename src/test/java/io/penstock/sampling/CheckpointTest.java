@@ -54,8 +54,8 @@ class CheckpointTest {
         write("b", "weight");
         Files.delete(folder.resolve("c"));
         String message = assertThrows(IOException.class, () -> Checkpoint.load(folder)).getMessage();
-        assertTrue(message.contains("step 7") && message.contains("a has other content")
-                && message.contains("b has 6 bytes, it had 7") && message.contains("c is not there")
+        assertTrue(message.contains("step 7") && message.contains("a has different content")
+                && message.contains("b has 6 bytes, it had 7") && message.contains("c is missing")
                 && !message.contains("; d "), message);
     }
 

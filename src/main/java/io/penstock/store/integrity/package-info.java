@@ -3,4 +3,3 @@
  * and verification of what a loader reads.
  */
 package io.penstock.store.integrity;
-
