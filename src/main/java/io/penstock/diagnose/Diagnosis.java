@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
  * {@snippet :
  * import io.penstock.diagnose.Diagnosis.Phase;
  *
- * try (DataLoader loader = DataLoader.of(dataset).batchSize(32).open();
+ * try (DataLoader loader = DataLoader.builder(dataset).batchSize(32).open();
  *      Diagnosis diagnosis = Diagnosis.of(loader)) {
  *     for (Batch batch : loader.epoch()) {
  *         try (batch) {

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  *
  * {@snippet :
  * var statistics = DataStatistics.builder().baseline(DataProfile.read(file)).build();
- * try (DataLoader loader = DataLoader.of(dataset).collator(new Stack().then(statistics)).batchSize(32).open()) {
+ * try (DataLoader loader = DataLoader.builder(dataset).collator(new Stack().then(statistics)).batchSize(32).open()) {
  *     // … train …
  *     statistics.findings().forEach(System.out::println);
  * }
