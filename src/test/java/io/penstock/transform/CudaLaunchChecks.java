@@ -167,7 +167,7 @@ public final class CudaLaunchChecks {
 
     static void aCallThatFailsIsNamedWithWhatToDo() {
         failing("cudaLibraryLoadData", 200, "cudaErrorInvalidKernelImage", "rebuild it");
-        failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice", 
+        failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice",
                 "older than every GPU that the fatbin supports");
         failing("cudaLibraryLoadData", 222, "cudaErrorUnsupportedPtxVersion", "update the driver");
         failing("cudaLibraryGetKernel", 209, "cudaErrorNoKernelImageForDevice",

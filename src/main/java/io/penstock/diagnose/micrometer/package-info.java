@@ -1,5 +1,5 @@
 /**
- * Metrics for Micrometer, and through it for whatever it exports to. The one package that needs the library
- * {@code micrometer-core}; the engine runs without it.
+ * Exports metrics to Micrometer. The only package that needs the library {@code micrometer-core}; the engine runs
+ * without it.
  */
 package io.penstock.diagnose.micrometer;
