@@ -89,8 +89,7 @@ public interface Device extends AutoCloseable {
     boolean hostAccessible();
 
     /**
-     * Makes this the calling thread's current device, as CUDA requires before a thread enqueues work. Does nothing on
-     * the host device.
+     * Makes this the calling thread's current device, as CUDA requires for enqueuing work. A no-op on the host device.
      *
      * @throws IllegalStateException if the device is closed, or if it is a CUDA device and the thread is virtual
      * @throws DeviceException if the device cannot be made current

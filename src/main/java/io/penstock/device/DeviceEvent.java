@@ -26,8 +26,7 @@ public interface DeviceEvent extends AutoCloseable {
     boolean isComplete();
 
     /**
-     * Blocks until the work marked at the time of the call has ended. An interrupt does not end the wait; the thread
-     * stays interrupted.
+     * Blocks until the work marked at the time of the call has ended. An interrupt stays set but does not end it.
      */
     void synchronize();
 

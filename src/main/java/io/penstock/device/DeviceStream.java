@@ -102,8 +102,7 @@ public interface DeviceStream extends AutoCloseable {
     boolean isIdle();
 
     /**
-     * Blocks until all work enqueued so far has ended. An interrupt does not end the wait; the thread stays
-     * interrupted.
+     * Blocks until all work enqueued so far has ended. An interrupt stays set but does not end it.
      */
     void synchronize();
 

@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * Splits each wait of the trainer by what the awaited batch was doing. A pure function of a recording.
  *
- * <p>The times in the batch's account divide its critical path; what lies between the trainer's request and its taking
- * the batch counts:
+ * <p>The times in the batch's account divide its critical path; the part from the trainer's request to its taking the
+ * batch counts:
  *
  * <pre>
  *   claimed ── slot ── planned ── made ──────────── submit ── submitted ── on the device ── taken

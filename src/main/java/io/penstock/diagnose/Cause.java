@@ -3,8 +3,7 @@ package io.penstock.diagnose;
 import java.util.Locale;
 
 /**
- * What a batch's critical path was doing while the trainer waited for it. The causes of a wait are exclusive and add up
- * to it.
+ * What a batch's critical path did while the trainer waited for it. Causes exclude each other and add up to the wait.
  */
 public enum Cause {
     /** No worker had started it: the loader was just opened or moved, or its workers were asleep. */

@@ -7,8 +7,7 @@ import java.util.List;
 
 /**
  * The steps of a recording, each with its wait. A step lasts from the request for its batch to the next request; at the
- * end of an epoch, or where the loader is moved, to the batch's close. So what happens between epochs belongs to no
- * step.
+ * end of an epoch, or where the loader is moved, to the batch's close. Time between epochs is in no step.
  */
 final class Steps {
 

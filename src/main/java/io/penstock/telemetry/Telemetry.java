@@ -35,8 +35,7 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Creates telemetry that counts, keeps accounts of the latest batches, and reports to the flight recorder and
-     * NVIDIA's tools.
+     * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools.
      *
      * @param of the loader
      * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread

@@ -15,8 +15,7 @@ import java.lang.foreign.StructLayout;
  *       f16 and bf16; in f8e4m3 and f8e5m2 overflow and infinity become the largest finite number. NaN becomes the
  *       positive quiet NaN 7FF8…, 7FC0…, 7E00, 7FC0, 7F or 7F, without its payload. -0 keeps its sign.
  *   <li>From a float to an <b>integer</b>: towards zero; out-of-range values saturate, NaN becomes 0.
- *   <li>From an integer to an integer: the low bits, as in C, NumPy and PyTorch; widening extends the sign of signed
- *       types.
+ *   <li>From an integer to an integer: the low bits, as in C, NumPy and PyTorch; widening sign-extends signed types.
  *   <li>To <b>bool</b>: 0 for zero, 1 for anything else, NaN included. From bool: 0 or 1, as the integer.
  * </ul>
  *

@@ -236,8 +236,7 @@ public final class ImageTransform {
     }
 
     /**
-     * The same, with crops and flips drawn for each position of an epoch: those of {@link RandomCrop#draw} for the
-     * loader's seed.
+     * The same, with crops and flips drawn per position by {@link RandomCrop#draw}, from the loader's seed.
      *
      * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
      * @param field the field's name

@@ -17,8 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A {@code cudaEvent_t}: one created and destroyed here, without timing so that waits and queries are cheap; or a view
- * of a foreign one.
+ * A {@code cudaEvent_t}: one created and destroyed here, without timing, for cheap waits and queries; or a view.
  */
 final class CudaEvent implements DeviceEvent, OpenResources.Resource {
     private final CudaDevice device;

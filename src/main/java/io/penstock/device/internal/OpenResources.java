@@ -7,8 +7,7 @@ import java.util.SequencedSet;
 import java.util.function.Supplier;
 
 /**
- * The streams, events and buffers open on a device, in order of opening, so that the device can close them and report
- * leaks.
+ * The streams, events and buffers open on a device, in order of opening, to be closed and reported as leaks.
  *
  * <p>Thread-safe. Opening and closing run one at a time, so nothing is opened on a device that has begun to close.
  */
@@ -77,8 +76,7 @@ public final class OpenResources {
     }
 
     /**
-     * Closes what is still open, last opened first, and names it in a warning. A failure does not stop the rest from
-     * closing.
+     * Closes what is still open, last opened first, and names it in a warning. A failure does not stop the others.
      *
      * @return whether this was the first call, so that the device must be closed now
      * @throws RuntimeException a resource's first failure, after all are closed

@@ -5,8 +5,7 @@ import java.util.Objects;
 
 /**
  * A condition on a loader's output, judged by the mean over consecutive periods of a number of steps. Between the
- * threshold and the clear threshold it neither fires nor clears, so a value that oscillates around the threshold is
- * reported only once.
+ * threshold and the clear threshold it neither fires nor clears, so an oscillating value is reported only once.
  *
  * @param name its name in callbacks and logs
  * @param measure the quantity

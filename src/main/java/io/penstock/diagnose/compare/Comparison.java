@@ -21,8 +21,7 @@ import java.util.function.ToDoubleFunction;
  * interval of the change excludes 0; improvement likewise. It is unchanged if the whole interval lies within the
  * threshold; otherwise the outcome is inconclusive. If the step is unchanged, a change of peak memory of at least 10 %
  * decides; if step and memory go opposite ways, the outcome is mixed. Runs with different data, batch sizes, machines,
- * or page cache states (one cold, one warm) are not comparable: the outcome is inconclusive, unless mismatches are
- * allowed.
+ * or page cache states (one cold, one warm) are not comparable: inconclusive, unless mismatches are allowed.
  *
  * @param outcome the outcome
  * @param reason why, in a sentence

@@ -36,8 +36,7 @@ public final class DataDrift {
     }
 
     /**
-     * Like {@link #compare}, but for profiles with different fields: compares only fields with the same name, kind and
-     * channels.
+     * Like {@link #compare}, but for profiles with different fields: compares fields of equal name, kind and channels.
      *
      * @param before the reference
      * @param now the profile to compare with it

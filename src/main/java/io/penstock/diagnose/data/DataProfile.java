@@ -74,8 +74,7 @@ public final class DataProfile {
     }
 
     /**
-     * Merges this profile with another, as if one collector had seen both: counts are exact, means and deviations exact
-     * up to rounding.
+     * Merges this profile with another, as if one collector had seen both: counts are exact, the rest up to rounding.
      *
      * @param other a profile with the same fields: of another rank, epoch or run
      * @return a new profile

@@ -1,6 +1,5 @@
 /**
- * Detects silent changes of the data: statistics of a sample of the batches, compared between epochs and with a saved
- * baseline.
+ * Detects silent changes of the data: statistics of a sample of the batches, compared across epochs or with a baseline.
  *
  * <pre>
  *   worker ──filled slab──▶ DataStatistics ──one epoch, or all──▶ DataProfile ──save, merge──▶ file

@@ -1,5 +1,4 @@
 /**
- * Exports metrics to Micrometer. The only package that needs the library {@code micrometer-core}; the engine runs
- * without it.
+ * Exports metrics to Micrometer. Only this package needs the library {@code micrometer-core}.
  */
 package io.penstock.diagnose.micrometer;
