@@ -85,7 +85,7 @@ class TakenBatches(Windows):
 
 
 class Images(Dataset):
-    """Images of bytes, as they are or normalised to f32 by torchvision's steps."""
+    """Images of bytes, as they are or normalized to f32 by torchvision's steps."""
 
     batch_samples = 64
     collate = None

@@ -92,7 +92,7 @@ def beside_peer(what, over, workload, ours, theirs, limit):
 
 def pictures(size, mode, limit):
     name = f"images-{size}-{mode}"
-    what = f"images 3×{size}×{size}, " + ("u8" if mode == "u8" else "normalised to f32")
+    what = f"images 3×{size}×{size}, " + ("u8" if mode == "u8" else "normalized to f32")
     return [
         Aim(f"{what}, one worker", C_LOOP, Pick(name, "Penstock w1"), Pick(name, C_1), limit),
         Aim(f"{what}, all on one thread", C_LOOP, Pick(name, "Penstock w0"), Pick(name, C_1)),

@@ -102,7 +102,7 @@ def tokens(setup, mode):
 
 def images(setup, size, mode):
     """Images of bytes, batch 64, stacked or normalised."""
-    out = "stacked as u8" if mode == "u8" else "normalised to f32"
+    out = "stacked as u8" if mode == "u8" else "normalized to f32"
     made = Workload(f"images-{size}-{mode}", f"Images u8[3, {size}, {size}], batch 64, {out}", "images")
     store = setup.file(f"images-{size}.npy")
     for workers in (0, 1, 2):

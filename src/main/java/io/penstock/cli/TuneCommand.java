@@ -40,7 +40,6 @@ import picocli.CommandLine.Parameters;
                 + " 130."})
 final class TuneCommand implements Callable<Integer> {
 
-
     @Mixin
     private Report report;
 

@@ -28,7 +28,6 @@ public final class Snappy {
     /** The most that a block expands to: a copy of 64 bytes takes 3, which is less than this for each. */
     public static final int MAX_EXPANSION = 22;
 
-
     /** Longest literal whose length stands in the tag. */
     private static final int TAG_LITERAL = 60;
     private static final int VARINT_BYTES = 5;

@@ -46,7 +46,6 @@ public final class PackedLm implements Collator {
     /** A field that is not wanted. */
     private static final long NONE = -1;
 
-
     /** What a batch may have beside the tokens. */
     public enum Field {
         /** The tokens that follow. */

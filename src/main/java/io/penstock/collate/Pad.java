@@ -40,7 +40,6 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     /** The field that says how many tokens a row has. */
     public static final String LENGTHS = "lengths";
 
-
     /**
      * Checks.
      *

@@ -30,7 +30,6 @@ public record StackAndPad(long maxLength) implements Collator {
     /** What the name of a field's lengths ends in. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 
-
     /** Cuts nothing. */
     public StackAndPad() {
         this(Integer.MAX_VALUE);

@@ -18,7 +18,7 @@ import io.penstock.memory.SlabLayout;
  *
  * <p>So a stage reads what the copy and the stages before it wrote, and the trainer sees all outputs. The stream is the
  * same in all calls of {@link OpenStage#enqueue} of an open stage: work for one batch runs behind all work for the
- * batch before. Where batches are lent in place there is no copy, and the inputs lie where the workers wrote them.
+ * batch before. A loader with stages copies each batch, also where the CPU can read the device's memory.
  *
  * <p><b>Fields.</b> Outputs are fields of the batch. An output with the name of a field replaces it: the stages behind
  * and the trainer see the output. All other fields stay. No output shares memory with an input.

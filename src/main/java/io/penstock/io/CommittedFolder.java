@@ -164,7 +164,10 @@ public final class CommittedFolder {
             }
             List<String> names = new ArrayList<>();
             for (Object name : Json.array(Json.parse(RegularFile.readAllBytes(list)))) {
-                names.add(InnerPath.in(committed, String.valueOf(name)).getFileName().toString());
+                if (!(name instanceof String text)) {
+                    throw new IllegalArgumentException("the name " + name + ", expected a string");
+                }
+                names.add(InnerPath.in(committed, text).getFileName().toString());
             }
             return names;
         } catch (NoSuchFileException _) {

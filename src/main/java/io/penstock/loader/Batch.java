@@ -170,7 +170,21 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Bytes of all fields together, the gaps between them included: what was copied to the device.
+     * Where a field starts in the slab.
+     *
+     * @param name the field's name
+     * @return bytes from the start of {@link #segment}, a multiple of 256
+     * @throws IllegalArgumentException if there is no such field
+     * @throws IllegalStateException if the batch is closed
+     */
+    public long offset(String name) {
+        SlabTable table = lease.open().table;
+        return table.offset(table.layout().indexOf(name));
+    }
+
+    /**
+     * Bytes of the slab up to the end of the last field: what was copied to the device, and the outputs of stages with
+     * the gaps between them.
      *
      * @return the used bytes of the slab
      */
@@ -179,7 +193,7 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * The whole slab as the CPU reads it in place; fields start where their tensors do.
+     * The whole slab as the CPU reads it in place; fields start at their {@link #offset}.
      *
      * @return a view that dies with this lease, {@link #byteSize} long
      * @throws UnsupportedOperationException if the batch is on a GPU
@@ -199,7 +213,7 @@ public final class Batch implements AutoCloseable {
      * which counts as one that the batch is {@linkplain #usedOn used on}.
      *
      * @param stream a stream of the loader's device
-     * @param target at least {@link #byteSize} bytes; fields lie in it as in the slab
+     * @param target at least {@link #byteSize} bytes; fields start in it at their {@link #offset}
      * @throws IllegalStateException if the batch is closed
      */
     public void copyToHost(DeviceStream stream, PinnedBuffer target) {

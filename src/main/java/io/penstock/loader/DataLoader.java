@@ -306,12 +306,12 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The fields of a batch, with the greatest shapes that they can have.
+     * The fields of a batch, with the greatest shapes that they can have, as the stages leave them.
      *
-     * @return the layout of a slot
+     * @return names, dtypes and shapes
      */
     public SlabLayout layout() {
-        return parts.layout;
+        return parts.stages.batchLayout();
     }
 
     /**

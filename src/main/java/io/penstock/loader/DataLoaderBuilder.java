@@ -4,6 +4,7 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
+import io.penstock.device.DeviceStage;
 import io.penstock.io.ReadMode;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
@@ -12,14 +13,16 @@ import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.telemetry.Telemetry;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
- * sampler, batch size, shard, collator and the policy on bad samples; everything else changes speed and memory, never
- * a byte.
+ * sampler, batch size, shard, collator, stages and the policy on bad samples; everything else changes speed and memory,
+ * never a byte.
  */
 public final class DataLoaderBuilder {
 
@@ -41,6 +44,7 @@ public final class DataLoaderBuilder {
     long startEpoch;
     long endEpoch = Long.MAX_VALUE;
     Device device;
+    final List<DeviceStage> stages = new ArrayList<>();
     TransferMode transfer = TransferMode.AUTO;
     ReadMode readMode = LoaderDefaults.READ_MODE;
     long readAheadBytes = LoaderDefaults.READ_AHEAD_BYTES;
@@ -203,6 +207,26 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder device(Device device) {
         this.device = Objects.requireNonNull(device, "device");
+        return this;
+    }
+
+    /**
+     * Lets a stage run on each batch on the device, behind the copy and behind the stages that were named before. Its
+     * outputs are fields of the batch, in memory of the loader; an output with the name of a field replaces it.
+     *
+     * {@snippet :
+     * DataLoader.of(TokenWindows.of(store, 1024)).collator(CausalLm.narrow())
+     *         .onDevice(TokenStage.of(DType.I64))                 // u16 over the bus, i64 for the trainer
+     *         .device(device).batchSize(32).open();
+     * }
+     *
+     * <p>Batches of a loader with stages are copied on every device, also where the CPU can read its memory.
+     *
+     * @param stage for example {@code TokenStage} or {@code CastTransform.stage} of {@code io.penstock.transform}
+     * @return this
+     */
+    public DataLoaderBuilder onDevice(DeviceStage stage) {
+        this.stages.add(Objects.requireNonNull(stage, "stage"));
         return this;
     }
 
@@ -387,7 +411,8 @@ public final class DataLoaderBuilder {
      *
      * @return the loader, to be closed by the caller
      * @throws IllegalArgumentException if settings contradict each other or are out of bounds, the slots are more than
-     *     the memory of this machine, or the collator cannot collate the dataset
+     *     the memory of this machine, the collator cannot collate the dataset, or the fields of a batch are not those
+     *     that a stage works on
      * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */

@@ -31,8 +31,11 @@ final class LoaderLimits {
                         + " (one to compute on, one to copy to; each is a batch of device memory)");
         check(settings.budget == null || settings.badSamples == BadSamplePolicy.FAIL,
                 "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
+        check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
+                "in place", "copy, as stages run behind the copy");
         check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
-                || settings.device.hostAccessible(), "transfer", "in place", "copy, as the CPU cannot read this device's memory");
+                || settings.device.hostAccessible(), "transfer", "in place",
+                "copy, as the CPU cannot read this device's memory");
     }
 
     static void check(boolean condition, String what, Object found, String expected) {

@@ -7,9 +7,9 @@ import io.penstock.text.ByteText;
  *
  * @param hostSlots slots of the host ring
  * @param deviceSlots slots on the device; 0 if batches are lent in place
- * @param slabBytes bytes of one slot
+ * @param slabBytes bytes of one host slot
  * @param hostBytes pinned host memory of all slots
- * @param deviceBytes device memory of all slots
+ * @param deviceBytes device memory of all slots, the outputs of stages included
  */
 public record LoaderMemory(int hostSlots, int deviceSlots, long slabBytes, long hostBytes, long deviceBytes) {
 

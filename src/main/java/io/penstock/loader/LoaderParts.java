@@ -5,6 +5,7 @@ import io.penstock.device.Device;
 import io.penstock.loader.slots.Closing;
 import io.penstock.loader.slots.CopyDelivery;
 import io.penstock.loader.slots.Delivery;
+import io.penstock.loader.slots.DeviceStages;
 import io.penstock.loader.slots.InPlaceDelivery;
 import io.penstock.loader.slots.LateBatch;
 import io.penstock.loader.slots.Leases;
@@ -35,7 +36,9 @@ import java.util.function.LongSupplier;
 final class LoaderParts {
 
     final Device device;
+    /** Of a host slot. */
     final SlabLayout layout;
+    final DeviceStages stages;
     final LoaderFailure failure = new LoaderFailure();
     final Leases leases;
     final BadSamples badSamples;
@@ -64,7 +67,8 @@ final class LoaderParts {
         this.verified = settings.verify ? new VerifiedReads() : null;
         this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size());
         try {
-            boolean copies = copies(settings.transfer, device);
+            this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
+            boolean copies = copies(settings, device);
             boolean helps = trainerHelps(copies);
             this.ring = openRing(batches, copies);
             this.telemetry = openTelemetry(copies);
@@ -113,8 +117,9 @@ final class LoaderParts {
                 : settings.collator.layout(settings.dataset, batches.batchSize());
     }
 
-    private static boolean copies(TransferMode mode, Device target) {
-        return mode == TransferMode.COPY || mode == TransferMode.AUTO && !target.hostAccessible();
+    private static boolean copies(DataLoaderBuilder settings, Device target) {
+        return settings.transfer == TransferMode.COPY || settings.transfer == TransferMode.AUTO
+                && (!target.hostAccessible() || !settings.stages.isEmpty());
     }
 
     /** Whether the trainer's thread may fill slots beside the workers. */
@@ -126,8 +131,9 @@ final class LoaderParts {
     private SlotRing openRing(BatchSampler batches, boolean copies) {
         long slabBytes = layout.capacityBytes();
         int hostSlots = hostSlots(slabBytes);
-        LoaderLimits.checkMemory(slabBytes,
-                hostSlots + (copies && device.hostAccessible() ? (long) settings.deviceSlots : 0));
+        long here = copies && device.hostAccessible() ? settings.deviceSlots : 0;
+        LoaderLimits.checkMemory(slabBytes, hostSlots + here);
+        LoaderLimits.checkMemory(stages.slotBytes(), here);
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
@@ -174,7 +180,7 @@ final class LoaderParts {
 
     private Delivery openDelivery(BatchSampler batches, boolean copies, TrainerHelp help, LateBatch late) {
         Delivery made = copies
-                ? new CopyDelivery(device, ring, layout, batches.batchSize(), settings.deviceSlots, leases,
+                ? new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
                         settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name)
                 : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, help, late, telemetry.probe());
         opened.add(made, Delivery::close);

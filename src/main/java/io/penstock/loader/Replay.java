@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <pre>{@code
  * try (Replay replay = loader.replay()) {
  *     for (int step = 0; step < 200; step++) {
- *         try (Lease lease = replay.next()) {
+ *         try (Batch batch = replay.next()) {
  *             step(batch);                            // the trainer's own step, on a batch that is there already
  *         }
  *     }

@@ -127,8 +127,13 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
                 + fields.stream().map(TensorSpec::name).toList());
     }
 
-    /** The first multiple of the alignment that is not below {@code bytes}. */
-    static long align(long bytes) {
+    /**
+     * Where a field may start that does not start before an offset.
+     *
+     * @param bytes the offset, in bytes
+     * @return the first multiple of {@value #ALIGNMENT_BYTES} that is not below it
+     */
+    public static long align(long bytes) {
         return Math.addExact(bytes, ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
     }
 }

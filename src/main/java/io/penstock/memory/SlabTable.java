@@ -86,16 +86,17 @@ public final class SlabTable {
     }
 
     /**
-     * Takes over the shapes and offsets of another table of the same layout.
+     * Takes over where the fields start, for memory in which they do not follow each other, and derives
+     * {@link #usedBytes} from the shapes: the greatest end of a field.
      *
-     * @param other the table to copy
+     * @param starts for each field, an offset into the slab; copied
      */
-    public void copyFrom(SlabTable other) {
+    public void layOut(long[] starts) {
+        usedBytes = 0;
         for (int f = 0; f < shapes.length; f++) {
-            System.arraycopy(other.shapes[f], 0, shapes[f], 0, shapes[f].length);
+            offsets[f] = starts[f];
+            usedBytes = Math.max(usedBytes, starts[f] + byteSize(f));
         }
-        System.arraycopy(other.offsets, 0, offsets, 0, offsets.length);
-        usedBytes = other.usedBytes;
     }
 
     /**

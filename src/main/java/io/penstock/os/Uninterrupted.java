@@ -3,16 +3,8 @@ package io.penstock.os;
 import java.util.List;
 
 /**
- * Waiting that an interrupt does not end. The interrupt is remembered while the wait goes on, and set again when it is
- * over:
- *
- * <pre>{@code
- * boolean interrupted = false;
- * while (!done) {                                     // with the monitor held
- *     interrupted |= Uninterrupted.await(monitor);
- * }
- * Uninterrupted.restore(interrupted);
- * }</pre>
+ * Waiting that an interrupt does not end. A loop waits until its condition holds and remembers whether any wait was
+ * interrupted; behind the loop, {@link #restore} sets the interrupt again.
  */
 public final class Uninterrupted {
 

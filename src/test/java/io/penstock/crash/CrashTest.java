@@ -51,7 +51,7 @@ class CrashTest {
             Map.entry("AtomicFile", "loader state, checkpoint, filter, settings, profile, summary, report, trace"),
             Map.entry("StagingFolder", "all stores, checksum"),
             Map.entry("WriterLock", "all stores, checksum"),
-            Map.entry("CommittedFolder", "all stores, checksum"),
+            Map.entry("Commit", "all stores, checksum"),
             Map.entry("MegatronWriter", "megatron, tokenize, convert to megatron"),
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("Folder", "summary"),

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -115,11 +116,18 @@ class FlightEventsTest {
                 .filter(thread -> thread.getName().equals("recorded-worker-0")).findAny().orElseThrow();
     }
 
-    /** Makes a batch when the trainer waits for it, and takes its time. */
-    private static LongConsumer whenTheTrainerWaits() {
+    /**
+     * Makes a batch when the trainer waits for it, and takes its time.
+     *
+     * @param taken how many batches the trainer has had: before that, it waits for an earlier one, or for a core
+     */
+    private static LongConsumer whenTheTrainerWaits(AtomicLong taken) {
         Thread trainer = Thread.currentThread();
         return row -> {
             if (row % BATCH_SIZE == 0) {
+                while (taken.get() < row / BATCH_SIZE) {
+                    Thread.yield();
+                }
                 awaitWaiting(trainer);
             }
             sleep(2);
@@ -171,7 +179,8 @@ class FlightEventsTest {
 
     @Test
     void whereWorkersAreSlowTheWaitsAndTheStagesAreTold() throws IOException {
-        Played run = play(whenTheTrainerWaits(), _ -> { }, loader -> loader.workers(1));
+        var taken = new AtomicLong();
+        Played run = play(whenTheTrainerWaits(taken), _ -> taken.incrementAndGet(), loader -> loader.workers(1));
         assertEquals(BATCHES, run.accounts().size());
 
         Map<Long, RecordedEvent> stages = run.byBatch("Stage");

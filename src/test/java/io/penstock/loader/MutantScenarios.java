@@ -29,13 +29,24 @@ public final class MutantScenarios {
      * @param name what is missing
      * @param type the class that makes the call, of this package or one below it
      * @param method the method that makes it
-     * @param call the method that is not called
+     * @param call the method that is not called, or at another's place
      * @param occurrence which of these calls, from 0; -1 for all
      * @param instead its result
+     * @param other the method of the same parameters that is called at its place, and it at that one's; or null
      * @param scenario what must fail
      */
     private record Mutant(String name, String type, String method, String call, int occurrence, Instead instead,
-            String scenario) {
+            String other, String scenario) {
+
+        Mutant(String name, String type, String method, String call, int occurrence, Instead instead,
+                String scenario) {
+            this(name, type, method, call, occurrence, instead, null, scenario);
+        }
+
+        /** Two steps in the wrong order. */
+        static Mutant exchanged(String name, String type, String method, String call, String other, String scenario) {
+            return new Mutant(name, type, method, call, -1, null, other, scenario);
+        }
     }
 
     private static final int SLOWEST = 512;
@@ -47,9 +58,10 @@ public final class MutantScenarios {
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
             new Mutant("E_host is not waited for on a move", "slots.CopyThread", "retireAll", "synchronize", -1,
                     Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
-            new Mutant("E_host is not recorded", "slots.CopyThread", "submit", "record", 0, Instead.NOTHING,
+            new Mutant("E_host is not recorded", "slots.CopyThread", "copy", "record", -1, Instead.NOTHING,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
-            new Mutant("the E_used wait is dropped", "slots.CopyThread", "submit", "waitFor", -1, Instead.NOTHING,
+            new Mutant("the E_used wait is dropped", "slots.CopyThread", "waitForReaders", "waitFor", -1,
+                    Instead.NOTHING,
                     "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
             new Mutant("E_used is not recorded", "slots.CopyDelivery", "release", "record", -1, Instead.NOTHING,
                     "aDeviceSlotIsNotOverwrittenBeforeItsReaderHasRead"),
@@ -59,7 +71,7 @@ public final class MutantScenarios {
                     Instead.NOTHING, "aStreamThatTakesABatchWaitsForItsBytes"),
             new Mutant("the E_ready wait of the host is dropped", "slots.CopyDelivery", "lend", "synchronize", -1,
                     Instead.NOTHING, "aBatchWithoutAStreamIsThereWhenItIsReturned"),
-            new Mutant("E_ready is not recorded", "slots.CopyThread", "submit", "record", 1, Instead.NOTHING,
+            new Mutant("E_ready is not recorded", "slots.CopyThread", "markReady", "record", -1, Instead.NOTHING,
                     "aStreamThatTakesABatchWaitsForItsBytes"),
             new Mutant("a stream that is named later does not wait", "slots.Lease", "usedOn", "makeWait", -1,
                     Instead.NOTHING, "aStreamThatIsNamedLaterWaitsForTheBytesToo"),
@@ -70,7 +82,19 @@ public final class MutantScenarios {
             new Mutant("a DLPack consumer's stream does not wait", "slots.CopyDelivery", "makeConsumerWait",
                     "usedOn", -1, Instead.NOTHING, "aConsumersStreamWaitsForTheBytes"),
             new Mutant("a DLPack tensor does not hold its slot", "Batch", "toDLPack", "hold", -1,
-                    Instead.NOTHING, "aSlotTakesNoOtherBatchBeforeItsTensorsAreDeleted"));
+                    Instead.NOTHING, "aSlotTakesNoOtherBatchBeforeItsTensorsAreDeleted"),
+            Mutant.exchanged("a stage is enqueued before the copy", "slots.CopyThread", "submit", "copy", "runStages",
+                    "aStreamThatTakesABatchWaitsForTheStages"),
+            Mutant.exchanged("E_ready is recorded before the stages", "slots.CopyThread", "submit", "runStages",
+                    "markReady", "aStreamThatTakesABatchWaitsForTheStages"),
+            Mutant.exchanged("a stage is enqueued before the E_used wait", "slots.CopyThread", "submit",
+                    "waitForReaders", "runStages", "anOutputIsNotOverwrittenBeforeItsReaderHasRead"),
+            new Mutant("the E_used wait is dropped before a stage", "slots.CopyThread", "waitForReaders", "waitFor",
+                    -1, Instead.NOTHING, "anOutputIsNotOverwrittenBeforeItsReaderHasRead"),
+            new Mutant("stages are closed while they run", "slots.CopyDelivery", "close", "step", 0, Instead.RECEIVER,
+                    "stagesAreClosedWhenTheirWorkHasEnded"),
+            new Mutant("stages are closed after the memory of the slots", "slots.CopyDelivery", "close", "step",
+                    2, Instead.RECEIVER, "stagesAreClosedBeforeTheMemoryOfTheSlots"));
 
     private MutantScenarios() {
     }
@@ -86,7 +110,7 @@ public final class MutantScenarios {
         for (Mutant mutant : MUTANTS) {
             Loader loader = new Loader(mutant);
             List<Method> scenarios = new ArrayList<>();
-            for (String name : List.of("TransferScenarios", "DLPackScenarios")) {
+            for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios")) {
                 scenarios.addAll(Scenarios.of(loader.loadClass(Loader.PACKAGE + name)));
             }
             Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))
@@ -157,7 +181,14 @@ public final class MutantScenarios {
                     (code, element) -> {
                         if (element instanceof InvokeInstruction call && call.name().equalsString(mutant.call)
                                 && (mutant.occurrence < 0 | mutant.occurrence == found[0]++)) {
-                            leaveOut(code, call);
+                            if (mutant.other != null) {
+                                call(mutant.other, code, call);
+                            } else {
+                                leaveOut(code, call);
+                            }
+                        } else if (element instanceof InvokeInstruction call
+                                && call.name().equalsString(String.valueOf(mutant.other))) {
+                            call(mutant.call, code, call);
                         } else {
                             code.with(element);
                         }
@@ -166,6 +197,11 @@ public final class MutantScenarios {
                 throw new AssertionError(mutant + ": there is no such call");
             }
             return mutated;
+        }
+
+        private static void call(String name, CodeBuilder code, InvokeInstruction instead) {
+            code.invoke(instead.opcode(), instead.owner().asSymbol(), name, instead.typeSymbol(),
+                    instead.isInterface());
         }
 
         /** Takes the arguments off the stack, and puts what stands in for the result on it. */

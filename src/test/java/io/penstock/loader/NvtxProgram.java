@@ -1,6 +1,5 @@
 package io.penstock.loader;
 
-
 /** Trains on a few batches that are copied. Run by {@link NvtxTest}. */
 public final class NvtxProgram {
 

@@ -4,11 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
+import io.penstock.collate.Collator;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.DeviceStage;
 import io.penstock.io.ReadMode;
+import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
+import io.penstock.transform.CastTransform;
+import io.penstock.transform.TokenStage;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -44,18 +49,25 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.IN_PLACE, ReadMode.AUTO, leases);
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases);
             check(folder, 1, TransferMode.COPY, ReadMode.PREAD, leases);
+            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, CausalLm.narrow(), TokenStage.of(DType.I32),
+                    CastTransform.stage("input_ids", DType.I64));
         }
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases)
             throws IOException {
+        check(folder, workers, transfer, read, leases, CausalLm.widened(TokenWidth.I64));
+    }
+
+    private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases,
+            Collator collator, DeviceStage... stages) throws IOException {
         long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
-        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases;
+        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length;
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1).name(name)
-                        .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).transfer(transfer)
-                        .readMode(read).leases(leases).open()) {
+                DataLoader loader = onDevice(stages, DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
+                        .name(name).collator(collator).workers(workers).transfer(transfer)
+                        .readMode(read).leases(leases)).open()) {
             long[] threads = threadIds(name);
             long perBatch = Long.MAX_VALUE;
             long grown = 0;
@@ -74,6 +86,13 @@ final class SteadyProgram {
             assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
         }
         SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    private static DataLoaderBuilder onDevice(DeviceStage[] stages, DataLoaderBuilder settings) {
+        for (DeviceStage stage : stages) {
+            settings.onDevice(stage);
+        }
+        return settings;
     }
 
     private static void step(DataLoader loader, int batches) {

@@ -32,10 +32,12 @@ class TransferSimulationTest {
     @TempDir
     private static Path folder;
     private static Path simulator;
+    private static Path kernels;
 
     @BeforeAll
     static void buildTheSimulator() throws Exception {
         simulator = CudaSimulator.build(folder);
+        kernels = CudaSimulator.buildKernels(folder);
     }
 
     @TestFactory
@@ -52,6 +54,11 @@ class TransferSimulationTest {
     @TestFactory
     Stream<DynamicTest> theProtocolHoldsForConsumersOfDLPackTensors() throws Exception {
         return run(Scenarios.class, DLPackScenarios.class.getName());
+    }
+
+    @TestFactory
+    Stream<DynamicTest> theProtocolHoldsForStages() throws Exception {
+        return run(Scenarios.class, StageScenarios.class.getName());
     }
 
     @TestFactory
@@ -81,7 +88,8 @@ class TransferSimulationTest {
 
     /** A test for each outcome that the JVM has printed, and one for its end. */
     private static Stream<DynamicTest> run(Class<?> main, String... arguments) throws Exception {
-        ChildJvm.Result result = new ChildJvm().library(simulator).run(main, arguments);
+        ChildJvm.Result result = new ChildJvm().library(simulator).variable("SIM_CUDA_KERNELS", kernels)
+                .run(main, arguments);
         List<DynamicTest> tests = new ArrayList<>();
         Matcher outcome = OUTCOME.matcher(result.output());
         int begin = 0;

@@ -47,7 +47,7 @@ class TensorFixturesTest {
             Map.entry("safetensors/reject_trailing_bytes.safetensors", List.of("69 bytes", "expected 64")),
             Map.entry("safetensors/reject_truncated_data.safetensors", List.of("59 bytes", "expected 64")),
             Map.entry("safetensors/reject_size_mismatch.safetensors", List.of("'a'", "0 to 16", "20 bytes")),
-            Map.entry("safetensors/reject_unknown_dtype.safetensors", List.of("'a'", "F32X")),
+            Map.entry("safetensors/reject_unknown_dtype.safetensors", List.of("a.dtype", "F32X")),
             Map.entry("safetensors/reject_not_json.safetensors", List.of("byte 14", "'o'")),
             Map.entry("safetensors/reject_short_file.safetensors", List.of("byte 3", "8 bytes")));
 

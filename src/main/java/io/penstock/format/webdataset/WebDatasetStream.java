@@ -27,7 +27,8 @@ import java.util.Objects;
  * <p>One thread at a time. For example:
  *
  * <pre>{@code
- * try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(path), StreamOrder.shuffled(42, 1000), 0)) {
+ * List<Location> shards = ShardList.of(Location.of(path));
+ * try (WebDatasetStream stream = WebDatasetStream.open(shards, StreamOrder.shuffled(42, 1000), 0)) {
  *     Span span = new Span();
  *     while (stream.next()) {
  *         if (stream.locate("jpg", span)) {

@@ -5,7 +5,6 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
-import io.penstock.memory.SlabLayout;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -13,7 +12,8 @@ import java.util.stream.Stream;
 
 /**
  * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
- * that it owns, while earlier batches are computed on. The trainer's side of the transfer:
+ * that it owns, while earlier batches are computed on; the stages run there behind the copy. The trainer's side of the
+ * transfer:
  *
  * <pre>
  *   lend     waitEvent(trainer's stream, d.E_ready), or wait for it on the trainer's thread
@@ -28,6 +28,7 @@ public final class CopyDelivery implements Delivery {
     private final DeviceSlots slots;
     private final DeviceStream copyStream;
     private final CopyThread copier;
+    private final DeviceStages stages;
     private final Opened opened = new Opened();
     private final Leases leases;
     private final LeaseTerms terms;
@@ -36,20 +37,26 @@ public final class CopyDelivery implements Delivery {
     private final ConsumerNotice notice = new ConsumerNotice();
     private final Delivered delivered;
 
-    public CopyDelivery(Device device, SlotRing ring, SlabLayout layout, int batchSize, int slotCount, Leases leases,
+    /**
+     * Allocates the device slots and starts the copy thread.
+     *
+     * @param stages what is enqueued behind each copy; closed here once nothing of it runs, also by the caller
+     */
+    public CopyDelivery(Device device, SlotRing ring, DeviceStages stages, int batchSize, int slotCount, Leases leases,
             LeaseTerms terms, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
             String name) {
         this.device = device;
+        this.stages = stages;
         this.leases = leases;
         this.terms = terms;
         this.failure = failure;
         this.probe = probe;
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
-            this.slots = opened.add(new DeviceSlots(device, layout, batchSize, slotCount), DeviceSlots::close);
+            this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount), DeviceSlots::close);
             this.delivered = new Delivered(slots, failure, late);
-            this.copier = new CopyThread(device, ring, slots, copyStream, delivered, failure, probe, nanoTime, name,
-                    opened);
+            this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime,
+                    name, opened);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -236,7 +243,7 @@ public final class CopyDelivery implements Delivery {
         copier.halt();
     }
 
-    /** Waits for what still runs: copies, and the trainers' work that batches were closed behind. */
+    /** Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. */
     @Override
     public void close() {
         var closing = new Closing().step(copyStream::synchronize);
@@ -245,6 +252,6 @@ public final class CopyDelivery implements Delivery {
                 closing.step(slot.used[i]::synchronize);
             }
         }
-        closing.step(opened::close).end();
+        closing.step(stages::close).step(opened::close).end();
     }
 }

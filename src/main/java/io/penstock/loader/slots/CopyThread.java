@@ -11,13 +11,15 @@ import io.penstock.telemetry.LoaderProbe;
 import java.util.function.LongSupplier;
 
 /**
- * The thread that copies host slots to device slots, in order, and makes every CUDA call of the transfer but those that
- * belong to the trainer's own streams. It waits by parking, never in a callback.
+ * The thread that copies host slots to device slots, in order, enqueues the stages behind each copy, and makes every
+ * CUDA call of the transfer but those that belong to the trainer's own streams. It waits by parking, never in a
+ * callback.
  *
  * <pre>
  *   submit   h = next filled host slot in order;  d = the device slot that was released first, or a free one
  *            for e in d.used: waitEvent(copyStream, e)
- *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream);  record(d.E_ready, copyStream)
+ *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream)
+ *            for s in stages: s.enqueue(copyStream);  record(d.E_ready, copyStream)
  *   retire   when h.E_host is complete, h is free for a worker
  * </pre>
  *
@@ -32,6 +34,7 @@ final class CopyThread {
     private final SlotRing ring;
     private final DeviceSlots slots;
     private final DeviceStream copyStream;
+    private final DeviceStages stages;
     /** One a host slot. */
     private final DeviceEvent[] hostEvents;
     private final SpinGate delivered;
@@ -58,12 +61,14 @@ final class CopyThread {
      * @param delivered where the trainer's thread waits
      * @param opened closes the events when copies are over
      */
-    CopyThread(Device device, SlotRing ring, DeviceSlots slots, DeviceStream copyStream, SpinGate delivered,
-            LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name, Opened opened) {
+    CopyThread(Device device, SlotRing ring, DeviceSlots slots, DeviceStream copyStream, DeviceStages stages,
+            SpinGate delivered, LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name,
+            Opened opened) {
         this.device = device;
         this.ring = ring;
         this.slots = slots;
         this.copyStream = copyStream;
+        this.stages = stages;
         this.delivered = delivered;
         this.failure = failure;
         this.probe = probe;
@@ -105,7 +110,7 @@ final class CopyThread {
                 }
                 retireAll();
             } catch (RuntimeException | Error error) {
-                fail("copying", atSequence - next.base, error);
+                fail(stages.doing(), atSequence - next.base, error);
             } finally {
                 leave();
             }
@@ -170,9 +175,8 @@ final class CopyThread {
         to.sequence = nextSequence;
         to.failure = from.failure;
         to.holder.plan.copyFrom(from.plan);
-        to.holder.table.copyFrom(from.slab.table());
         try {
-            submit(from, to);
+            submit(to);
         } catch (RuntimeException | Error error) {
             to.set(State.POISONED);
             throw error;
@@ -183,16 +187,36 @@ final class CopyThread {
     }
 
     /** The host slot is free behind its copy; the device slot is ready behind all that is enqueued here. */
-    private void submit(HostSlot from, DeviceSlot to) {
+    private void submit(DeviceSlot to) {
+        waitForReaders(to);
+        copy(to);
+        runStages(to);
+        markReady(to);
+    }
+
+    /** Those of the batch before, of what was copied as of the stages' outputs. */
+    private void waitForReaders(DeviceSlot to) {
         for (int i = 0; i < to.usedCount; i++) {
             copyStream.waitFor(to.used[i]);
         }
         to.usedCount = 0;
-        if (from.failure == null) {
+    }
+
+    private void copy(DeviceSlot to) {
+        HostSlot from = ring.slot(to.sequence);
+        if (to.failure == null) {
             copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.table().usedBytes());
         }
-        copyStream.record(hostEvent(nextSequence));
-        // What else is to happen to the batch on its device is enqueued here: behind the copy, before it is ready.
+        copyStream.record(hostEvent(to.sequence));
+    }
+
+    private void runStages(DeviceSlot to) {
+        if (to.failure == null) {
+            to.staged.enqueue(copyStream, ring.slot(to.sequence).slab.table(), to.holder.plan.count(), to.holder.table);
+        }
+    }
+
+    private void markReady(DeviceSlot to) {
         copyStream.record(to.ready);
     }
 

@@ -5,23 +5,23 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
 import io.penstock.dlpack.DLDevice;
-import io.penstock.memory.SlabLayout;
 import io.penstock.memory.SlabTable;
 import io.penstock.sampling.BatchPlan;
 
 /**
- * One slot of device memory: a batch's bytes, with a copy of its plan and table, and the events that order its reuse.
+ * One slot of device memory: what was copied of a batch, the stages' outputs behind it, a copy of the batch's plan, the
+ * table of its fields, and the events that order its reuse.
  *
  * <pre>
- *   FREE ──copy thread: copy enqueued, E_ready recorded──▶ READY ──trainer: take──▶ LENT
+ *   FREE ──copy thread: copy, stages, E_ready enqueued───▶ READY ──trainer: take──▶ LENT
  *     ▲                                                                              │ close: E_used recorded,
  *     └── copy thread: the copy stream is made to wait for each E_used ── RELEASED ◀─┘        one a stream
  * </pre>
  *
  * <p>A slot whose batch is closed while DLPack tensors of it are in use stays LENT until the last of them is deleted.
  *
- * <p>A slot whose copy could not be enqueued is POISONED: the device may or may not write to it, so it is not used
- * again. The volatile write of the state hands everything else over.
+ * <p>A slot whose copy or stages could not be enqueued is POISONED: the device may or may not write to it, so it is not
+ * used again. The volatile write of the state hands everything else over.
  */
 final class DeviceSlot {
 
@@ -29,7 +29,11 @@ final class DeviceSlot {
 
     final DeviceBuffer buffer;
     final BatchHolder holder;
-    /** Complete when the batch's bytes are there. Blocking: a trainer without a stream waits for it on its thread. */
+    final StagedSlot staged;
+    /**
+     * Complete when the batch's bytes are there and the stages have run. Blocking: a trainer without a stream waits for
+     * it on its thread.
+     */
     final DeviceEvent ready;
     /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
@@ -44,15 +48,16 @@ final class DeviceSlot {
     private volatile State state = State.FREE;
 
     /** Allocates the slot; what it holds is closed with the rest of what was opened. */
-    DeviceSlot(Device device, SlabLayout layout, int batchSize, int index, Opened opened) {
-        buffer = opened.add(device.allocate(Math.max(1, layout.capacityBytes())), DeviceBuffer::close);
+    DeviceSlot(Device device, DeviceStages stages, int batchSize, int index, Opened opened) {
+        buffer = opened.add(device.allocate(Math.max(1, stages.slotBytes())), DeviceBuffer::close);
         ready = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         for (int i = 0; i < used.length; i++) {
             used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
         }
-        holder = new BatchHolder(index, new BatchPlan(batchSize), new SlabTable(layout),
+        holder = new BatchHolder(index, new BatchPlan(batchSize), new SlabTable(stages.batchLayout()),
                 device.hostAccessible() ? buffer.segment() : null, buffer.address(),
                 device.hostAccessible() ? DLDevice.CPU : DLDevice.cuda(device.ordinal()));
+        staged = new StagedSlot(stages, buffer.address());
     }
 
     State state() {

@@ -2,7 +2,6 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
 import io.penstock.loader.slots.DeviceSlot.State;
-import io.penstock.memory.SlabLayout;
 
 /** The slots of device memory, and which of them the batches are in that were delivered and not yet taken. */
 final class DeviceSlots implements AutoCloseable {
@@ -14,12 +13,12 @@ final class DeviceSlots implements AutoCloseable {
     /** Sequences that were delivered: all below it. Written by the copy thread; hands over what it wrote before. */
     private volatile long deliveredEnd;
 
-    DeviceSlots(Device device, SlabLayout layout, int batchSize, int count) {
+    DeviceSlots(Device device, DeviceStages stages, int batchSize, int count) {
         slots = new DeviceSlot[count];
         order = new DeviceSlot[count];
         try {
             for (int i = 0; i < count; i++) {
-                slots[i] = new DeviceSlot(device, layout, batchSize, i, opened);
+                slots[i] = new DeviceSlot(device, stages, batchSize, i, opened);
             }
         } catch (Throwable t) {
             opened.closeAfter(t);

@@ -96,8 +96,8 @@ public final class Lease implements AutoCloseable {
         }
         boolean known = isUsedOnStreamWith(stream.handle());
         if (streamCount == MAX_STREAMS && !known) {
-            throw new IllegalStateException("batch " + holder.plan.number() + " is used on too many streams, expected at"
-                    + " most " + MAX_STREAMS);
+            throw new IllegalStateException("batch " + holder.plan.number() + " is used on too many streams, expected"
+                    + " at most " + MAX_STREAMS);
         }
         lender.makeWait(this, stream);
         if (!known) {

@@ -3,4 +3,3 @@
  * by all checksums there are, and the check of what a loader reads, when it reads it.
  */
 package io.penstock.store.integrity;
-
