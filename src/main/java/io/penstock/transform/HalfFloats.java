@@ -15,7 +15,7 @@ final class HalfFloats {
     private final long[] pairs;
     private final int[] halfPairs;
 
-    /** @param most the maximum count per call, even */
+    /** Allocates for a maximum count per call, which is even. */
     HalfFloats(int most) {
         halves = new short[most];
         floatBits = MemorySegment.ofArray(new byte[most * Float.BYTES]);
