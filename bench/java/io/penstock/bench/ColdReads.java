@@ -133,7 +133,7 @@ public final class ColdReads {
 
     private DataLoader open(TokenStore store, Config config) {
         TokenWindows windows = TokenWindows.of(store, windowTokens, stride, false);
-        DataLoaderBuilder settings = DataLoader.of(windows).batchSize(batch).collator(CausalLm.narrow())
+        DataLoaderBuilder settings = DataLoader.builder(windows).batchSize(batch).collator(CausalLm.narrow())
                 .readMode(config.mode).workers(config.workers);
         if (random) {
             settings.shuffle(seed++);

@@ -105,7 +105,7 @@ public final class TransferBench {
     /** Bare copies, from one buffer and from as many as the loader has, and the loader with prefilled slots. */
     private void transfer(long bytes) {
         PrefilledSlots prefilled = new PrefilledSlots(bytes);
-        try (DataLoader loader = open(DataLoader.of(prefilled).collator(prefilled).workers(1));
+        try (DataLoader loader = open(DataLoader.builder(prefilled).collator(prefilled).workers(1));
                 BareCopies one = new BareCopies(device, bytes, 1, 1);
                 BareCopies ring = new BareCopies(device, bytes, loader.memory().hostSlots(),
                         loader.memory().deviceSlots())) {
@@ -153,7 +153,7 @@ public final class TransferBench {
     /** The loader with collation, and steps with it. */
     private void tokens(TokenWindows windows, int count) {
         int workers = (int) number("workers", Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 8));
-        try (DataLoader loader = open(DataLoader.of(windows).batchSize(count).dropLast(true).shuffle(1)
+        try (DataLoader loader = open(DataLoader.builder(windows).batchSize(count).dropLast(true).shuffle(1)
                 .collator(CausalLm.narrow()).workers(workers))) {
             long bytes = loader.layout().capacityBytes();
             LoaderRounds engine = new LoaderRounds(loader, trainer);

@@ -63,7 +63,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
     /** Windows of 1024+1 tokens. */
     private static Workload tokens(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
+        return new Workload(store, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
                 .shuffle(SEED).collator(CausalLm.widened(width(mode))));
     }
 
@@ -77,20 +77,20 @@ record Workload(Store store, DataLoaderBuilder settings) {
                     .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
                     .mapped(images, "image");
         }
-        return new Workload(store, DataLoader.of(images).batchSize(IMAGE_BATCH).shuffle(SEED));
+        return new Workload(store, DataLoader.builder(images).batchSize(IMAGE_BATCH).shuffle(SEED));
     }
 
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */
     private static Workload documents(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "megatron");
-        return new Workload(store, DataLoader.of(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
+        return new Workload(store, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
                 .collator(Pad.toLongest(width(mode), 0)));
     }
 
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
     private static Workload shards(Path path, String mode) throws IOException {
         WebDatasetStore store = WebDatasetStore.open(Location.of(path));
-        return new Workload(store, DataLoader.of(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
+        return new Workload(store, DataLoader.builder(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
                 .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
                         : Sampler.blockShuffled(store.shardStarts(), SHARD_WINDOW_SAMPLES, SEED)));
@@ -99,7 +99,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
     /** Batches that nothing is written to: what is left is the loader's own. */
     private static Workload empty(Path path) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store, DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
+        return new Workload(store, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
                 .collator(new NoWork()));
     }
 }

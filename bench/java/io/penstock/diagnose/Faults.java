@@ -109,7 +109,7 @@ final class Faults {
     private static final LongConsumer NONE = _ -> { };
 
     private static DataLoaderBuilder loader(Dataset dataset) {
-        return DataLoader.of(dataset).batchSize(BATCH).workers(1);
+        return DataLoader.builder(dataset).batchSize(BATCH).workers(1);
     }
 
     private DataLoaderBuilder decoding(LongConsumer ofSample) {

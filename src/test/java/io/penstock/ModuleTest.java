@@ -33,7 +33,7 @@ class ModuleTest {
                     long windows = 0;
                     try (TokenStore store = TokenStore.open(Path.of(args[0]));
                             Device device = Device.host();
-                            DataLoader loader = DataLoader.of(TokenWindows.of(store, 99)).batchSize(8).shuffle(1)
+                            DataLoader loader = DataLoader.builder(TokenWindows.of(store, 99)).batchSize(8).shuffle(1)
                                     .device(device).endEpoch(1).open()) {
                         for (Batch batch : loader.epoch()) {
                             try (batch) {

@@ -97,7 +97,7 @@ public class CudaSubmit {
         @Setup
         public void open(CudaSubmit of) {
             PrefilledSlots prefilled = new PrefilledSlots(of.bytes);
-            loader = DataLoader.of(prefilled).collator(prefilled).device(of.device).transfer(TransferMode.COPY)
+            loader = DataLoader.builder(prefilled).collator(prefilled).device(of.device).transfer(TransferMode.COPY)
                     .workers(1).open();
         }
 

@@ -60,7 +60,7 @@ public class LoaderOverhead {
 
         @Setup
         public void open(LoaderOverhead of) {
-            loader = DataLoader.of(new TinyRows()).batchSize(of.batch).shuffle(1).collator(new Stack())
+            loader = DataLoader.builder(new TinyRows()).batchSize(of.batch).shuffle(1).collator(new Stack())
                     .workers(workers).open();
         }
 

@@ -184,7 +184,7 @@ final class PlanOptions {
 
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
-        DataLoaderBuilder builder = DataLoader.of(source.dataset()).sampler(batches.sampler())
+        DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
                 .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
                 .dropLast(batches.dropLast())
                 .resume(batches.startState()).settings(settings()).workers(workers())

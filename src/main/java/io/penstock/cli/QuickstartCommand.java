@@ -82,7 +82,7 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private StreamReport stream(TokenStore store, ChosenDevice device) {
         long opened = System.nanoTime();
-        try (DataLoader loader = DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(BATCH_SAMPLES)
+        try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(BATCH_SAMPLES)
                         .shuffle(SEED).workers(WORKERS).device(device.device()).open();
                 ProgressBar bar = report.progressBar("stream", " batches")) {
             StreamRun.Measured measured = new StreamRun(loader, opened, 0, bar).run(WARMUP_STEPS, STEPS);

@@ -16,17 +16,17 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Makes of a store one of another format. What is written appears whole, or not at all; nothing of it is held on the
- * heap but the piece at hand. What the format has no place for is named in the summary, and what does not fit is
- * refused: no value is changed.
+ * Converts a store to another format. The output appears complete, or not at all; only the current piece of data is
+ * held on the heap. The summary names what the format cannot represent. Values are never changed: one that does not
+ * fit is an error.
  *
  * <table>
- * <caption>What becomes of what</caption>
+ * <caption>What each kind of store becomes</caption>
  * <tr><th></th><th>tokens</th><th>tensors</th><th>records</th></tr>
- * <tr><th>Megatron</th><td>documents</td><td>of integers: a row is a document, of one dimension it is one</td>
- *     <td>one column of lists of integers: a record is a document, without a value an empty one</td></tr>
- * <tr><th>npy</th><td>one run</td><td>one</td><td>one column of one shape, records first</td></tr>
- * <tr><th>safetensors</th><td>{@code tokens}, {@code document_starts}</td><td>all, or those chosen</td>
+ * <tr><th>Megatron</th><td>documents</td><td>integers: a matrix row is a document, a vector is one document</td>
+ *     <td>one column of integer lists: each record is a document, empty without a value</td></tr>
+ * <tr><th>npy</th><td>one array</td><td>one</td><td>one column of one shape, records first</td></tr>
+ * <tr><th>safetensors</th><td>{@code tokens}, {@code document_starts}</td><td>all, or selected ones</td>
  *     <td>columns of one shape, records first</td></tr>
  * <tr><th>WebDataset</th><td></td><td></td><td>a record is a sample, a column a suffix</td></tr>
  * </table>
@@ -40,7 +40,7 @@ import java.util.Objects;
  */
 public final class Conversion {
 
-    /** As the webdataset library's own writer has it. */
+    /** The default of the webdataset library's own writer. */
     private static final long DEFAULT_MAX_RECORDS = 100_000;
     private static final long DEFAULT_MAX_BYTES = 3_000_000_000L;
 
@@ -60,12 +60,12 @@ public final class Conversion {
     private Progress checksumProgress = Progress.NONE;
 
     /**
-     * A conversion with the defaults: all fields that the format can hold, refusing to overwrite.
+     * Creates a conversion with the defaults: all fields that the format can hold, no overwriting.
      *
-     * @param source what to read; must stay open
-     * @param target the file to write, or Megatron's prefix; of a WebDataset of several shards with {@code {000000}}
-     *     or {@code %06d} in its name where their number stands
-     * @param format the format to write
+     * @param source the store to read; must stay open
+     * @param target the file to write, or Megatron's prefix; for a WebDataset of several shards, a name with
+     *     {@code {000000}} or {@code %06d} in place of their number
+     * @param format the target format
      */
     public Conversion(Store source, Path target, TargetFormat format) {
         this.source = Objects.requireNonNull(source);
@@ -74,7 +74,7 @@ public final class Conversion {
     }
 
     /**
-     * Sets which tensors or columns are converted.
+     * Selects the tensors or columns to convert.
      *
      * @param names their names; null for all that the format can hold
      * @return this conversion
@@ -85,9 +85,9 @@ public final class Conversion {
     }
 
     /**
-     * Sets how columns of records are decoded.
+     * Sets how record columns are decoded.
      *
-     * @param byColumn a decoder for each column that is to be decoded otherwise than by what it encodes
+     * @param byColumn a decoder for each column whose encoding does not determine it
      * @return this conversion
      */
     public Conversion decoders(Map<String, Decoder> byColumn) {
@@ -96,9 +96,9 @@ public final class Conversion {
     }
 
     /**
-     * Sets the suffixes that columns have in a WebDataset, where they are not to follow from name and encoding.
+     * Sets the suffixes of columns in a WebDataset. By default they follow from name and encoding.
      *
-     * @param byColumn the suffix of a column, in lower case
+     * @param byColumn suffixes by column, in lower case
      * @return this conversion
      */
     public Conversion suffixes(Map<String, String> byColumn) {
@@ -107,10 +107,10 @@ public final class Conversion {
     }
 
     /**
-     * Sets the type that tokens are stored in, in Megatron's format. One that does not fit it is an error.
+     * Sets the dtype of tokens in Megatron's format. A token out of its range is an error.
      *
-     * @param dtype the type; null for the source's, or {@code i32} for {@code u32} and {@code i64} for {@code u64},
-     *     which the format has not
+     * @param dtype the dtype; null for the source's, or {@code i32} for {@code u32} and {@code i64} for {@code u64},
+     *     which the format lacks
      * @return this conversion
      */
     public Conversion tokenDType(DType dtype) {
@@ -119,9 +119,9 @@ public final class Conversion {
     }
 
     /**
-     * Sets whether records that lack a value are left out, where the format has no place for that: of a tensor.
+     * Sets whether records without a value are left out if the format, such as a tensor, cannot represent them.
      *
-     * @param skip whether to; if not, the first one is an error
+     * @param skip true to skip them; false to fail at the first
      * @return this conversion
      */
     public Conversion skipIncomplete(boolean skip) {
@@ -130,9 +130,9 @@ public final class Conversion {
     }
 
     /**
-     * Sets whether what is there under the target's name is replaced.
+     * Sets whether an existing target is replaced.
      *
-     * @param replace whether to; if not, the conversion fails before it starts
+     * @param replace true to replace it; false to fail before starting
      * @return this conversion
      */
     public Conversion overwrite(boolean replace) {
@@ -141,10 +141,10 @@ public final class Conversion {
     }
 
     /**
-     * Sets where a WebDataset goes on in its next shard.
+     * Sets when a WebDataset starts its next shard.
      *
-     * @param records the samples of a shard, at most; 100,000 unless told
-     * @param bytes a shard that has so many gets no further sample; 3,000,000,000 unless told
+     * @param records maximum number of samples per shard; 100,000 by default
+     * @param bytes a shard of at least this size gets no further sample; 3,000,000,000 by default
      * @return this conversion
      * @throws IllegalArgumentException if one is less than 1
      */
@@ -159,18 +159,18 @@ public final class Conversion {
     }
 
     /**
-     * Whether the target's name has a place for a number, so that a WebDataset may be several shards.
+     * Whether the target's name has a place for a number, so that a WebDataset can have several shards.
      *
-     * @return true if {@link #shardsOf} has a meaning
+     * @return true if {@link #shardsOf} applies
      */
     public boolean isNumbered() {
         return format == TargetFormat.WEBDATASET && ShardPattern.of(target).isNumbered();
     }
 
     /**
-     * Sets who hears how far the conversion has come.
+     * Sets a listener for the conversion's progress.
      *
-     * @param listener told bytes of tokens or tensors, or records times columns, that are read
+     * @param listener receives the bytes of tokens or tensors, or records times columns, read so far
      * @return this conversion
      */
     public Conversion progress(Progress listener) {
@@ -179,9 +179,9 @@ public final class Conversion {
     }
 
     /**
-     * Sets who hears how far the pass over the written store has come, which Megatron's format has.
+     * Sets a listener for the checksum pass over the written store, which Megatron's format has.
      *
-     * @param listener told the bytes that are checksummed
+     * @param listener receives the bytes checksummed so far
      * @return this conversion
      */
     public Conversion checksumProgress(Progress listener) {
@@ -190,12 +190,12 @@ public final class Conversion {
     }
 
     /**
-     * Does it.
+     * Runs the conversion.
      *
      * @return what was written
-     * @throws ConversionException if the store cannot become that, or not as a whole
-     * @throws IOException if the store cannot be read, or the target not be written, or it is there and not to be
-     *     overwritten
+     * @throws ConversionException if the format cannot hold the store, or all of it
+     * @throws IOException if the store cannot be read, the target cannot be written, or it exists and must not be
+     *     replaced
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */
     public ConversionSummary run() throws IOException, InterruptedException {
@@ -232,7 +232,7 @@ public final class Conversion {
         }
     }
 
-    /** Notes what the source has and the result has not. */
+    /** Records something that the result cannot hold. */
     void lose(String what) {
         lost.add(what);
     }
@@ -257,7 +257,7 @@ public final class Conversion {
         return decoders.get(column);
     }
 
-    /** The columns that something was told of: they must be there. */
+    /** The columns that have a decoder or suffix: they must exist. */
     List<String> told() {
         List<String> told = new ArrayList<>(decoders.keySet());
         told.addAll(suffixes.keySet());

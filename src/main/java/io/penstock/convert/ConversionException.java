@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.Serial;
 
 /**
- * A store cannot become what was asked for: it has no such tensor or column, a value does not fit, a record lacks one.
- * The message is one line that says which, and what can be done.
+ * A conversion is not possible: a tensor or column is missing, a value does not fit, or a record lacks one. The
+ * one-line message says which, and how to fix it.
  */
 public final class ConversionException extends IOException {
 
@@ -13,7 +13,7 @@ public final class ConversionException extends IOException {
     private static final long serialVersionUID = 1;
 
     /**
-     * A reason.
+     * Creates the exception.
      *
      * @param message what was found and what was expected
      */
@@ -22,10 +22,10 @@ public final class ConversionException extends IOException {
     }
 
     /**
-     * A reason that something else gave.
+     * Creates the exception with a cause.
      *
      * @param message what was found and what was expected
-     * @param cause who found it
+     * @param cause the cause
      */
     public ConversionException(String message, Throwable cause) {
         super(message, cause);

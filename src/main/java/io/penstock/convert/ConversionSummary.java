@@ -7,12 +7,12 @@ import java.util.List;
  * What a conversion wrote.
  *
  * @param format the format
- * @param records documents of tokens, rows of a tensor of records, samples of a WebDataset; tensors, where tensors
- *     became tensors
- * @param files the files, the checksums that the writer put beside them included
- * @param bytes their sizes together
- * @param lost what the source has and the result has not, a line each; empty if nothing is lost
- * @param nanos how long it took
+ * @param records documents of tokens, rows of a tensor from records, or samples of a WebDataset; the number of tensors
+ *     if tensors became tensors
+ * @param files the files, including the writer's checksums
+ * @param bytes their total size
+ * @param lost what the result could not hold, a line each; empty if nothing is lost
+ * @param nanos duration
  */
 public record ConversionSummary(
         TargetFormat format, long records, List<Path> files, long bytes, List<String> lost, long nanos) {
@@ -24,9 +24,9 @@ public record ConversionSummary(
     }
 
     /**
-     * The rate of the whole conversion.
+     * The conversion's throughput.
      *
-     * @return bytes written a second
+     * @return bytes written per second
      */
     public double bytesPerSecond() {
         return nanos == 0 ? 0 : bytes * 1e9 / nanos;

@@ -7,17 +7,17 @@ import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 
-/** Documents of integers, one after the other. */
+/** Integer documents, one after another. */
 interface DocumentSource extends AutoCloseable {
 
-    /** Takes a run of tokens. */
+    /** Receives a run of tokens. */
     @FunctionalInterface
     interface Sink {
 
         void accept(Span tokens) throws IOException;
     }
 
-    /** What can be read as documents in a store; notes what of it cannot. */
+    /** Finds the documents in a store; records what cannot be read as documents. */
     static DocumentSource of(Conversion conversion) throws IOException {
         return switch (conversion.source()) {
             case TokenStore tokens -> new TokenDocuments(conversion, tokens);
@@ -26,19 +26,19 @@ interface DocumentSource extends AutoCloseable {
         };
     }
 
-    /** The type of the tokens; integers. */
+    /** The tokens' dtype; an integer. */
     DType dtype();
 
-    /** How many documents. */
+    /** The number of documents. */
     long count();
 
-    /** All tokens together; -1 if it takes a pass to know. */
+    /** The total number of tokens; -1 if only a pass would tell. */
     long tokens();
 
-    /** Gives the tokens of a document, in one run or several; none if it is empty. */
+    /** Passes on a document's tokens, in one run or several; none if it is empty. */
     void read(long document, Sink sink) throws IOException;
 
-    /** What the source calls a document. */
+    /** The source's name for a document. */
     default String name(long document) {
         return "document " + document;
     }

@@ -5,16 +5,16 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
 
-/** Tells an interrupt from a failure: a channel that an interrupt closed fails like any other. */
+/** Distinguishes an interrupt from a failure: a channel closed by an interrupt fails like any other. */
 final class Interrupts {
 
     private Interrupts() {
     }
 
     /**
-     * What to throw for an error of reading or writing.
+     * Converts an error of reading or writing to the exception to throw.
      *
-     * @throws InterruptedException if the thread was interrupted; the interrupt is taken
+     * @throws InterruptedException if the thread was interrupted; clears the interrupt status
      */
     static IOException orFailure(Exception error) throws InterruptedException {
         boolean interrupted = Thread.interrupted();

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Writes documents in Megatron's format, in another type of tokens where it must be, if they all fit. */
+/** Writes documents in Megatron's format, in another token dtype if necessary and if all tokens fit. */
 final class MegatronTarget {
 
     private final DocumentSource source;

@@ -3,6 +3,6 @@ package io.penstock.convert;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How many records were written, and the files that hold them. */
+/** The number of records written, and their files. */
 record Outcome(long records, List<Path> files) {
 }

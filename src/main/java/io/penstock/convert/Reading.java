@@ -11,12 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedByInterruptException;
 
 /**
- * Brings what a store located to a writer, by way of a MiB of native memory, tells how far it is, and heeds an
- * interrupt. For one thread.
+ * Copies located data from a store to a writer, through a MiB of native memory; reports progress and responds to
+ * interrupts. Not thread-safe.
  */
 final class Reading implements AutoCloseable {
 
-    /** A piece: a multiple of every element's size. */
+    /** Bytes per piece: a multiple of every element size. */
     static final int STEP_BYTES = 1 << 20;
 
     private static final int TELL_EVERY = 64;
@@ -34,15 +34,15 @@ final class Reading implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** Says how much there is to do, in what {@link #advance} counts: bytes, or records. */
+    /** Announces the total, in the unit of {@link #advance}: bytes, or records. */
     void expect(long amount) {
         total = amount;
     }
 
     /**
-     * Copies a span, piece by piece; does not advance.
+     * Copies a span piece by piece; does not advance.
      *
-     * @param out given pieces that start at offset 0, each of them but the last of {@link #STEP_BYTES}
+     * @param out receives pieces that start at offset 0, all but the last of {@link #STEP_BYTES}
      */
     void copy(Span span, StreamedTensor.Output out) throws IOException {
         for (long at = 0; at < span.byteSize(); ) {
@@ -54,7 +54,7 @@ final class Reading implements AutoCloseable {
         }
     }
 
-    /** Some more is done; fails if the thread is interrupted. */
+    /** Advances the progress; fails if the thread is interrupted. */
     void advance(long amount) throws ClosedByInterruptException {
         done += amount;
         if (amount >= STEP_BYTES || ++untold >= TELL_EVERY || done >= total) {
@@ -66,7 +66,7 @@ final class Reading implements AutoCloseable {
         }
     }
 
-    /** What a fault under a mapping means: an error that names the file that shrank, or the fault itself. */
+    /** Explains a fault under a mapping: an error that names the truncated file, or the fault itself. */
     InternalError explain(InternalError fault) {
         return reader.explain(fault);
     }

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 
-/** The columns of records as fields: which of them are numbers, by themselves or by a decoder. */
+/** Record columns as fields: which of them are numbers, by themselves or through a decoder. */
 final class RecordColumns {
 
     private static final String NDARRAY = "ndarray";
@@ -31,12 +31,12 @@ final class RecordColumns {
      *
      * @param index the column's position in the store
      * @param column the column
-     * @param decoder makes the field of what is stored; null for what is stored itself
+     * @param decoder decodes the stored value; null to use it unchanged
      * @param spec the field
      */
     record Field(int index, Column column, Decoder decoder, TensorSpec spec) {
 
-        /** Whether its elements are numbers, rather than bytes of which no type is known. */
+        /** Whether its elements are numbers rather than untyped bytes. */
         boolean isNumbers() {
             return decoder == null ? column.kind() == Column.Kind.NUMBERS || !spec.isVariable()
                     : decoder != StoredBytes.INSTANCE;
@@ -52,12 +52,12 @@ final class RecordColumns {
     }
 
     /**
-     * The columns that were asked for as fields, or of all those that a format can hold.
+     * The selected columns as fields, or all that a format can hold.
      *
-     * @param varies whether the first dimension of arrays that say their own shape may differ from record to record;
-     *     if not, they all have the first one's
+     * @param varies whether arrays that store their own shape may differ in the first dimension; if not, all have the
+     *     first record's
      * @param fits whether the format can hold a field
-     * @param what such a field is, in words
+     * @param what a description of such a field
      */
     List<Field> fields(boolean varies, Predicate<Field> fits, String what) throws IOException {
         List<Field> found = new ArrayList<>();
@@ -90,7 +90,7 @@ final class RecordColumns {
         }
     }
 
-    /** The positions of the columns that were asked for, or of all. */
+    /** The positions of the selected columns, or of all. */
     List<Integer> chosen() throws ConversionException {
         List<String> names = store.columns().stream().map(Column::name).toList();
         List<String> wanted = conversion.fields() == null ? names : conversion.fields();
@@ -126,20 +126,20 @@ final class RecordColumns {
         }
     }
 
-    /** Whether values are arrays as MDS stores them, which say their own shapes. */
+    /** Whether values are MDS arrays, which store their own shapes. */
     static boolean isNdarray(Column column) {
         return column.kind() == Column.Kind.BYTES && (column.encoding().equals(NDARRAY)
                 || column.encoding().startsWith(NDARRAY + ":"));
     }
 
-    /** The type that all arrays of such a column have; null if each says its own. */
+    /** The dtype of all arrays in such a column; null if each stores its own. */
     static DType ndarrayType(Column column) {
         String encoding = column.encoding();
         return encoding.equals(NDARRAY) ? null : DType.of(encoding.substring(NDARRAY.length() + 1)
                 .replace("uint", "u").replace("int", "i").replace("float", "f"));
     }
 
-    /** A column as the member of a sample: decoded only if it was told so. */
+    /** A column as a member of a sample: decoded only on request. */
     Field member(int index) throws IOException {
         Column column = store.columns().get(index);
         return conversion.decoder(column.name()) != null ? field(index, true)
@@ -161,7 +161,7 @@ final class RecordColumns {
         return Decoders.of(column);
     }
 
-    /** A decoder of arrays like the first one there is; null if there is none. */
+    /** A decoder for arrays like the column's first one; null if there is none. */
     private Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
         long record = 0;
         while (record < store.size() && !store.isPresent(record, index)) {
@@ -198,7 +198,7 @@ final class RecordColumns {
         return shape;
     }
 
-    /** What is in a list, cut where it is long. */
+    /** The items of a list, truncated if there are many. */
     static String some(List<?> items) {
         return items.size() <= MANY ? items.toString()
                 : items.subList(0, MANY) + " and " + (items.size() - MANY) + " more";

@@ -9,14 +9,14 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A column of lists of integers as documents, one a record. One that has no value is an empty document, so that
- * document and record have the same number; or it is left out, if incomplete records are to be.
+ * A column of integer lists as documents, one per record. A record without a value is an empty document, so that
+ * document and record numbers agree; or it is left out, if incomplete records are skipped.
  */
 final class RecordDocuments implements DocumentSource {
 
     private static final String WHAT = "a list of integers";
 
-    /** What the field calls the column that is meant, where a table has several lists of integers. */
+    /** The usual names of the token column, in case a table has several integer lists. */
     private static final List<String> USUAL_NAMES = List.of("input_ids", "tokens");
 
     private final RecordStore store;

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongFunction;
 
 /**
- * What records are called as samples of a WebDataset: as the store calls them, if every one of its names is a key
- * there, and otherwise by their numbers, padded with zeros to one length.
+ * The keys of records as WebDataset samples: the store's names, if all of them are valid keys, otherwise record
+ * numbers, zero-padded to one length.
  */
 final class SampleKeys {
 
@@ -19,7 +19,7 @@ final class SampleKeys {
 
     private final LongFunction<String> names;
     private final int digits;
-    /** The first record whose name is no key; -1 if all are. */
+    /** The first record whose name is not a valid key; -1 if all are. */
     private final long unusable;
 
     private SampleKeys(LongFunction<String> names, long records, long unusable) {
@@ -30,7 +30,7 @@ final class SampleKeys {
 
     static SampleKeys of(RecordStore store) {
         LongFunction<String> names = namesOf(store);
-        // Files that differ in their endings alone are one sample; other records in a row must not be.
+        // Files that differ only in their suffix are one sample; other adjacent records must not be.
         boolean mayRepeat = store instanceof FilesStore;
         String before = null;
         for (long record = 0; names != null && record < store.size(); record++) {
@@ -43,7 +43,7 @@ final class SampleKeys {
         return new SampleKeys(names, store.size(), -1);
     }
 
-    /** The names that a store has for its records; null if they have none. A file's is without its ending. */
+    /** The store's names for its records; null if it has none. A file's name is without its suffix. */
     static LongFunction<String> namesOf(RecordStore store) {
         return switch (store) {
             case WebDatasetStore tars -> tars::key;
@@ -56,13 +56,13 @@ final class SampleKeys {
         };
     }
 
-    /** Where the first dot of a path's last part is, or its end. */
+    /** The index of the first dot in a path's last part, or the end. */
     static int endOfKey(String path) {
         int dot = path.indexOf('.', path.lastIndexOf('/') + 1);
         return dot < 0 ? path.length() : dot;
     }
 
-    /** Whether a reader finds this key before {@code .suffix}, and it leaves no folder when it is unpacked. */
+    /** Whether a reader finds this key before {@code .suffix}, and unpacking it stays inside the folder. */
     private static boolean isKey(String name) {
         if (name.isEmpty() || name.startsWith("/") || name.chars().anyMatch(Character::isISOControl)) {
             return false;
@@ -82,7 +82,7 @@ final class SampleKeys {
         return names != null && unusable < 0;
     }
 
-    /** Whether the names are the keys of LMDB, byte for byte, rather than in hexadecimal digits. */
+    /** Whether the names are LMDB's keys byte for byte, not as hexadecimal digits. */
     boolean areKeysOf(LmdbStore store) {
         boolean same = areNames();
         Span key = new Span();
@@ -93,7 +93,7 @@ final class SampleKeys {
         return same;
     }
 
-    /** The first name that is no key; null if there is none. */
+    /** The first name that is not a valid key; null if all are. */
     String unusableName() {
         return unusable < 0 ? null : names.apply(unusable);
     }

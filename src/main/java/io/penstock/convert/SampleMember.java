@@ -19,10 +19,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** A column as the member of each sample: its suffix, and its values as files have them. For one thread. */
+/** A column as a member of each sample: its suffix, and its values as files. Not thread-safe. */
 final class SampleMember implements AutoCloseable {
 
-    /** Texts to the webdataset library, whatever they are called. */
+    /** Suffixes that the webdataset library reads as text. */
     private static final Set<String> TEXTS = Set.of("txt", "text", "transcript");
 
     private enum Form { AS_STORED, DECIMAL, NPY, NDARRAY }
@@ -38,7 +38,7 @@ final class SampleMember implements AutoCloseable {
     private byte[] header;
     private long headerLength = -1;
 
-    /** A column under a suffix; null for the one that follows from its name and encoding. */
+    /** A column under a suffix; null for the default from its name and encoding. */
     SampleMember(RecordStore store, RecordColumns.Field field, String suffix) {
         this.store = store;
         this.field = field;
@@ -74,12 +74,12 @@ final class SampleMember implements AutoCloseable {
         return last.equals(ending) || name.equals(ending) ? name : name + "." + ending;
     }
 
-    /** What stands behind the key and a dot. */
+    /** The part after the key and a dot. */
     String suffix() {
         return suffix;
     }
 
-    /** Whether values are files as they are, which stay where they are until the store is closed. */
+    /** Whether values are stored files, which stay in place until the store is closed. */
     boolean isAsStored() {
         return form == Form.AS_STORED && field.decoder() == null;
     }
@@ -149,7 +149,7 @@ final class SampleMember implements AutoCloseable {
         return file.asSlice(0, bytes);
     }
 
-    /** What a fault under a mapping means: an error that names the file that shrank, or the fault itself. */
+    /** Explains a fault under a mapping: an error that names the truncated file, or the fault itself. */
     Throwable explain(InternalError fault) {
         return reader.explain(fault);
     }

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a store of tensors says besides its tensors.
+ * What a tensor store contains besides its tensors.
  *
- * @param metadata the texts of a safetensors file by name; empty if there are none
- * @param hasAttributes whether there are attributes of HDF5
- * @param unread the names of tensors that are not read
+ * @param metadata the metadata of a safetensors file by name; empty if there is none
+ * @param hasAttributes whether there are HDF5 attributes
+ * @param unread the names of tensors that cannot be read
  */
 record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<String> unread) {
 
@@ -25,7 +25,7 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<Str
         return new StoreDetails(metadata, details.containsKey("attributes"), store.unread().keySet());
     }
 
-    /** Notes what is not kept. */
+    /** Records what is lost. */
     void lose(Conversion conversion, boolean keepsMetadata) {
         if (!keepsMetadata && !metadata.isEmpty()) {
             conversion.lose("metadata: " + String.join(", ", metadata.keySet()));

@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What a store can be converted to. */
+/** The formats that a store can be converted to. */
 public enum TargetFormat {
-    /** Tokens in documents: Megatron's {@code X.bin} and {@code X.idx}. */
+    /** Documents of tokens: Megatron's {@code X.bin} and {@code X.idx}. */
     MEGATRON(".idx", ".bin"),
-    /** One tensor: numpy's {@code .npy}. */
+    /** One tensor: NumPy's {@code .npy}. */
     NPY(".npy"),
-    /** Named tensors: one {@code .safetensors}. */
+    /** Named tensors: one {@code .safetensors} file. */
     SAFETENSORS(".safetensors"),
-    /** Records of named files: one tar or several, each with its index. */
+    /** Records of named files: one or more tars, each with its index. */
     WEBDATASET(".tar");
 
     private final List<String> endings;
@@ -30,11 +30,11 @@ public enum TargetFormat {
     }
 
     /**
-     * The format that {@link #toString} names so.
+     * Returns the format with a name.
      *
      * @param id a lower-case name, for example {@code megatron}
      * @return the format
-     * @throws IllegalArgumentException if no format has that name; lists those that are
+     * @throws IllegalArgumentException if no format has that name; lists the names
      */
     public static TargetFormat of(String id) {
         return Arrays.stream(values()).filter(format -> format.toString().equals(id)).findAny().orElseThrow(
@@ -42,10 +42,10 @@ public enum TargetFormat {
     }
 
     /**
-     * The format that a path's ending asks for.
+     * The format that a path's suffix implies.
      *
-     * @param path where to write
-     * @return the format; empty if the ending is that of none
+     * @param path the path to write
+     * @return the format; empty if no format has the suffix
      */
     public static Optional<TargetFormat> ofEnding(Path path) {
         String name = path.toString().toLowerCase(Locale.ROOT);
@@ -53,10 +53,10 @@ public enum TargetFormat {
     }
 
     /**
-     * The formats that there is something in a store for. A conversion may still be refused: values may not fit, or
-     * records lack one.
+     * The formats that can hold something from a store. A conversion may still fail: values may not fit, or records
+     * may lack one.
      *
-     * @param store what would be converted
+     * @param store the source
      * @return the formats, in their own order
      */
     public static List<TargetFormat> of(Store store) {
@@ -80,7 +80,7 @@ public enum TargetFormat {
         return formats;
     }
 
-    /** The name in lower case, as command line and JSON write it. */
+    /** The lower-case name, as in commands and JSON. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -9,15 +9,15 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A tensor of integers as documents: the rows of one with two dimensions; one with a single dimension is one document,
- * unless the tensor {@code document_starts} beside it says where in it documents start.
+ * An integer tensor as documents: the rows of a matrix. A vector is one document, unless the tensor
+ * {@code document_starts} beside it gives the starts of documents.
  */
 final class TensorDocuments implements DocumentSource {
 
     private final TensorStore store;
     private final int tensor;
     private final TensorSpec spec;
-    /** Where each document starts, and where the last one ends; null if documents are rows, or there is but one. */
+    /** Each document's start, and the last one's end; null if documents are rows or there is only one. */
     private final Tensor starts;
     private final Span span = new Span();
 
@@ -108,6 +108,6 @@ final class TensorDocuments implements DocumentSource {
 
     @Override
     public void close() {
-        // The store is its opener's.
+        // The store belongs to its opener.
     }
 }

@@ -25,14 +25,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Writes tensors, one as a {@code .npy} or several as a {@code .safetensors}, without having one in memory. */
+/** Writes one tensor as {@code .npy} or several as {@code .safetensors}, without holding one in memory. */
 final class TensorTarget {
 
-    /** What the tensors of a token store are called. */
+    /** The tensor name for a token store's tokens. */
     static final String TOKENS = "tokens";
     static final String DOCUMENT_STARTS = "document_starts";
     static final String LOSS_MASK = "loss_mask";
-    /** What a tensor is called whose format names none. */
+    /** The tensor name for a format without names. */
     private static final String UNNAMED = "array";
 
     private static final String WHAT = "a field of numbers of one shape";
@@ -153,7 +153,7 @@ final class TensorTarget {
         return chosen.stream().map(i -> tensor(store, i)).toList();
     }
 
-    /** The tensor that was asked for, or the only one that fits. */
+    /** The selected tensor, or the only one that fits. */
     static int theOne(Conversion conversion, TensorStore store, Predicate<TensorSpec> fits, String what)
             throws ConversionException {
         List<TensorSpec> specs = store.tensors();
@@ -235,7 +235,7 @@ final class TensorTarget {
         }
     }
 
-    /** A column's values, one behind the other. */
+    /** Concatenates a column's values. */
     private StreamedTensor stack(RecordStore store, RecordFields records, SampleReader reader,
             RecordColumns.Field field, int f) {
         long[] shape = new long[field.spec().rank() + 1];

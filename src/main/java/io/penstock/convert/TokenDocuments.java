@@ -18,7 +18,7 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
         }
     }
 
-    /** Notes that what a Megatron store says of sequences is not kept: where in a document they begin, their modes. */
+    /** Records that a Megatron store's sequence starts within documents and sequence modes are lost. */
     static void loseSequences(Conversion conversion, TokenStore store) {
         if (store instanceof MegatronStore megatron) {
             if (megatron.sequenceCount() != megatron.documentCount()) {
@@ -30,7 +30,7 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
         }
     }
 
-    /** Whether a datatrove store says which tokens count. */
+    /** Whether a datatrove store has a loss mask. */
     static boolean hasLossMask(TokenStore store) {
         return store instanceof StoreInfo.Source source
                 && source.info().arrays().stream().anyMatch(array -> array.name().equals(TensorTarget.LOSS_MASK));
@@ -64,6 +64,6 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
 
     @Override
     public void close() {
-        // The store is its opener's.
+        // The store belongs to its opener.
     }
 }

@@ -15,9 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Writes records as the samples of a WebDataset, a member a column. A value that a record lacks is no member; a record
- * without any is no sample. Files of a folder whose names differ in their endings alone are one sample, as they are
- * when {@code tar} packs them.
+ * Writes records as WebDataset samples, a member per column. A missing value gives no member; a record without any
+ * gives no sample. Files of a folder whose names differ only in their suffix are one sample, as in {@code tar}.
  */
 final class WebDatasetTarget implements AutoCloseable {
 
@@ -62,7 +61,7 @@ final class WebDatasetTarget implements AutoCloseable {
         Map<String, String> columnOfSuffix = new HashMap<>();
         List<Integer> chosen = new ArrayList<>(columns.chosen());
         if (store instanceof LmdbStore pairs && conversion.fields() == null && keys.areKeysOf(pairs)) {
-            // What a pair's key says, the sample's says already.
+            // The sample's key already contains the pair's key.
             chosen.remove(store.columns().stream().map(Column::name).toList().indexOf("key"));
         }
         for (int c : chosen) {
@@ -105,7 +104,7 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
-    /** Adds a record's values to the sample at hand. */
+    /** Adds a record's values to the current sample. */
     private void add(long record) throws IOException {
         for (SampleMember member : members) {
             try {
@@ -113,7 +112,7 @@ final class WebDatasetTarget implements AutoCloseable {
                 boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
                         && conversion.suffix(member.columnName()) == null;
                 String suffix = named ? suffixOf(store.name(record)) : member.suffix();
-                // The class of files of one sample is one and the same.
+                // The class column is the same for all files of a sample.
                 if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
                     throw new ConversionException(store.name(record) + ": found two files '" + suffix
                             + "' of one sample, expected names that differ in more than case");
@@ -124,7 +123,7 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
-    /** A file's own ending, from the first dot of its name on. */
+    /** A file's suffix, from the first dot of its name. */
     private static String suffixOf(String path) {
         int dot = SampleKeys.endOfKey(path);
         return dot + 1 >= path.length() ? FILE_SUFFIX : path.substring(dot + 1).toLowerCase(Locale.ROOT);

@@ -1,6 +1,6 @@
 /**
- * Makes a store of one format out of one of another: {@link io.penstock.convert.Conversion} reads whatever is open as a
- * {@link io.penstock.store.Store}, and writes what {@link io.penstock.convert.TargetFormat} lists. Nothing is held in
- * memory but the piece at hand, and what is written appears whole, or not at all.
+ * Converts stores between formats: {@link io.penstock.convert.Conversion} reads any open
+ * {@link io.penstock.store.Store} and writes a {@link io.penstock.convert.TargetFormat}. Only the current piece of data
+ * is in memory, and the output appears complete, or not at all.
  */
 package io.penstock.convert;

@@ -12,7 +12,7 @@ import java.util.Objects;
  *
  * {@snippet :
  * try (PackedSequences packed = Packing.of(Documents.of(store), 2048).pack();
- *         DataLoader loader = DataLoader.of(packed).collator(PackedLm.of(TokenWidth.I64)).shuffle(42).batchSize(8)
+ *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).shuffle(42).batchSize(8)
  *                 .open()) {
  *     System.out.println(packed.paddingShare());
  * }

@@ -1,28 +1,27 @@
 package io.penstock.device;
 
 /**
- * Where batches go: memory of its own, streams that work asynchronously, and events that order them.
+ * A device that batches are copied to: it has its own memory, asynchronous streams, and events that order them.
  *
- * <p>{@link #cuda(int)} is an NVIDIA GPU behind CUDA's runtime library. {@link #host()} is this machine's own memory,
- * with a thread for each stream; it behaves as the first does, so that an engine built on this interface is exercised,
- * its races included, where there is no GPU. A {@link DeviceProvider} adds others.
+ * <p>{@link #cuda(int)} is an NVIDIA GPU driven through the CUDA runtime library. {@link #host()} is host memory, with
+ * a thread per stream; it has the same semantics, so the engine, its races included, can be tested without a GPU. A
+ * {@link DeviceProvider} adds other kinds.
  *
- * <p><b>Streams and events</b> follow CUDA. Work that is enqueued on one stream runs in order; two streams run
- * independently. An event marks a position in a stream; a stream or a thread can wait for it.
+ * <p><b>Streams and events</b> follow CUDA. Work on one stream runs in order; two streams run independently. An event
+ * marks a position in a stream; a stream or a thread can wait for it.
  *
- * <p><b>Threads.</b> A device and what it opens may be used from any number of threads. The one thing that is the
- * caller's duty is that {@code close()} of a resource does not run beside another call on the same resource. CUDA
- * keeps a current device for each OS thread: a thread that is going to enqueue work calls {@link #makeCurrent()}
- * once, first. CUDA calls are refused on virtual threads, which change their OS thread.
+ * <p><b>Threads.</b> Any number of threads may use a device and what it opens. The caller must only ensure that
+ * {@code close()} of a resource does not run concurrently with another call on that resource. CUDA keeps a current
+ * device per OS thread: a thread calls {@link #makeCurrent()} once before it enqueues work. CUDA calls throw on
+ * virtual threads, which can move between OS threads.
  *
- * <p><b>Errors.</b> A wrong argument is refused at the call, with an {@link IllegalArgumentException} or
- * {@link IndexOutOfBoundsException}; use of something closed with an {@link IllegalStateException}. What the device
- * itself reports is a {@link DeviceException}. As in CUDA, asynchronous work that fails is reported by a later call,
- * and a fault such as an illegal address is sticky: nothing runs on the device after it, and each later call on
- * a stream or event reports it again.
+ * <p><b>Errors.</b> A bad argument throws {@link IllegalArgumentException} or {@link IndexOutOfBoundsException} at the
+ * call; using a closed object throws {@link IllegalStateException}. Errors from the device itself are
+ * {@link DeviceException}s. As in CUDA, a later call reports a failure of asynchronous work. A fault such as an illegal
+ * address is sticky: nothing more runs on the device, and every later call on a stream or event reports it again.
  *
- * <p><b>Ownership.</b> Who opens closes: streams, events and buffers, then the device. Every {@code close()} may be
- * called again without effect.
+ * <p><b>Ownership.</b> The opener closes: streams, events and buffers first, then the device. Repeating a
+ * {@code close()} has no effect.
  */
 public interface Device extends AutoCloseable {
     /**
@@ -37,17 +36,17 @@ public interface Device extends AutoCloseable {
     /**
      * Opens a CUDA device.
      *
-     * @param ordinal its number among the devices that are visible to this process, from 0
+     * @param ordinal the device's index among those visible to this process, from 0
      * @return a new device, which the caller closes
-     * @throws DeviceUnavailableException if it cannot be used; the message says why, and what to do
+     * @throws DeviceUnavailableException if it cannot be used; the message says why and how to fix it
      */
     static Device cuda(int ordinal) {
         return DeviceProviders.find().of(DeviceProviders.CUDA).open(ordinal);
     }
 
     /**
-     * Opens the first CUDA device, or the first one of another provider, and the host device where there is none that
-     * can be used. The log says which, and why.
+     * Opens the first usable CUDA device, else the first of another provider, else the host device. The log names the
+     * choice and the reason.
      *
      * @return a new device, which the caller closes
      */
@@ -56,12 +55,12 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * Opens the device that a setting names.
+     * Opens a device by name.
      *
      * @param name {@code auto} for {@link #best()}, {@code host}, {@code cuda} for the first CUDA device,
-     *     {@code cuda:N}, or the like of another {@linkplain DeviceProvider#kind() kind}
+     *     {@code cuda:N}, or the same forms with another {@linkplain DeviceProvider#kind() kind}
      * @return a new device, which the caller closes
-     * @throws IllegalArgumentException if no device has such a name
+     * @throws IllegalArgumentException if no device has this name
      * @throws DeviceUnavailableException if the device cannot be used
      */
     static Device open(String name) {
@@ -69,14 +68,14 @@ public interface Device extends AutoCloseable {
     }
 
     /**
-     * The device's name, which {@link #open(String)} takes.
+     * The device's name, as {@link #open(String)} takes it.
      *
      * @return {@code host}, or for example {@code cuda:0}
      */
     String name();
 
     /**
-     * The device's number among those of its kind, as CUDA and DLPack count.
+     * The device's index among those of its kind, as CUDA and DLPack count.
      *
      * @return from 0; 0 for the host device
      */
@@ -90,58 +89,58 @@ public interface Device extends AutoCloseable {
     boolean hostAccessible();
 
     /**
-     * Makes this the current device of the calling thread, which CUDA requires of a thread that enqueues work. On the
-     * host device it does nothing.
+     * Makes this the calling thread's current device, as CUDA requires for enqueuing work. A no-op on the host device.
      *
-     * @throws IllegalStateException if the device is closed, or it is a CUDA device and the thread a virtual one
+     * @throws IllegalStateException if the device is closed, or if it is a CUDA device and the thread is virtual
      * @throws DeviceException if the device cannot be made current
      */
     void makeCurrent();
 
     /**
-     * Opens a stream, which runs beside all others.
+     * Opens a stream, which runs concurrently with all others.
      *
-     * @param name what error messages, and on the host device the thread, call it
+     * @param name the stream's name in error messages; on the host device also the thread's name
      * @return the stream, which the caller closes
      * @throws IllegalStateException if the device is closed
-     * @throws DeviceException if the device refuses
+     * @throws DeviceException if the device reports an error
      */
     DeviceStream openStream(String name);
 
     /**
-     * A view of a stream that somebody else owns: a {@code cudaStream_t} of the trainer's, or an open stream of this
-     * host device. Closing the view leaves the stream alone; the owner keeps it open while the view is in use.
+     * Wraps a stream that the caller owns: a {@code cudaStream_t}, for example the trainer's, or an open stream of this
+     * host device. Closing the view does not close the stream; the owner keeps it open while the view is in use.
      *
-     * <p>CUDA offers no safe way to check a handle, so a wrong one is undefined behaviour there, as in C. The values 0
-     * and 1 are CUDA's legacy default stream, 2 the calling thread's default stream.
+     * <p>CUDA cannot check a handle safely, so a wrong one is undefined behavior there, as in C. The values 0 and 1
+     * are CUDA's legacy default stream, 2 is the calling thread's default stream.
      *
-     * @param handle the address that is the {@code cudaStream_t}, or {@link DeviceStream#handle()}
+     * @param handle the {@code cudaStream_t} as an address, or {@link DeviceStream#handle()}
      * @return the view
-     * @throws IllegalArgumentException if this is the host device and the handle is not that of an open stream of it
+     * @throws IllegalArgumentException if this is the host device and the handle is not one of its open streams
      * @throws IllegalStateException if the device is closed
      */
     DeviceStream stream(long handle);
 
     /**
-     * Opens an event, which is complete until it is first recorded.
+     * Opens an event, which counts as complete until it is first recorded.
      *
      * @param wait how a thread waits in {@link DeviceEvent#synchronize()}
      * @return the event, which the caller closes
      * @throws IllegalStateException if the device is closed
-     * @throws DeviceException if the device refuses
+     * @throws DeviceException if the device reports an error
      */
     DeviceEvent openEvent(EventWait wait);
 
     /**
-     * A view of an event that somebody else owns, to wait for: a {@code cudaEvent_t} of the trainer's, or an open event
-     * of this host device. Closing the view leaves the event alone; the owner keeps it open while the view is in use.
+     * Wraps an event that the caller owns, to wait for it: a {@code cudaEvent_t}, for example the trainer's, or an open
+     * event of this host device. Closing the view does not close the event; the owner keeps it open while the view is
+     * in use.
      *
-     * <p>CUDA offers no safe way to check a handle, so a wrong one is undefined behaviour there, as in C.
+     * <p>CUDA cannot check a handle safely, so a wrong one is undefined behavior there, as in C.
      *
-     * @param handle the address that is the {@code cudaEvent_t}, or {@link DeviceEvent#handle()}
+     * @param handle the {@code cudaEvent_t} as an address, or {@link DeviceEvent#handle()}
      * @return the view
-     * @throws IllegalArgumentException if the handle is 0, or this is the host device and the handle is not that of an
-     *     open event of it
+     * @throws IllegalArgumentException if the handle is 0, or if this is the host device and the handle is not one of
+     *     its open events
      * @throws IllegalStateException if the device is closed
      */
     DeviceEvent event(long handle);
@@ -153,31 +152,30 @@ public interface Device extends AutoCloseable {
      * @return the buffer, which the caller closes
      * @throws IllegalArgumentException if {@code bytes} is less than 1
      * @throws IllegalStateException if the device is closed
-     * @throws DeviceException if there is not that much memory
+     * @throws DeviceException if the device lacks the memory
      */
     DeviceBuffer allocate(long bytes);
 
     /**
-     * Allocates host memory that the device reads and writes by itself: page-locked for a CUDA device. It is aligned to
-     * 4096 bytes, and every page of it is backed by memory when this returns.
+     * Allocates host memory that the device can access directly: page-locked for a CUDA device. It is aligned to 4096
+     * bytes, and all its pages are resident when this returns.
      *
-     * <p>This is slow, about half a second a GiB on CUDA: allocate at start and reuse.
+     * <p>CUDA takes about half a second per GiB: allocate at start and reuse.
      *
      * @param bytes the size, at least 1
      * @return the buffer, which the caller closes
      * @throws IllegalArgumentException if {@code bytes} is less than 1
      * @throws IllegalStateException if the device is closed
-     * @throws DeviceException if that much memory cannot be locked
+     * @throws DeviceException if the memory cannot be locked
      */
     PinnedBuffer allocatePinned(long bytes);
 
     /**
-     * Closes the device. Whatever is still open of it is a leak: it is closed here, in reverse order of opening (a
-     * stream after the work that is queued on it has ended), and named in a warning in the log. Views of foreign
-     * streams and events need no closing and are not counted.
+     * Closes the device. Anything it opened that is still open is a leak: it is closed here, last opened first (a
+     * stream after its queued work has ended), and a warning in the log names it. Views of streams and events need no
+     * closing and are not counted.
      *
-     * @throws DeviceException if the device reports an error while something is released; the rest is released all the
-     *     same
+     * @throws DeviceException if releasing something fails; the rest is still released
      */
     @Override
     void close();

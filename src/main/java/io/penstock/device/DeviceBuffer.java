@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * Memory of a {@link Device}, aligned to 256 bytes.
  *
- * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed
- * buffer into a sticky {@link DeviceException}.
+ * <p>Close it only when no queued or running work uses it. On the host device, work that uses a closed buffer fails
+ * with a sticky {@link DeviceException}.
  */
 public interface DeviceBuffer extends AutoCloseable {
     /**
-     * The address on the device, for kernels and other native code.
+     * The address on the device, for kernels and native code.
      *
      * @return the address
      * @throws IllegalStateException if the buffer is closed
@@ -20,15 +20,15 @@ public interface DeviceBuffer extends AutoCloseable {
     /**
      * The size.
      *
-     * @return the bytes that were asked for
+     * @return the requested size in bytes
      */
     long byteSize();
 
     /**
-     * The memory, where the CPU can reach it ({@link Device#hostAccessible()}).
+     * The memory, if the CPU can access it ({@link Device#hostAccessible()}).
      *
      * @return the whole buffer; access after {@link #close()} throws
-     * @throws UnsupportedOperationException if the CPU cannot reach it
+     * @throws UnsupportedOperationException if the CPU cannot access it
      */
     MemorySegment segment();
 

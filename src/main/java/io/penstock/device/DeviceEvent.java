@@ -1,41 +1,39 @@
 package io.penstock.device;
 
 /**
- * A mark in a stream: {@link DeviceStream#record} sets it, {@link DeviceStream#waitFor} makes another stream wait for
- * it, and a thread asks or waits here.
+ * A marker in a stream: {@link DeviceStream#record} sets it, {@link DeviceStream#waitFor} makes another stream wait for
+ * it, and a thread polls or waits here.
  *
- * <p>As in CUDA: an event that was never recorded is complete; recording again forgets the mark before; the methods
- * here speak of the latest mark.
+ * <p>As in CUDA, an event that was never recorded is complete. Recording again replaces the previous mark; the methods
+ * here refer to the latest one.
  *
  * <p>Every method but {@link #close()} throws {@link IllegalStateException} once the event is closed, and
  * {@link DeviceException} when the device reports an error.
  */
 public interface DeviceEvent extends AutoCloseable {
     /**
-     * The event as a number: the {@code cudaEvent_t} address of a CUDA event, which native code can be given.
+     * The event as a number for native code: the {@code cudaEvent_t} address of a CUDA event.
      *
      * @return the handle
      */
     long handle();
 
     /**
-     * Whether the work that the event marks has ended.
+     * Whether the marked work has ended.
      *
      * @return true if it has, or if the event was never recorded
      */
     boolean isComplete();
 
     /**
-     * Blocks until the work that the event marks at the time of the call has ended. An interrupt does not end the wait;
-     * the thread's interrupt status is kept.
+     * Blocks until the work marked at the time of the call has ended. An interrupt stays set but does not end it.
      */
     void synchronize();
 
     /**
-     * Closes the event; a view of somebody else's event closes only the view. Streams that were told to wait for it
-     * still do.
+     * Closes the event; closing a view leaves the event itself open. Streams already waiting for it still wait.
      *
-     * @throws DeviceException if the device reports an error; the event is closed all the same
+     * @throws DeviceException if the device reports an error; the event is closed anyway
      */
     @Override
     void close();

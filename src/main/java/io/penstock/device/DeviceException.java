@@ -3,20 +3,20 @@ package io.penstock.device;
 import java.io.Serial;
 
 /**
- * An error that a device reported, by the number and name that CUDA gives it. The host device uses the same ones.
+ * An error reported by a device, with CUDA's error number and name. The host device uses the same ones.
  *
- * <p>The call that carries the error need not be the one that caused it: work that fails asynchronously is reported
+ * <p>The call that reports an error need not be the one that caused it: a later call reports a failure of asynchronous
  * by a later call.
  */
 public class DeviceException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    /** CUDA's number. */
+    /** CUDA's error number. */
     private final int status;
-    /** CUDA's name. */
+    /** CUDA's error name. */
     private final String errorName;
-    /** What reported it. */
+    /** The call that reported it. */
     private final String call;
 
     /**
@@ -24,9 +24,9 @@ public class DeviceException extends RuntimeException {
      *
      * @param device the device's name
      * @param call the call that reported it, such as {@code cudaMemcpyAsync}
-     * @param status the number, such as 700
-     * @param errorName CUDA's name of it, such as {@code cudaErrorIllegalAddress}
-     * @param text what it means
+     * @param status the error number, such as 700
+     * @param errorName CUDA's name for it, such as {@code cudaErrorIllegalAddress}
+     * @param text the error's meaning
      */
     public DeviceException(String device, String call, int status, String errorName, String text) {
         this(device, call, status, errorName, text, null);
@@ -37,10 +37,10 @@ public class DeviceException extends RuntimeException {
      *
      * @param device the device's name
      * @param call the call that reported it, such as {@code cudaMemcpyAsync}
-     * @param status the number, such as 700
-     * @param errorName CUDA's name of it, such as {@code cudaErrorIllegalAddress}
-     * @param text what it means
-     * @param cause what it comes from, or null
+     * @param status the error number, such as 700
+     * @param errorName CUDA's name for it, such as {@code cudaErrorIllegalAddress}
+     * @param text the error's meaning
+     * @param cause the cause, or null
      */
     public DeviceException(
             String device, String call, int status, String errorName, String text, Throwable cause) {
@@ -51,7 +51,7 @@ public class DeviceException extends RuntimeException {
     }
 
     /**
-     * The number of the error.
+     * The error number.
      *
      * @return for example 2
      */
@@ -60,7 +60,7 @@ public class DeviceException extends RuntimeException {
     }
 
     /**
-     * CUDA's name of the error.
+     * CUDA's name for the error.
      *
      * @return for example {@code cudaErrorMemoryAllocation}
      */

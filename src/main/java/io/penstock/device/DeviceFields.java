@@ -4,8 +4,8 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 
 /**
- * The fields of one batch in device memory: where each starts, and the shape that it has in this batch. One object
- * serves batch after batch, and allocates nothing for them. One thread uses it at a time.
+ * The fields of one batch in device memory: each field's address and its shape in this batch. The object is reused from
+ * batch to batch without allocating. Not thread-safe.
  */
 public final class DeviceFields {
     private final SlabLayout layout;
@@ -14,7 +14,7 @@ public final class DeviceFields {
     private int count;
 
     /**
-     * Fields without addresses, of their greatest shapes.
+     * Creates fields at their maximum shapes, without addresses.
      *
      * @param layout the fields
      */
@@ -25,7 +25,7 @@ public final class DeviceFields {
     }
 
     /**
-     * The fields with their greatest shapes.
+     * The fields at their maximum shapes.
      *
      * @return names, dtypes and shapes
      */
@@ -34,9 +34,9 @@ public final class DeviceFields {
     }
 
     /**
-     * Begins another batch: every field has its greatest shape again.
+     * Starts another batch: resets every field to its maximum shape.
      *
-     * @param samples how many samples the batch has
+     * @param samples the batch's sample count
      */
     public void begin(int samples) {
         count = samples;
@@ -48,7 +48,7 @@ public final class DeviceFields {
     }
 
     /**
-     * How many samples the batch has. In most fields, that is the first dimension.
+     * The batch's sample count, which is the first dimension of most fields.
      *
      * @return from 1
      */
@@ -57,7 +57,7 @@ public final class DeviceFields {
     }
 
     /**
-     * Where a field starts.
+     * A field's address.
      *
      * @param field the field's index in the layout
      * @return an address in device memory
@@ -67,7 +67,7 @@ public final class DeviceFields {
     }
 
     /**
-     * Sets where a field starts; for whoever owns the memory.
+     * Sets a field's address; for the owner of the memory.
      *
      * @param field the field's index in the layout
      * @param address the address, a multiple of {@value SlabLayout#ALIGNMENT_BYTES}
@@ -104,7 +104,7 @@ public final class DeviceFields {
     }
 
     /**
-     * The elements of a field in this batch.
+     * A field's element count in this batch.
      *
      * @param field the field's index in the layout
      * @return the product of its dimensions

@@ -3,21 +3,21 @@ package io.penstock.device;
 import java.util.List;
 
 /**
- * The devices of this machine, and why there are none of a kind if there are none.
+ * The devices of this machine; for each kind without devices, the reason.
  *
  * @param kinds what each provider found, the host's first
  */
 public record DeviceInventory(List<DeviceSupport> kinds) {
-    /** Copies what was found. */
+    /** Copies the list. */
     public DeviceInventory {
         kinds = List.copyOf(kinds);
     }
 
     /**
-     * Looks at what there is. To ask a GPU for its free memory starts CUDA on it, which takes a moment, and keeps
+     * Inspects the machine. Asking a GPU for its free memory initializes CUDA on it, which takes a moment and holds
      * some of its memory until the process ends.
      *
-     * @return what was found; that CUDA cannot be used is a finding, not an error
+     * @return the devices found; an unusable CUDA is a finding, not an error
      */
     public static DeviceInventory take() {
         return new DeviceInventory(DeviceProviders.find().all().stream().map(DeviceProvider::inspect).toList());
@@ -26,21 +26,21 @@ public record DeviceInventory(List<DeviceSupport> kinds) {
     /**
      * All devices.
      *
-     * @return the host, then those of other kinds in the order of their numbers
+     * @return the host, then devices of other kinds by ordinal
      */
     public List<DeviceInfo> devices() {
         return kinds.stream().flatMap(kind -> kind.devices().stream()).toList();
     }
 
     /**
-     * What was found of one kind.
+     * The devices of one kind.
      *
      * @param kind such as {@code cuda}
      * @return the devices, or why there are none
-     * @throws IllegalArgumentException if no provider is of this kind
+     * @throws IllegalArgumentException if no provider has this kind
      */
     public DeviceSupport kind(String kind) {
         return kinds.stream().filter(found -> found.kind().equals(kind)).findFirst().orElseThrow(
-                () -> new IllegalArgumentException("no provider of device '" + kind + "'"));
+                () -> new IllegalArgumentException("no provider for device '" + kind + "'"));
     }
 }

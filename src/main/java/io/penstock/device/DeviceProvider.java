@@ -3,35 +3,35 @@ package io.penstock.device;
 import java.util.ServiceLoader;
 
 /**
- * One kind of device. Providers are found by {@link ServiceLoader}, in the class loader of this interface: a module
- * says {@code provides DeviceProvider with …}, a jar on the class path has a file
- * {@code META-INF/services/io.penstock.device.DeviceProvider}. They have a public constructor without arguments, which
- * does nothing that can fail.
+ * One kind of device. {@link ServiceLoader} finds providers in the class loader of this interface: a module declares
+ * {@code provides DeviceProvider with …}, a jar on the class path has the file
+ * {@code META-INF/services/io.penstock.device.DeviceProvider}. A provider has a public no-argument constructor that
+ * cannot fail.
  *
- * <p>The host and CUDA are two such providers. No other class knows either.
+ * <p>The host and CUDA are two such providers. No other class refers to either.
  */
 public interface DeviceProvider {
     /**
-     * The kind of the devices.
+     * The kind of device.
      *
-     * @return what a device's name starts with, such as {@code cuda} for {@code cuda:0}; lower-case letters
+     * @return the prefix of a device's name, such as {@code cuda} in {@code cuda:0}; lower-case letters
      */
     String kind();
 
     /**
      * Opens a device.
      *
-     * @param ordinal its number among those of this kind that are visible to this process
+     * @param ordinal the index among the devices of this kind visible to this process
      * @return a new device, which the caller closes
-     * @throws IllegalArgumentException if the number is negative
-     * @throws DeviceUnavailableException if it cannot be used; the message says why, and what to do
+     * @throws IllegalArgumentException if the ordinal is negative
+     * @throws DeviceUnavailableException if it cannot be used; the message says why and how to fix it
      */
     Device open(int ordinal);
 
     /**
-     * Looks for devices. To ask a device for its free memory may start it, which takes a moment.
+     * Inspects the devices. Asking a device for its free memory may initialize it, which takes a moment.
      *
-     * @return what was found; that there is none is a finding, not an error
+     * @return the devices found; having none is a finding, not an error
      */
     DeviceSupport inspect();
 }

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/** The providers that there are: the host's first, the others in the order in which they are found. */
+/** All providers: the host's first, the others in the order found. */
 record DeviceProviders(List<DeviceProvider> all) {
     static final String HOST = "host";
     static final String CUDA = "cuda";
 
     private static final System.Logger LOG = System.getLogger(Device.class.getName());
 
-    /** Looks for them. One that cannot be loaded is named in a warning, and hides no other. */
+    /** Loads the providers. A warning names one that cannot be loaded; the others are kept. */
     static DeviceProviders find() {
         List<DeviceProvider> found = new ArrayList<>();
         Iterator<DeviceProvider> services =
@@ -26,19 +26,20 @@ record DeviceProviders(List<DeviceProvider> all) {
                 DeviceProvider provider = services.next();
                 found.add(provider.kind().equals(HOST) ? 0 : found.size(), provider);
             } catch (ServiceConfigurationError e) {
-                LOG.log(System.Logger.Level.WARNING, "A device provider was left out: {0}", e.getMessage());
+                LOG.log(System.Logger.Level.WARNING, "Skipped a device provider: {0}", e.getMessage());
             }
         }
     }
 
     DeviceProvider of(String kind) {
         return all.stream().filter(provider -> provider.kind().equals(kind)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no provider of device '" + kind + "', found " + kinds()
+                .orElseThrow(() -> new IllegalArgumentException("no provider for device '" + kind + "', found "
+                        + kinds()
                         + (kinds().contains(HOST) ? "" : " (is META-INF/services/" + DeviceProvider.class.getName()
                         + " of Penstock's jar on the class path?)")));
     }
 
-    /** The device of a name: a kind, or a kind and a number. */
+    /** Opens a device by name: a kind, or a kind and an ordinal. */
     Device open(String name) {
         int colon = name.indexOf(':');
         String kind = colon < 0 ? name : name.substring(0, colon);
@@ -49,7 +50,7 @@ record DeviceProviders(List<DeviceProvider> all) {
         return of(kind).open(colon < 0 ? 0 : Integer.parseInt(name.substring(colon + 1)));
     }
 
-    /** The first device that can be used, the host's only if there is no other. */
+    /** Opens the first usable device; the host's only if there is no other. */
     Device best() {
         String reasons = "";
         for (DeviceProvider provider : all) {

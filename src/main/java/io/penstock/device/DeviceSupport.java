@@ -3,15 +3,15 @@ package io.penstock.device;
 import java.util.List;
 
 /**
- * What a {@link DeviceProvider} found: its devices, or why there are none, and over which library they work.
+ * What a {@link DeviceProvider} found: its devices or why there are none, and its runtime library.
  *
- * @param kind the kind of the devices
- * @param devices the devices, in the order of their numbers
- * @param library the file of the runtime library, empty if none was loaded or none is needed
- * @param runtimeVersion the version of that library, such as {@code 13.0}, or empty
+ * @param kind the kind of device
+ * @param devices the devices, by ordinal
+ * @param library the path of the runtime library, empty if none was loaded or needed
+ * @param runtimeVersion the library's version, such as {@code 13.0}, or empty
  * @param driverVersion the newest runtime that the driver supports, such as {@code 13.0}, or empty without a driver
  * @param unavailable why devices of this kind cannot be used, or null if they can
- * @param message the same in words, with what to do; empty if they can be used
+ * @param message the same in words and how to fix it; empty if they can be used
  */
 public record DeviceSupport(
         String kind, List<DeviceInfo> devices, String library, String runtimeVersion, String driverVersion,

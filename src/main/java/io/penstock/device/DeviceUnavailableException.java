@@ -2,44 +2,44 @@ package io.penstock.device;
 
 import java.io.Serial;
 
-/** A device that was asked for cannot be used here. The message is one line, and says what to do about it. */
+/** The requested device cannot be used here. The message is one line and says how to fix it. */
 public class DeviceUnavailableException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /** Why a device cannot be used. */
     public enum Reason {
-        /** The operating system or processor is not one that the CUDA bindings are made for. */
+        /** CUDA's bindings do not support this operating system or processor. */
         UNSUPPORTED_PLATFORM,
-        /** This JVM was not started with the right to call native code. */
+        /** This JVM was started without native access. */
         NO_NATIVE_ACCESS,
-        /** CUDA's runtime library was not found, or could not be loaded. */
+        /** The CUDA runtime library was not found or could not be loaded. */
         NO_RUNTIME,
-        /** CUDA's runtime library is of a version whose calls are laid out differently. */
+        /** The CUDA runtime library has a version with other function or struct layouts. */
         WRONG_RUNTIME_VERSION,
-        /** The library lacks functions of CUDA's runtime. */
+        /** The library lacks functions of the CUDA runtime. */
         INCOMPLETE_RUNTIME,
         /** No NVIDIA driver is installed. */
         NO_DRIVER,
-        /** The NVIDIA driver is older than the runtime library needs. */
+        /** The NVIDIA driver is too old for the runtime library. */
         DRIVER_TOO_OLD,
         /** There is no GPU, or none is visible to this process. */
         NO_DEVICE,
-        /** There are GPUs, but not so many. */
+        /** The ordinal exceeds the number of GPUs. */
         NO_SUCH_DEVICE,
-        /** The driver found the GPU and cannot start it. */
+        /** The driver found the GPU but cannot initialize it. */
         INITIALIZATION_FAILED
     }
 
-    /** Why. */
+    /** The reason. */
     private final Reason reason;
 
     /**
-     * A device that cannot be used.
+     * Creates the exception.
      *
      * @param reason why
-     * @param message the same in words, with what to do
-     * @param cause what it comes from, or null
+     * @param message the same in words and how to fix it
+     * @param cause the cause, or null
      */
     public DeviceUnavailableException(Reason reason, String message, Throwable cause) {
         super(message, cause);

@@ -2,8 +2,8 @@ package io.penstock.device;
 
 /** How a thread waits in {@link DeviceEvent#synchronize()}. */
 public enum EventWait {
-    /** It keeps asking: the shortest delay. The right kind for events that are polled, or that only streams await. */
+    /** The thread polls: lowest latency. Right for events that are polled or that only streams wait for. */
     SPIN,
-    /** It sleeps until it is woken: leaves the core to others, for waits as long as a copy. */
+    /** The thread sleeps until woken: frees the core during waits as long as a copy. */
     BLOCK
 }

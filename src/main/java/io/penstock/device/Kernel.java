@@ -5,33 +5,32 @@ import java.lang.foreign.StructLayout;
 import java.util.Objects;
 
 /**
- * A function that a device runs on its own memory. A GPU has it compiled, under its name, in the engine's fatbin; the
- * host device runs its twin in Java, on the thread of the stream. Both read the same arguments, one struct, and give
- * the same result, whatever the size of the grid: the twin is the specification.
+ * A function that a device runs on its own memory. A GPU runs the function of this name from the engine's fatbin; the
+ * host device runs the Java twin on the stream's thread. Both read one struct of arguments and give the same result
+ * for any grid size: the twin is the specification.
  *
- * @param name what the fatbin calls it
- * @param layout its arguments: the C struct's fields, by their names; at most {@value #MAX_ARGUMENT_BYTES} bytes, a
- *     multiple of 8
- * @param twin the same in Java
+ * @param name the function's name in the fatbin
+ * @param layout the arguments: the C struct's named fields; at most {@value #MAX_ARGUMENT_BYTES} bytes, a multiple of 8
+ * @param twin the same kernel in Java
  */
 public record Kernel(String name, StructLayout layout, Twin twin) {
-    /** The most bytes that arguments may have. */
+    /** The maximum size of the arguments in bytes. */
     public static final int MAX_ARGUMENT_BYTES = 256;
 
-    /** The threads of a block. */
+    /** Threads per block. */
     public static final int BLOCK_THREADS = 256;
 
-    /** More blocks than any GPU runs at a time: beyond that, a thread does the work of several. */
+    /** More blocks than any GPU runs at once; beyond that, a thread does the work of several. */
     private static final long MAX_BLOCKS = 1 << 20;
 
     /** A kernel in Java. */
     @FunctionalInterface
     public interface Twin {
         /**
-         * Runs the kernel on the CPU, without allocating. The addresses among the arguments are those of memory that
-         * the CPU can reach, and are not checked.
+         * Runs the kernel on the CPU, without allocating. Addresses in the arguments must be accessible to the CPU and
+         * are not checked.
          *
-         * @param arguments the arguments, as the layout has them; not kept
+         * @param arguments the arguments in the kernel's layout; not kept
          */
         void run(MemorySegment arguments);
     }
@@ -39,7 +38,7 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     /**
      * Checks the size of the arguments.
      *
-     * @throws IllegalArgumentException if there are none, too many, or they are not a multiple of 8 bytes
+     * @throws IllegalArgumentException if their size is 0, too large, or not a multiple of 8 bytes
      */
     public Kernel {
         Objects.requireNonNull(name, "name");
@@ -52,20 +51,20 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     }
 
     /**
-     * Memory for the arguments of launches, one after another.
+     * Allocates memory for arguments, reusable for launch after launch.
      *
-     * @return an array's, of zeros
+     * @return zeroed heap memory
      */
     public MemorySegment newArguments() {
         return MemorySegment.ofArray(new long[(int) (layout.byteSize() / Long.BYTES)]);
     }
 
     /**
-     * Refuses what cannot be launched; for implementations of {@link DeviceStream#launch}.
+     * Checks the arguments of a launch; for implementations of {@link DeviceStream#launch}.
      *
      * @param blocks how many blocks
      * @param arguments the arguments
-     * @throws IllegalArgumentException if there are fewer bytes than the kernel takes, or less than one block
+     * @throws IllegalArgumentException if there are fewer bytes than the kernel takes, or fewer than one block
      */
     public void checkLaunch(int blocks, MemorySegment arguments) {
         if (arguments.byteSize() < layout.byteSize() || blocks < 1) {
@@ -75,9 +74,9 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     }
 
     /**
-     * Blocks enough to give each item a thread.
+     * The number of blocks that gives each item a thread.
      *
-     * @param items how many items, from 0
+     * @param items number of items, from 0
      * @return at least 1
      */
     public static int blocksForItems(long items) {
@@ -85,9 +84,9 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     }
 
     /**
-     * Blocks enough for work of which each piece takes a whole block.
+     * The number of blocks for work where each piece takes a whole block.
      *
-     * @param pieces how many pieces, from 0
+     * @param pieces number of pieces, from 0
      * @return at least 1
      */
     public static int blocks(long pieces) {

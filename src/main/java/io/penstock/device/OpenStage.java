@@ -2,31 +2,30 @@ package io.penstock.device;
 
 import io.penstock.memory.SlabLayout;
 
-/** A {@link DeviceStage} that is ready for the batches of one loader. {@link DeviceStage} has the contract. */
+/** A {@link DeviceStage} opened for one loader's batches. {@link DeviceStage} states the contract. */
 public interface OpenStage extends AutoCloseable {
     /**
-     * The outputs, each with its greatest shape. The same at every call.
+     * The outputs at their maximum shapes. The same at every call.
      *
-     * @return names, dtypes, shapes, and the most bytes of each
+     * @return names, dtypes, shapes, and maximum byte sizes
      */
     SlabLayout outputs();
 
     /**
-     * Enqueues the work for one batch and sets the shapes of the outputs. It does not wait, and allocates nothing,
-     * neither on the heap nor on the device. Work on another stream is allowed if this stream waits for it, and it for
-     * this stream, by events.
+     * Enqueues the work for one batch and sets the output shapes. It does not wait, and allocates nothing on the heap
+     * or the device. It may use other streams if events order their work after and before this stream's.
      *
-     * @param stream where; behind what is enqueued there the batch is ready
-     * @param inputs the fields as {@link DeviceStage#open} was told of them, in the same order; not kept, not changed
-     * @param outputs the {@link #outputs}, in the same order, with their greatest shapes; not kept
-     * @throws RuntimeException if it fails; the loader ends with this error
+     * @param stream the stream on which the batch is ready once the enqueued work has run
+     * @param inputs the fields given to {@link DeviceStage#open}, in the same order; not kept, not changed
+     * @param outputs the {@link #outputs}, in the same order, at their maximum shapes; not kept
+     * @throws RuntimeException if it fails; the loader then ends with this error
      */
     void enqueue(DeviceStream stream, DeviceFields inputs, DeviceFields outputs);
 
     /**
-     * Closes what the stage has opened. Called once, when all that it enqueued has run or the device has failed.
+     * Closes what the stage opened. Called once, after all its enqueued work has run or the device has failed.
      *
-     * @throws DeviceException if the device reports an error; the rest is closed all the same
+     * @throws DeviceException if the device reports an error; the rest is still closed
      */
     @Override
     default void close() {

@@ -3,15 +3,14 @@ package io.penstock.device;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Host memory that a {@link Device} reads and writes by itself while the CPU does other work: page-locked, where the
- * device is a GPU.
+ * Host memory that a {@link Device} accesses directly while the CPU does other work: page-locked for a GPU.
  *
- * <p>It is closed when no work that names it is queued or running. The host device turns work that meets a closed
- * buffer into a sticky {@link DeviceException}.
+ * <p>Close it only when no queued or running work uses it. On the host device, work that uses a closed buffer fails
+ * with a sticky {@link DeviceException}.
  */
 public interface PinnedBuffer extends AutoCloseable {
     /**
-     * The memory, for any thread.
+     * The memory, usable from any thread.
      *
      * @return the whole buffer; access after {@link #close()} throws
      */
@@ -20,14 +19,14 @@ public interface PinnedBuffer extends AutoCloseable {
     /**
      * The size.
      *
-     * @return the bytes that were asked for
+     * @return the requested size in bytes
      */
     long byteSize();
 
     /**
      * Unlocks and frees the memory.
      *
-     * @throws IllegalStateException if a native call is using the segment at this moment; the buffer stays open
+     * @throws IllegalStateException if a native call is using the segment right now; the buffer stays open
      * @throws DeviceException if the device reports an error
      */
     @Override

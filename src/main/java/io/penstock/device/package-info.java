@@ -1,8 +1,8 @@
 /**
- * Devices behind one interface: streams, events, device memory and the pinned memory that copies to it start from.
+ * Devices behind one interface: streams, events, device memory and pinned memory.
  *
- * <p>{@link io.penstock.device.Device} opens everything and documents threads, errors and ownership once for all. A
- * copy that overlaps with other work reads:
+ * <p>{@link io.penstock.device.Device} opens everything and documents threads, errors and ownership. A copy that
+ * overlaps with other work:
  *
  * {@snippet :
  * try (Device device = Device.best();
@@ -15,14 +15,13 @@
  *     copies.copyToDevice(batch, 0, host, 0, bytes);
  *     copies.record(copied);
  *     device.stream(trainerStream).waitFor(copied);     // the trainer's kernels may use the batch from here on
- *     copied.synchronize();                             // and from here on the host buffer may be filled again
+ *     copied.synchronize();                             // and from here on the host buffer can be refilled
  * }
  * }
  *
- * <p>The devices themselves are not exported: each is a {@link io.penstock.device.DeviceProvider}. {@code device.host}
- * runs everywhere, {@code device.cuda} over CUDA's runtime library, which it finds and loads when a CUDA device is
- * first asked for.
+ * <p>The implementations are not exported: each is a {@link io.penstock.device.DeviceProvider}. {@code device.host}
+ * runs everywhere, {@code device.cuda} on the CUDA runtime library, which it loads when a CUDA device is first opened.
  *
- * <p>A {@link io.penstock.device.DeviceStage} is what happens to batches on their device before the trainer has them.
+ * <p>A {@link io.penstock.device.DeviceStage} transforms batches on the device before the trainer gets them.
  */
 package io.penstock.device;

@@ -8,31 +8,31 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Splits each wait of the trainer by what the batch that it waited for was doing. A pure function of a recording.
+ * Splits each wait of the trainer by what the awaited batch was doing. A pure function of a recording.
  *
- * <p>The batch's critical path is cut at the times in its account, and what lies between the trainer's request and its
- * taking the batch counts:
+ * <p>The times in the batch's account divide its critical path; the part from the trainer's request to its taking the
+ * batch counts:
  *
  * <pre>
  *   claimed ── slot ── planned ── made ──────────── submit ── submitted ── on the device ── taken
  *   START   SLOT   PLAN     (mix)     SLOT, HANDOVER     COPY          COPY           HANDOVER
  * </pre>
  *
- * <p>Making a batch is a mix of stages, one sample after another, so that part is split in proportion to what the
- * stages took of it. Two things go before the path: while the JVM is paused, that is the cause; and while another
- * worker stands still because all slots hold batches behind this one, made, order is: had that batch been handed out
- * instead, neither trainer nor worker had waited. Every nanosecond has one cause, so causes add up to the wait.
+ * <p>Making a batch mixes stages, one sample after another, so that part is split in proportion to the stages' times.
+ * Two causes override the path. While the JVM is paused, the pause is the cause. While another worker stalls because
+ * complete later batches hold all slots, order is the cause: had one of those batches been delivered instead, neither
+ * trainer nor worker would have waited. Every nanosecond has one cause, so causes add up to the wait.
  */
 final class Attribution {
 
-    /** Of what making batches takes: from here on, cores are what is missing. */
+    /** Share of making time without a core from which cores count as the bottleneck. */
     static final double CORELESS_SHARE = 0.2;
 
     private final Recording recording;
     private final List<BatchAccount> accounts;
     /** How far ahead of a batch another may be that waits for a slot meanwhile. */
     private final int reach;
-    /** Why the trainer has not yet what is there: it wakes up; or, where workers find no core, it finds none. */
+    /** Why the trainer lacks a delivered batch: it wakes up; or, where workers lack cores, it lacks one too. */
     private final Cause late;
 
     private Attribution(Recording recording) {
@@ -45,8 +45,8 @@ final class Attribution {
     /**
      * Splits all waits.
      *
-     * @param recording what was recorded
-     * @return one wait an account, in their order
+     * @param recording the recording
+     * @return one wait per account, in the same order
      */
     static List<Wait> of(Recording recording) {
         var attribution = new Attribution(recording);
@@ -89,7 +89,7 @@ final class Attribution {
         split.until(split.end, late);
     }
 
-    /** Until then the trainer's thread waits for the bytes; unless it gave a stream, which waits in its stead. */
+    /** When the trainer's thread stops waiting for the bytes; if it passed a stream, the stream waits instead. */
     private static long arrivedAt(BatchAccount account, Copying copied) {
         if (account.taking().exposedNanos() >= 0) {
             return copied.submittedAt();
@@ -97,13 +97,13 @@ final class Attribution {
         return copied.arrivedAt() >= 0 ? copied.arrivedAt() : account.taking().takenAt();
     }
 
-    /** When the batch that had the device slot before was given back. */
+    /** When the device slot's previous batch was closed. */
     private long deviceSlotFreeAt(int index) {
         int before = index - recording.settings().memory().deviceSlots();
         return before < 0 ? Long.MIN_VALUE : accounts.get(before).taking().closedAt();
     }
 
-    /** The stretches in which another worker waited for a slot while this batch was being made. */
+    /** The periods in which another worker waited for a slot while this batch was being made. */
     private List<Recording.Stretch> stalledByOrder(int index) {
         BatchAccount head = accounts.get(index);
         long begin = head.taking().requestedAt();
@@ -137,7 +137,7 @@ final class Attribution {
         return union;
     }
 
-    /** A wait on its way to being split: what lies before {@code at} has its causes. */
+    /** A wait being split: the part before {@code at} has its causes. */
     private static final class Split {
 
         private static final Cause[] CAUSES = Cause.values();
@@ -172,7 +172,7 @@ final class Attribution {
             spread(parts[1], mix, orderedBehind);
         }
 
-        /** Moves on to a time; gives what of it is the path's own, and what is order's. */
+        /** Advances to a time; returns the path's own part of that period, and order's part. */
         private long[] stretch(long time) {
             long to = Math.clamp(time, at, end);
             long paused = Intervals.overlapNanos(pauses, at, to);
@@ -196,7 +196,7 @@ final class Attribution {
             return sum;
         }
 
-        /** By running sums, so that what is rounded off one part goes to the next. */
+    /** Uses running sums, so that rounding in one part goes to the next. */
         private static void spread(long nanos, MakingMix mix, long[] parts) {
             double sum = 0;
             long given = 0;
@@ -211,9 +211,9 @@ final class Attribution {
     }
 
     /**
-     * The waits of a recording, by cause.
+     * Sums waits by cause.
      *
-     * @return nanoseconds by the ordinal of the cause
+     * @return nanoseconds by the cause's ordinal
      */
     static long[] sum(List<Wait> waits) {
         long[] sums = new long[Cause.values().length];

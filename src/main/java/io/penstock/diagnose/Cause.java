@@ -3,35 +3,34 @@ package io.penstock.diagnose;
 import java.util.Locale;
 
 /**
- * What a batch's critical path was doing while the trainer waited for it. The causes of a wait exclude each other and
- * add up to it.
+ * What a batch's critical path did while the trainer waited for it. Causes exclude each other and add up to the wait.
  */
 public enum Cause {
-    /** No worker had begun with it: the loader was just opened or moved, or its workers were asleep. */
+    /** No worker had started it: the loader was just opened or moved, or its workers were asleep. */
     START,
-    /** Its worker waited for a host slot, or it waited, made, for a device slot. */
+    /** Its worker waited for a host slot, or the complete batch waited for a device slot. */
     SLOT,
-    /** Working out which samples make it. */
+    /** Determining its samples. */
     PLAN,
-    /** Reading: the thread stood still until storage answered. */
+    /** Reading: the thread was blocked until storage answered. */
     READ_BLOCKED,
     /** Reading: the thread ran. */
     READ_CPU,
     /** Decoding samples. */
     DECODE,
-    /** Maps of samples. */
+    /** Applying sample maps. */
     TRANSFORM,
     /** Copying samples into the slot. */
     COLLATE,
-    /** Its worker, or the trainer once it was there, could run, and another thread had the core. */
+    /** Its worker, or the trainer once the batch was there, was runnable, but another thread had the core. */
     CPU,
-    /** A later batch stood made, and order alone kept it from the trainer. */
+    /** A later batch was complete, and only the order kept it from the trainer. */
     ORDER,
-    /** On the way to the device. */
+    /** Copying to the device. */
     COPY,
-    /** The JVM stood still to collect garbage. */
+    /** The JVM was paused for garbage collection. */
     GC,
-    /** Made, and not yet in the trainer's hands: threads waking up. */
+    /** Complete but not yet with the trainer: threads waking up. */
     HANDOVER,
     /** Not accounted for. */
     OTHER;
@@ -46,11 +45,11 @@ public enum Cause {
     }
 
     /**
-     * The cause of a label.
+     * Returns the cause with a label.
      *
-     * @param label what {@link #label} gives
+     * @param label the cause's {@link #label}
      * @return the cause
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if no cause has it
      */
     public static Cause of(String label) {
         return valueOf(label.toUpperCase(Locale.ROOT));

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /**
- * Step times and verdicts for input that any library delivers: a dataset of DJL, an iterator of one's own.
+ * Diagnoses the input of any library, such as a DJL dataset or your own iterator: step times and verdicts.
  *
  * {@snippet id=Djl :
  * import io.penstock.diagnose.DiagnosedInput.Phase;
@@ -21,8 +21,8 @@ import java.util.stream.Stream;
  * }
  * }
  *
- * <p>What such input waits for within is not seen: a summary of it has verdicts on the step, and no causes. A loader of
- * this library is diagnosed with {@link Diagnosis}, which knows them.
+ * <p>The inside of such input is not visible: a summary has verdicts on the step, but no causes. Diagnose this
+ * library's loaders with {@link Diagnosis}, which knows the causes.
  */
 public final class Diagnose {
 
@@ -30,17 +30,17 @@ public final class Diagnose {
     }
 
     /**
-     * Input that comes from an iterator.
+     * Wraps input from an iterator.
      *
-     * @param <T> what a step takes
-     * @param source gives the input of one step after another
-     * @return the same input, watched; it may be iterated once
+     * @param <T> the input of a step
+     * @param source returns the input of one step after another
+     * @return the same input, timed; it can be iterated once
      */
     public static <T> DiagnosedInput<T> wrap(Iterator<? extends T> source) {
         var taken = new AtomicBoolean();
         return new DiagnosedInput<>(() -> {
             if (taken.getAndSet(true)) {
-                throw new IllegalStateException("an iterator can be iterated once only: wrap an Iterable for several"
+                throw new IllegalStateException("an iterator can be iterated only once: wrap an Iterable for several"
                         + " epochs");
             }
             return source;
@@ -48,22 +48,22 @@ public final class Diagnose {
     }
 
     /**
-     * Input that comes in epochs.
+     * Wraps input that comes in epochs.
      *
-     * @param <T> what a step takes
+     * @param <T> the input of a step
      * @param source each of its iterators is an epoch
-     * @return the same input, watched
+     * @return the same input, timed
      */
     public static <T> DiagnosedInput<T> wrap(Iterable<? extends T> source) {
         return new DiagnosedInput<>(source::iterator, System::nanoTime);
     }
 
     /**
-     * Input that comes from a stream.
+     * Wraps input from a stream.
      *
-     * @param <T> what a step takes
+     * @param <T> the input of a step
      * @param source a sequential stream, which the caller closes
-     * @return the same input, watched; it may be iterated once
+     * @return the same input, timed; it can be iterated once
      */
     public static <T> DiagnosedInput<T> wrap(Stream<? extends T> source) {
         return wrap(source.iterator());

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 /**
- * Input of any library, with a clock on it.
+ * Timed input of any library.
  *
  * <pre>
  *   step   |────────────────────────────────────────────────|
@@ -19,22 +19,22 @@ import java.util.function.ToIntFunction;
  *   marks                            |─ COPY ─||─ COMPUTE ─|
  * </pre>
  *
- * <p>A step goes from the first call to the source for its input to the first call for the next one's. The time within
- * these calls is the wait for input. Without marks, the rest of the step is computing; with marks, what lies outside
- * them is residual. Marks are made with the thread's clock: of a copy or a kernel that is only enqueued, they see the
- * enqueuing, unless the trainer waits for its stream within them.
+ * <p>A step lasts from the first call to the source for its input to the first call for the next input. The time within
+ * these calls is the input wait. Without marks, the rest of the step is compute; with marks, time outside them is
+ * residual. Marks use the thread's clock: for a copy or kernel that is only enqueued, they measure the enqueuing,
+ * unless the trainer synchronizes its stream within them.
  *
- * <p><b>Threads.</b> One thread at a time iterates and marks. A summary may be made by any.
+ * <p><b>Threads.</b> One thread at a time iterates and marks. Any thread may make a summary.
  *
- * @param <T> what a step takes
+ * @param <T> the input of a step
  */
 public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
-    /** What a trainer may mark. */
+    /** The phases that a trainer may mark. */
     public enum Phase {
         /** Copying the input to the device. */
         COPY,
-        /** Computing, where its phases are not told apart. */
+        /** Computing, if its phases are not distinguished. */
         COMPUTE,
         /** The forward pass. */
         FORWARD,
@@ -56,7 +56,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     private int worldSize = 1;
     private ToIntFunction<? super T> samples = _ -> 1;
 
-    /** Of the thread that iterates. */
+    /** Confined to the iterating thread. */
     private long epoch = -1;
     private boolean asking;
     private long askedAt;
@@ -74,7 +74,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     // ---- settings
 
     /**
-     * What the run is called. Default {@code input}.
+     * Sets the run's name. Default {@code input}.
      *
      * @param run any text
      * @return this
@@ -85,9 +85,9 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * How many samples the input of a step has. Default: 1, so that steps are what is counted.
+     * Sets how to count the samples in a step's input. Default: 1, so that steps are counted.
      *
-     * @param count counts them
+     * @param count counts the samples
      * @return this
      */
     public DiagnosedInput<T> counting(ToIntFunction<? super T> count) {
@@ -96,11 +96,11 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Which of several processes that train together this is, so that their summaries can be
+     * Sets this process's rank among those that train together, so that their summaries can be
      * {@linkplain Summary#merge merged}. Default: the only one.
      *
      * @param rank from 0
-     * @param worldSize how many they are
+     * @param worldSize the number of processes
      * @return this
      */
     public DiagnosedInput<T> ofRank(int rank, int worldSize) {
@@ -109,7 +109,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         return this;
     }
 
-    /** Leaves out what was so far, as a warm-up. */
+    /** Discards everything so far, as a warm-up. */
     public void restart() {
         log.clear();
     }
@@ -117,9 +117,9 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     // ---- the input
 
     /**
-     * An epoch of the input.
+     * Iterates over an epoch of the input.
      *
-     * @return what the source gives, watched
+     * @return the source's input, timed
      */
     @Override
     public Iterator<T> iterator() {
@@ -166,7 +166,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
             return item;
         }
 
-        /** The first call since the last input was given ends the step that took it. */
+        /** The first call after the last input was returned ends that input's step. */
         private long ask() {
             long now = clock.getAsLong();
             if (!asking) {
@@ -201,7 +201,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     // ---- marks
 
     /**
-     * A phase of the step begins, and the one before ends. Outside of a step this does nothing.
+     * Begins a phase of the step and ends the previous one. Outside of a step it has no effect.
      *
      * @param next the phase
      */
@@ -212,7 +212,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         phaseBegan = now;
     }
 
-    /** The phase ends. */
+    /** Ends the phase. */
     public void end() {
         endPhase(clock.getAsLong());
     }
@@ -225,12 +225,12 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    // ---- what comes of it
+    // ---- results
 
     /**
-     * The diagnosis of the steps so far that are complete.
+     * Diagnoses the complete steps so far.
      *
-     * @return the summary; {@code input_pipeline} has no stages, no causes and no slots in it
+     * @return the summary; its {@code input_pipeline} has no stages, causes or slots
      */
     public Summary summary() {
         List<StepLog.Row> rows = log.rows();
@@ -259,7 +259,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         return (double) best / PROBE_STEPS;
     }
 
-    /** Stops listening to the collectors. The source is the caller's. Calling it again does nothing. */
+    /** Stops listening to the garbage collectors. Does not close the source. Repeating it has no effect. */
     @Override
     public void close() {
         pauses.close();

@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
  * {@snippet :
  * import io.penstock.diagnose.Diagnosis.Phase;
  *
- * try (DataLoader loader = DataLoader.of(dataset).batchSize(32).open();
+ * try (DataLoader loader = DataLoader.builder(dataset).batchSize(32).open();
  *      Diagnosis diagnosis = Diagnosis.of(loader)) {
  *     for (Batch batch : loader.epoch()) {
  *         try (batch) {
@@ -37,14 +37,14 @@ import java.util.function.LongSupplier;
  * }
  * }
  *
- * <p>The loader keeps the accounts anyhow; this adds the JVM's pauses, from when it is opened, and the trainer's marks.
- * Marks are a choice: without any, a step computes from when a batch is taken until it is closed.
+ * <p>The loader keeps its accounts anyway; this adds the JVM's pauses from now on, and the trainer's marks. Marks are
+ * optional: without any, compute lasts from taking a batch to closing it.
  *
- * <p><b>Threads.</b> Marks are made by the trainer's thread; everything else may be called by any.
+ * <p><b>Threads.</b> Only the trainer's thread marks; any thread may call the other methods.
  */
 public final class Diagnosis implements AutoCloseable {
 
-    /** What a trainer may mark. */
+    /** The phases that a trainer may mark. */
     public enum Phase {
         /** The forward pass. */
         FORWARD,
@@ -67,12 +67,12 @@ public final class Diagnosis implements AutoCloseable {
     private long phaseBegan;
     private long markedSteps;
     private long markedBatch = BatchAccount.NOT_MEASURED;
-    /** The batches that count, by their number in the loader's life. */
+    /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
     private volatile Headroom headroom;
 
-    /** By the clock that the loader's accounts are kept by. */
+    /** The clock must be the one of the loader's accounts. */
     Diagnosis(DataLoader loader, LongSupplier nanoTime) {
         this.loader = loader;
         this.accounts = loader.accounts().orElse(null);
@@ -80,16 +80,16 @@ public final class Diagnosis implements AutoCloseable {
     }
 
     /**
-     * Begins to diagnose a loader. Batches that were taken before count too, as far as there are accounts of them.
+     * Starts diagnosing a loader. Earlier batches count too, as far as the loader has their accounts.
      *
      * @param loader the loader
-     * @return the diagnosis, to be closed by the caller, before or after the loader
+     * @return the diagnosis, which the caller closes before or after the loader
      */
     public static Diagnosis of(DataLoader loader) {
         return new Diagnosis(loader, System::nanoTime);
     }
 
-    /** Leaves out what was so far, as a warm-up, marks included. Called by the trainer's thread if that makes marks. */
+    /** Discards everything so far, marks included, as a warm-up. If the trainer marks, its thread must call this. */
     public void restart() {
         from = next();
         until = Long.MAX_VALUE;
@@ -97,12 +97,12 @@ public final class Diagnosis implements AutoCloseable {
         Arrays.fill(markedNanos, 0);
     }
 
-    /** Leaves out what comes from now on, until {@link #restart}. */
+    /** Ignores everything from now on, until {@link #restart}. */
     public void stop() {
         until = next();
     }
 
-    /** The batch that comes next. */
+    /** The next batch. */
     private long next() {
         return accounts == null ? 0 : accounts.newest() + 1;
     }
@@ -110,7 +110,7 @@ public final class Diagnosis implements AutoCloseable {
     // ---- marks
 
     /**
-     * A phase of the step begins, and the one before ends.
+     * Begins a phase of the step and ends the previous one.
      *
      * @param next the phase
      */
@@ -121,7 +121,7 @@ public final class Diagnosis implements AutoCloseable {
         phaseBegan = now;
     }
 
-    /** The phase ends. */
+    /** Ends the phase. */
     public void end() {
         ended(nanoTime.getAsLong());
         phase = null;
@@ -143,14 +143,14 @@ public final class Diagnosis implements AutoCloseable {
         accounts.computed(batch, now - phaseBegan);
     }
 
-    // ---- what comes of it
+    // ---- results
 
     /**
-     * Notes what the same trainer reaches with input that costs nothing.
+     * Records the trainer's throughput with input that costs nothing.
      *
-     * @param syntheticSamplesPerSecond with one batch replayed that is already there
-     * @param measuredSamplesPerSecond with the real input
-     * @return how near the real input is to that
+     * @param syntheticSamplesPerSecond throughput when replaying one loaded batch
+     * @param measuredSamplesPerSecond throughput with the real input
+     * @return real throughput as a share of that ceiling
      */
     public Headroom headroom(double syntheticSamplesPerSecond, double measuredSamplesPerSecond) {
         var noted = new Headroom(syntheticSamplesPerSecond, measuredSamplesPerSecond,
@@ -160,13 +160,13 @@ public final class Diagnosis implements AutoCloseable {
     }
 
     /**
-     * Finds what the trainer reaches with input that costs nothing, and notes it: runs its step on one batch that is
-     * there already, again and again. Call it when enough of the real run is recorded: what comes after it does not
-     * count until {@link #restart}.
+     * Measures and records the trainer's throughput with input that costs nothing: runs its step repeatedly on one
+     * loaded batch. Call it once enough of the real run is recorded: what follows does not count until
+     * {@link #restart}.
      *
-     * @param steps how many steps to measure, at least 1; a tenth as many go before, unmeasured
+     * @param steps number of steps to measure, at least 1; a tenth as many unmeasured ones precede them
      * @param step the trainer's step, which need not close the batch
-     * @return how near the real input is to that
+     * @return real throughput as a share of that ceiling
      */
     public Headroom synthetic(long steps, Consumer<Batch> step) {
         if (steps < 1) {
@@ -194,7 +194,7 @@ public final class Diagnosis implements AutoCloseable {
     }
 
     /**
-     * What was recorded so far.
+     * The recording so far.
      *
      * @return the recording; without accounts if the loader keeps none
      */
@@ -211,7 +211,7 @@ public final class Diagnosis implements AutoCloseable {
     }
 
     /**
-     * The diagnosis of what was recorded so far. Takes some milliseconds.
+     * Diagnoses the recording so far. Takes some milliseconds.
      *
      * @return the summary
      */
@@ -225,7 +225,7 @@ public final class Diagnosis implements AutoCloseable {
         return summary;
     }
 
-    /** What accounts cost here, spread over the steps that have none. */
+    /** The cost of accounts, averaged over all steps, including those without one. */
     private static double overheadNanos(Recording recording) {
         List<BatchAccount> all = recording.accounts();
         if (all.isEmpty()) {
@@ -262,13 +262,13 @@ public final class Diagnosis implements AutoCloseable {
                 info.readMode().toString(), cacheState(facts));
     }
 
-    /** By what storage gave for the batches that were looked at. */
+    /** Derived from the bytes that storage delivered for measured batches. */
     private static String cacheState(Facts facts) {
         double share = facts.readAmplification();
         return Double.isNaN(share) ? "unknown" : share < WARM_SHARE ? "warm" : share < COLD_SHARE ? "mixed" : "cold";
     }
 
-    /** Stops listening to the collectors. Calling it again does nothing. */
+    /** Stops listening to the garbage collectors. Repeating it has no effect. */
     @Override
     public void close() {
         pauses.close();

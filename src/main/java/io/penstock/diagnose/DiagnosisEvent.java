@@ -8,7 +8,7 @@ import jdk.jfr.Name;
 import jdk.jfr.Percentage;
 import jdk.jfr.StackTrace;
 
-/** A finding, in the flight recorder: one event each, whenever a summary is made. */
+/** A finding as a JFR event, one per finding and summary. */
 @Name("penstock.Diagnosis")
 @Label("Diagnosis")
 @Description("A finding of a summary of the steps so far")

@@ -3,23 +3,23 @@ package io.penstock.diagnose;
 import java.util.Arrays;
 
 /**
- * How a quantity spreads over the steps of a run. All in one unit, which the component that holds it names.
+ * The distribution of a quantity over a run's steps. The component that holds it names the unit.
  *
- * @param count how many values
- * @param mean their mean; NaN if there are none, as everything else here
- * @param p50 the least value that half of all do not exceed
+ * @param count number of values
+ * @param mean their mean; NaN without values, like all that follow
+ * @param p50 the median: the smallest value that at least half of all do not exceed
  * @param p95 the same for 95 %
  * @param p99 the same for 99 %
- * @param max the greatest
+ * @param max the maximum
  */
 public record Distribution(long count, double mean, double p50, double p95, double p99, double max) {
 
-    /** Of no values. */
+    /** The distribution of no values. */
     public static final Distribution NONE =
             new Distribution(0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
 
     /**
-     * Of values, in any order.
+     * Computes the distribution of values, in any order.
      *
      * @param values the values
      * @return their distribution

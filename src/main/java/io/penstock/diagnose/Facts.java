@@ -8,7 +8,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 
-/** What the rules and the summary ask of a recording, worked out once. Sums and means are of the steady state. */
+/** What rules and summary need from a recording, computed once. Sums and means are over the steady state. */
 final class Facts {
 
     final Recording recording;
@@ -16,10 +16,10 @@ final class Facts {
     final List<Step> steady;
     /** First batches of epochs and runs. */
     final List<Step> firsts;
-    /** By the ordinal of the cause, of the waits that count. */
+    /** Nanoseconds by the cause's ordinal, over the waits that count. */
     final long[] causeNanos;
     final long[] orderedBehindNanos;
-    /** Waits that count, how often a cause is the largest in them. */
+    /** How often each cause is the largest of a wait that counts. */
     final long[] largestCause = new long[Cause.values().length];
     final long stepNanos;
     final double medianStepNanos;
@@ -57,7 +57,7 @@ final class Facts {
         return steady.stream().mapToDouble(what).toArray();
     }
 
-    /** Of a count that was looked at for some batches only. */
+    /** The distribution of a count that was read for some batches only. */
     Distribution counts(ToIntFunction<Taking> what) {
         return Distribution.of(steady.stream().mapToInt(step -> what.applyAsInt(step.account().taking()))
                 .filter(count -> count >= 0).asDoubleStream().toArray());
@@ -68,12 +68,12 @@ final class Facts {
         return stepNanos == 0 ? 0 : (double) causeNanos[cause.ordinal()] / stepNanos;
     }
 
-    /** What one slot more would have saved, as a share of the steps' time. */
+    /** What one more slot would have saved, as a share of the steps' time. */
     double starvedShare() {
         return stepNanos == 0 ? 0 : (double) sum(Step::starvedNanos) / stepNanos;
     }
 
-    /** The cause that most of the waiting has; slots, if batches were begun late for want of one. */
+    /** The largest cause of waiting; slots, if batches started late for lack of one. */
     Cause mainCause() {
         return 2 * sum(Step::starvedNanos) >= waitedNanos() ? Cause.SLOT : Wait.largest(causeNanos);
     }
@@ -92,7 +92,7 @@ final class Facts {
         return sum;
     }
 
-    /** What the trainer took, over the steps' time; NaN if there are none. */
+    /** Samples taken per second of step time; NaN without steps. */
     double samplesPerSecond() {
         return perSecond(step -> step.account().samples());
     }
@@ -109,7 +109,7 @@ final class Facts {
         return recording.accounts();
     }
 
-    /** Over the batches whose thread was looked at. */
+    /** The sum over batches with measured usage. */
     long usage(ToLongFunction<BatchAccount> what) {
         return accounts().stream().filter(account -> account.making().usage() != null).mapToLong(what).sum();
     }
@@ -118,7 +118,7 @@ final class Facts {
         return usage(account -> account.making().usage().diskBytes());
     }
 
-    /** Bytes from storage over bytes in batches; NaN if nobody looked. */
+    /** Bytes from storage over bytes in batches; NaN if not measured. */
     double readAmplification() {
         long bytes = usage(BatchAccount::bytes);
         return bytes == 0 ? Double.NaN : (double) diskBytes() / bytes;

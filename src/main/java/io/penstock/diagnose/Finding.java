@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A verdict on a run, with what it rests on.
+ * A verdict on a run with its evidence.
  *
- * @param verdict which one
+ * @param verdict the verdict
  * @param severity how much it matters
- * @param score what verdicts of one severity are ordered by: mostly the share of the step, from 0 to 1
- * @param summary what is so, in a sentence with the figures
- * @param action what to do next, in a sentence
- * @param ranks the ranks that it is about; empty for all
- * @param evidence the figures, by names that carry their units
+ * @param score orders verdicts of one severity: usually the share of the step, from 0 to 1
+ * @param summary what was found, one sentence with figures
+ * @param action what to do next, one sentence
+ * @param ranks the ranks concerned; empty for all
+ * @param evidence the figures, with units in their names
  */
 public record Finding(Verdict verdict, Severity severity, double score, String summary, String action,
         List<Integer> ranks, Map<String, Object> evidence) {

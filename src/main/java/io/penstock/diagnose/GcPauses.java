@@ -16,26 +16,26 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
 /**
- * The JVM's pauses for garbage collection, as its collectors report them: to a millisecond, and only those parts of a
- * collection in which nothing else runs.
+ * The JVM's garbage collection pauses, as its collectors report them: with millisecond resolution, and only
+ * stop-the-world parts of a collection.
  */
 final class GcPauses implements AutoCloseable {
 
     private static final int MOST = 4096;
     private static final long NANOS_A_MILLI = 1_000_000;
-    /** What a report of a collection may take to arrive. */
+    /** Maximum delay of a collection's report. */
     private static final long REPORT_MILLIS = 200;
 
     private final List<NotificationEmitter> collectors = new ArrayList<>();
-    /** Collections that were over when this began to listen. */
+    /** Collections completed before this started to listen. */
     private final long collectedBefore;
     private final NotificationListener listener = (notification, _) -> collected(notification);
     /** By the collectors' clock, in milliseconds. Guarded by this. */
     private final Deque<Recording.Stretch> pauses = new ArrayDeque<>();
     /**
-     * What {@link System#nanoTime} said when the collectors' clock began, which is some milliseconds behind the uptime
-     * that the JVM tells: no report comes before the end of its collection, and the quickest one comes soon behind it.
-     * Guarded by this.
+     * The {@link System#nanoTime} of the collectors' time 0, some milliseconds later than the JVM's uptime suggests. No
+     * report precedes the end of its collection, and the fastest report follows it closely: so this is the minimum
+     * seen. Guarded by this.
      */
     private long clockBegan = Long.MAX_VALUE;
     /** Guarded by this. */
@@ -56,7 +56,7 @@ final class GcPauses implements AutoCloseable {
                 .sum();
     }
 
-    /** Collectors that run beside the program report cycles of their own, which are no pauses. */
+    /** Concurrent collectors also report cycles, which are not pauses. */
     private static boolean pauses(String collector) {
         return !collector.contains("Cycles") && !collector.contains("Concurrent");
     }
@@ -80,13 +80,13 @@ final class GcPauses implements AutoCloseable {
         notifyAll();
     }
 
-    /** Milliseconds are cut off, so what is meant is on average half of one later. */
+    /** The reports truncate to milliseconds, so the real times are half of one later on average. */
     private Recording.Stretch byNanoTime(Recording.Stretch millis) {
         long meant = clockBegan + NANOS_A_MILLI / 2;
         return new Recording.Stretch(meant + millis.beginAt() * NANOS_A_MILLI, meant + millis.endAt() * NANOS_A_MILLI);
     }
 
-    /** Collections are reported by a thread of the JVM, some time after they are over. Called with the lock. */
+    /** A thread of the JVM reports collections some time after they end. Called with the lock held. */
     private void awaitReports() {
         long all = collections() - collectedBefore;
         long end = System.nanoTime() + REPORT_MILLIS * NANOS_A_MILLI;
@@ -100,7 +100,7 @@ final class GcPauses implements AutoCloseable {
         }
     }
 
-    /** In order, without overlap; those that are over when this is called. */
+    /** The pauses that have ended, in order and without overlap. */
     synchronized List<Recording.Stretch> since(long at) {
         awaitReports();
         List<Recording.Stretch> sorted = new ArrayList<>();
@@ -124,7 +124,7 @@ final class GcPauses implements AutoCloseable {
             try {
                 collector.removeNotificationListener(listener);
             } catch (ListenerNotFoundException _) {
-                // Gone already.
+                // already removed
             }
         }
         collectors.clear();

@@ -14,9 +14,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The verdicts on the input pipeline. One on a cause of waiting rests on that cause's share of the step, so it cannot
- * be found where the trainer does not wait: slots that workers wait for while it does not are backpressure, as it
- * should be.
+ * The verdicts on the input pipeline. A verdict on a cause of waiting depends on that cause's share of the step, so it
+ * requires that the trainer waits: workers that wait for slots while the trainer does not wait are normal backpressure.
  */
 final class InputRules {
 
@@ -29,7 +28,7 @@ final class InputRules {
     private static final double TAIL_FACTOR = 2;
     private static final double TAIL_SHARE = 0.05;
     private static final int TAIL_MIN_STEPS = 50;
-    /** Below this, what a step takes is what the scheduler of the operating system makes of it. */
+    /** Below this, the operating system's scheduler dominates a step's time. */
     private static final double TAIL_MIN_STEP_NANOS = 200e3;
     private static final double COPY_RATE_SHARE = 0.5;
     private static final double READY_SHARE = 0.99;
@@ -44,7 +43,7 @@ final class InputRules {
         this.settings = facts.recording.settings();
     }
 
-    /** All that is found, the most severe first; nothing for fewer than two steps. */
+    /** All findings, most severe first; none for fewer than two steps. */
     static List<Finding> judge(Facts facts) {
         if (facts.steps.size() < 2) {
             return List.of();
@@ -74,7 +73,7 @@ final class InputRules {
         findings.add(new Finding(verdict, severity, score, summary, action, List.of(), evidence));
     }
 
-    /** A finding on a cause that takes at least 5 % of the step. */
+    /** Adds a finding on a cause that takes at least 5 % of the step. */
     private void find(Verdict verdict, double share, String summary, String action, Map<String, Object> evidence) {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
@@ -179,7 +178,7 @@ final class InputRules {
                 evidence);
     }
 
-    // ---- waiting for each other
+    // ---- waiting for slots, order and cores
 
     private void slots() {
         Map<String, Object> evidence = evidence();
@@ -232,7 +231,7 @@ final class InputRules {
         }
     }
 
-    // ---- waits that a mean does not show
+    // ---- waits that a mean hides
 
     private void coldStart() {
         double worst = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos()).max().orElse(0);
@@ -313,7 +312,7 @@ final class InputRules {
         }
     }
 
-    // ---- good news
+    // ---- no problem
 
     private void ahead() {
         long ready = facts.steady.stream().filter(step -> !step.waiting().counts()).count();

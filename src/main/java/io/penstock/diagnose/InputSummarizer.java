@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
-/** Makes a summary of input that another library delivers: of its steps all, of what is behind them nothing. */
+/** Summarizes another library's input: its steps, but not what is behind them. */
 final class InputSummarizer {
 
     private static final double SLOW = 2;
 
     private final List<Row> rows;
-    /** Without the first steps of epochs, unless there are no others. */
+    /** Excludes the first steps of epochs, unless there are no others. */
     private final List<Row> steady;
     private final Set<Phase> marked;
     private final List<Recording.Stretch> pauses;
@@ -46,7 +46,7 @@ final class InputSummarizer {
                 input(rank), new Overhead(nanosPerStep, step > 0 ? nanosPerStep / step : Double.NaN));
     }
 
-    /** What to do about it is known only where the causes are. */
+    /** Adds the advice for input whose causes are not visible. */
     private static Finding withAction(Finding finding) {
         return finding.verdict() != Verdict.INPUT_BOUND ? finding
                 : new Finding(finding.verdict(), finding.severity(), finding.score(), finding.summary(),

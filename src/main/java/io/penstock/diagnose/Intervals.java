@@ -2,7 +2,7 @@ package io.penstock.diagnose;
 
 import java.util.List;
 
-/** Lengths of time that lie within others. */
+/** Overlap of periods. */
 final class Intervals {
 
     private Intervals() {
@@ -12,7 +12,7 @@ final class Intervals {
         return Math.max(0, Math.min(end, otherEnd) - Math.max(begin, otherBegin));
     }
 
-    /** How much of a stretch lies in pauses, which are in order and do not overlap. */
+    /** The part of a period covered by pauses, which are in order and do not overlap. */
     static long overlapNanos(List<Recording.Stretch> pauses, long begin, long end) {
         long sum = 0;
         for (int i = firstEndingAfter(pauses, begin); i < pauses.size() && pauses.get(i).beginAt() < end; i++) {

@@ -10,7 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
-/** What the machine of a loader is capable of, by short trials of some milliseconds. */
+/** Measures what a loader's machine can do, in short trials of some milliseconds. */
 final class MachineProbe {
 
     private static final int PROBE_BYTES = 8 << 20;
@@ -30,7 +30,7 @@ final class MachineProbe {
         return load < 0 ? Double.NaN : load;
     }
 
-    /** The best of a few copies that do not fit a cache. */
+    /** The best of a few copies that exceed the cache. */
     private static double memcpyBytesPerSecond() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment from = arena.allocate(PROBE_BYTES);
@@ -45,7 +45,7 @@ final class MachineProbe {
         }
     }
 
-    /** The best of a few copies to the loader's device; NaN if it copies nothing, or the device is closed. */
+    /** The best of a few copies to the loader's device; NaN if it copies nothing or the device is closed. */
     private static double copyBytesPerSecond(DataLoader loader) {
         if (!loader.info().copies()) {
             return Double.NaN;

@@ -4,21 +4,20 @@ import io.penstock.telemetry.BatchAccount;
 import java.util.List;
 
 /**
- * What making a batch was spent on, as shares by cause: what its stages took, and what a thread that stood still was
- * waiting for.
+ * How the time of making a batch divides into causes: the stages' times, and what a blocked thread was waiting for.
  *
- * <p>A stage's time is wall time. The time that the thread did not run is taken from the stages so, in this order:
- * a pause of the JVM belongs to {@link Cause#GC} and is left out; what the thread waited for a core is {@link
- * Cause#CPU}; in a read the rest is {@link Cause#READ_BLOCKED}, and in collating too, since a thread that copies
- * samples waits of its own will for their bytes alone. What remains is the stage's own: a decoder that sleeps is a slow
- * decoder.
+ * <p>A stage's time is wall time. The time that the thread did not run is taken out of the stages in this order. A JVM
+ * pause belongs to {@link Cause#GC} and is left out. Waiting for a core is {@link Cause#CPU}. In reading, the rest is
+ * {@link Cause#READ_BLOCKED}; in collating too, because a thread that copies samples blocks voluntarily only for their
+ * bytes. What remains belongs to the stage: a decoder that sleeps is a slow decoder.
  *
- * <p>Where the system does not say how long the thread waited for a core, the share of involuntary among all context
+ * <p>If the system does not report how long the thread waited for a core, the share of involuntary context switches
+ * stands in for it, applied to the time not spent on storage: a coarse measure.
  * switches stands for it, of the time that is not for storage: a coarse measure.
  */
 final class MakingMix {
 
-    /** By cause; of no unit, since only their relation matters. */
+    /** By cause; without unit, because only ratios matter. */
     private final double[] weights = new double[Cause.values().length];
     private double total;
 
@@ -33,7 +32,7 @@ final class MakingMix {
         return total > 0 ? weights[cause.ordinal()] / total : cause == Cause.COLLATE ? 1 : 0;
     }
 
-    /** Of the time that making batches takes, what their threads could run and had no core. */
+    /** The share of making time in which threads were runnable but had no core. */
     static double shareWithoutCore(Recording recording) {
         double without = 0;
         double all = 0;
@@ -48,7 +47,7 @@ final class MakingMix {
         return all == 0 ? 0 : without / all;
     }
 
-    /** Of the time that the thread did not run, what it could have. */
+    /** The part of the thread's idle time in which it was runnable. */
     private static double contended(BatchAccount.Usage usage, double blocked, double reading) {
         if (usage.queuedNanos() >= 0) {
             return Math.min(blocked, usage.queuedNanos());

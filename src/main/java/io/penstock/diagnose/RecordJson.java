@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Records as JSON values and back: a component {@code waitMillis} is the member {@code wait_ms}, NaN is {@code null},
- * an enum constant is its name in lower case, and a member that is missing is like {@code null}. What the summary's
- * records consist of can be written and read, and nothing else.
+ * Converts records to JSON values and back: a component {@code waitMillis} is the member {@code wait_ms}, NaN is
+ * {@code null}, an enum constant is its name in lower case, and a missing member equals {@code null}. It supports only
+ * the types in the summary's records.
  */
 final class RecordJson {
 
@@ -32,7 +32,7 @@ final class RecordJson {
                 .replaceAll("^millis$", "ms");
     }
 
-    /** A record's members; or a list's, or a plain value. */
+    /** Writes a record's members, a list's items, or a plain value. */
     static Object write(Object value) {
         return switch (value) {
             case null -> null;
@@ -67,10 +67,10 @@ final class RecordJson {
     }
 
     /**
-     * A value of a type.
+     * Reads a value of a type.
      *
-     * @param at where in the file it is, for errors
-     * @throws IllegalArgumentException if it is none; says where, what was found, and what was expected
+     * @param at the position in the file, for errors
+     * @throws IllegalArgumentException if it has another type; says where, what was found, and what was expected
      */
     static Object read(Object value, Type type, String at) {
         if (type instanceof ParameterizedType generic) {

@@ -1,12 +1,12 @@
 package io.penstock.diagnose;
 
-/** How much a finding matters, in rising order. */
+/** How much a finding matters, in ascending order. */
 public enum Severity {
-    /** To know. */
+    /** Good to know. */
     INFO,
     /** Worth a change. */
     WARN,
-    /** Most of what can be gained is here. */
+    /** The largest gain is here. */
     CRIT;
 
     /**

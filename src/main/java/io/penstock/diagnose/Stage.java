@@ -2,21 +2,21 @@ package io.penstock.diagnose;
 
 import java.util.Locale;
 
-/** The stages that a batch goes through. */
+/** The stages of a batch. */
 public enum Stage {
     /** A worker waits for a free host slot: backpressure, not work. */
     SLOT,
-    /** Working out which samples make the batch. */
+    /** Determining the batch's samples. */
     PLAN,
-    /** Bringing bytes in, where that is a step of its own. */
+    /** Reading bytes, where that is a separate step. */
     READ,
     /** Decoding samples. */
     DECODE,
-    /** Maps of samples. */
+    /** Applying sample maps. */
     TRANSFORM,
     /** Copying samples into the slot. */
     COLLATE,
-    /** Made, and waiting for the batches before it, or a device slot: backpressure, not work. */
+    /** Complete, waiting for earlier batches or a device slot: backpressure, not work. */
     ORDER,
     /** Enqueuing the copy to the device. */
     SUBMIT,
@@ -32,7 +32,7 @@ public enum Stage {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a thread works, rather than waits. */
+    /** Whether a thread works in it rather than waits. */
     boolean isWork() {
         return this != SLOT && this != ORDER;
     }

@@ -7,13 +7,13 @@ import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What each stage took, over all batches of a recording. */
+/** The times of the stages, over all batches of a recording. */
 final class StageTable {
 
     private StageTable() {
     }
 
-    /** A batch's time in a stage; {@link BatchAccount#NOT_MEASURED} where it has none. */
+    /** A batch's time in a stage; {@link BatchAccount#NOT_MEASURED} if it has none. */
     static long nanos(Stage stage, BatchAccount account) {
         Making made = account.making();
         return switch (stage) {
@@ -65,7 +65,7 @@ final class StageTable {
                 stage == Stage.ORDER || spanMillis <= 0 ? Double.NaN : Math.min(1, total / spanMillis / threads));
     }
 
-    /** Of a stage's time, what its thread stood still, by the batches that were looked at; NaN if none was. */
+    /** The blocked share of a stage's time, over measured batches; NaN without any. */
     private static double blockedShare(Stage stage, Recording recording) {
         if (!stage.isWork()) {
             return 1;

@@ -6,10 +6,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** The latest steps of watched input, in memory that does not grow. One thread adds; any may look. */
+/** The latest steps of timed input, in fixed memory. One thread adds; any may read. */
 final class StepLog {
 
-    /** As many as a summary looks at. */
+    /** As many as a summary covers. */
     static final int STEPS = 8192;
 
     private static final int PHASES = Phase.values().length;
@@ -37,7 +37,7 @@ final class StepLog {
         }
     }
 
-    /** Guarded by this, as all else. */
+    /** Guarded by this, like all other state. */
     private final long[] values = new long[STEPS * COLUMNS];
     private final EnumSet<Phase> marked = EnumSet.noneOf(Phase.class);
     private long begin;
@@ -62,7 +62,7 @@ final class StepLog {
         marked.clear();
     }
 
-    /** The phases that were marked in any step: those that were not are not measured, which is not the same as 0. */
+    /** The phases marked in any step: unmarked phases are not measured, which differs from 0. */
     synchronized Set<Phase> marked() {
         return marked.clone();
     }

@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The verdicts on the step, over the means of all ranks: a share is taken within a rank, and the median of the ranks'
- * shares is judged. Names, thresholds and order are TraceML's (v0.3.6). Two things are added: from 5 % on, waiting for
- * input is said as information; and copying is judged wherever the trainer was seen to wait for it, by thread or by
- * stream, since what is measured here is the wait and not the call that enqueues.
+ * The verdicts on the step, over the means of all ranks: shares are computed per rank, and the ranks' median share is
+ * judged. Names, thresholds and order are TraceML's (v0.3.6), with two additions. From 5 % on, input wait is reported
+ * as information. And copying is judged wherever the trainer was seen to wait for it, by thread or stream, because the
+ * wait is measured here and not the enqueuing call.
  */
 final class StepRules {
 
@@ -37,10 +37,10 @@ final class StepRules {
     }
 
     /**
-     * Judges.
+     * Judges the ranks' steps.
      *
-     * @param ranks the ranks that there are summaries of
-     * @param worldSize how many there should be
+     * @param ranks the ranks with summaries
+     * @param worldSize the expected number of ranks
      * @param clock {@code cpu} or {@code gpu}
      * @return at least one finding, the most severe first
      */
@@ -82,7 +82,7 @@ final class StepRules {
         return List.copyOf(findings);
     }
 
-    /** By severity, then by score; of equals, a straggler goes first. */
+    /** By severity, then by score; a straggler precedes its equals. */
     static final Comparator<Finding> ORDER = Comparator.comparing(Finding::severity).reversed()
             .thenComparing(Comparator.comparingDouble(Finding::score).reversed())
             .thenComparingInt(finding -> finding.verdict().name().endsWith("STRAGGLER") ? 0 : 1);
@@ -123,7 +123,7 @@ final class StepRules {
         }
     }
 
-    /** NaN, which no comparison holds for, if a rank did not measure the part. */
+    /** NaN, which fails every comparison, if a rank did not measure the part. */
     private double medianShare(ToDoubleFunction<RankSteps> part) {
         double[] shares = ranks.stream().filter(rank -> rank.stepMillis() > 0)
                 .mapToDouble(rank -> part.applyAsDouble(rank) / rank.stepMillis()).sorted().toArray();
@@ -136,8 +136,8 @@ final class StepRules {
     }
 
     /**
-     * Where gradients are exchanged, the ranks that are ahead wait for the one that is behind, in their backward pass:
-     * so the culprit is the rank that spends least there, and its victim the typical one.
+     * Where gradients are exchanged, fast ranks wait for the slowest one in their backward pass. So the culprit is the
+     * rank that spends least time there, and its victim is the typical rank.
      */
     private void straggler() {
         boolean marked = ranks.stream().allMatch(rank -> rank.backwardMillis() >= 0);

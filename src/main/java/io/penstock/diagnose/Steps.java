@@ -6,9 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The steps of a recording, each with its wait. A step goes from the request for its batch to the request for the next
- * one; at the end of an epoch, or where the loader is moved, to the batch's being given back, so that what is done
- * between epochs is no part of any step.
+ * The steps of a recording, each with its wait. A step lasts from the request for its batch to the next request; at the
+ * end of an epoch, or where the loader is moved, to the batch's close. Time between epochs is in no step.
  */
 final class Steps {
 
@@ -16,18 +15,18 @@ final class Steps {
      * One step.
      *
      * @param account its batch
-     * @param waiting what was waited for it
+     * @param waiting the wait for it
      * @param nanos the whole step
-     * @param computeNanos what was marked, or the time that the batch was held
+     * @param computeNanos the marked time, or the time that the batch was held
      */
     record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
 
-        /** The part of the wait that was for the copy. */
+        /** The part of the wait spent on the copy. */
         long h2dNanos() {
             return waiting.nanos(Cause.COPY);
         }
 
-        /** The stream's standing still where it was measured, or else the thread's. */
+        /** The stream's stall if measured, else the thread's wait. */
         long exposedNanos() {
             return account.taking().exposedNanos() >= 0 ? account.taking().exposedNanos() : waiting.nanos();
         }
@@ -37,8 +36,8 @@ final class Steps {
         }
 
         /**
-         * The part of the wait that was not, had there been one slot more: its batch was being made in it, and had
-         * been begun so much later as its worker had stood without a slot.
+         * The part of the wait that one more slot would have saved: the batch was being made in it, and had started
+         * late by the time that its worker lacked a slot.
          */
         long starvedNanos() {
             var made = account.making();
@@ -77,7 +76,7 @@ final class Steps {
         return goesOn ? accounts.get(index + 1).taking().requestedAt() : accounts.get(index).taking().closedAt();
     }
 
-    /** Without the first batches of epochs, whose waits are told apart: unless there are no others. */
+    /** Excludes the first batches of epochs, whose waits are reported separately, unless there are no others. */
     static List<Step> steady(List<Step> steps) {
         List<Step> steady = steps.stream().filter(step -> !step.account().first()).toList();
         return steady.isEmpty() ? steps : steady;

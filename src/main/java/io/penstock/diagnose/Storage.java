@@ -4,16 +4,16 @@ import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What storage gave. */
+/** What storage delivered. */
 final class Storage {
 
-    /** Long enough for a rate, short enough to see the best that storage does. */
+    /** Long enough for a rate, short enough to catch storage at its best. */
     private static final int WINDOW_BATCHES = 32;
 
     private Storage() {
     }
 
-    /** The best rate over some tens of batches, of all workers together; 0 if nothing came from storage. */
+    /** The best rate over some tens of batches, summed over workers; 0 if nothing came from storage. */
     static double peakBytesPerNano(Recording recording) {
         List<BatchAccount> measured = new ArrayList<>();
         recording.accounts().stream().filter(account -> account.making().usage() != null).forEach(measured::add);

@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** Makes a summary of a recording. */
+/** Summarizes a recording. */
 final class Summarizer {
 
     static final int SERIES_POINTS = 500;
@@ -68,7 +68,7 @@ final class Summarizer {
         return step.account().taking().requestedAt() + step.nanos();
     }
 
-    /** The device's clock if it timed every step's wait. */
+    /** The device's clock if it measured every step's wait. */
     private String clock() {
         boolean device = !facts.steps.isEmpty() && facts.steps.stream()
                 .allMatch(step -> step.account().taking().exposedNanos() >= 0);
@@ -108,7 +108,7 @@ final class Summarizer {
         }
     }
 
-    /** Names the cause in the verdict itself: alone if it makes up most of the wait. */
+    /** Names the cause in the verdict: alone if it makes up most of the wait. */
     private Finding withCause(Finding finding) {
         long waited = facts.waitedNanos();
         if (finding.verdict() != Verdict.INPUT_BOUND || waited == 0) {
@@ -178,7 +178,7 @@ final class Summarizer {
         return rows;
     }
 
-    /** What workers wait for slots is starvation where the trainer waits for it, and backpressure where it does not. */
+    /** Workers waiting for slots are starved while the trainer waits; otherwise that is backpressure. */
     private Slots slots() {
         double starved = facts.sum(Step::starvedNanos) / 1e6;
         double all = facts.steady.stream().mapToDouble(step ->
@@ -224,7 +224,7 @@ final class Summarizer {
                 causes[largest.ordinal()] == 0 ? null : largest);
     }
 
-    /** Around the longest wait of the steady state: the batches that say why. */
+    /** The batches around the longest wait of the steady state, which explain it. */
     private List<BatchTimes> timeline() {
         if (facts.steady.isEmpty()) {
             return List.of();

@@ -20,8 +20,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * A summary as a file: the sections of TraceML's {@code final_summary.json}, schema 1.7, so that its {@code view} and
- * {@code compare} read it, with three sections more, which hold all that this library knows:
- * {@code input_pipeline}, {@code fingerprint} and {@code overhead}.
+ * {@code compare} can read it. Three more sections hold all data: {@code input_pipeline}, {@code fingerprint} and
+ * {@code overhead}.
  */
 final class SummaryFile {
 
@@ -331,7 +331,7 @@ final class SummaryFile {
         return section;
     }
 
-    /** Several ranks' as one. */
+    /** Merges several ranks' summaries. */
     static Summary merge(List<Summary> summaries) {
         if (summaries.isEmpty()) {
             throw new IllegalArgumentException("found no summaries to merge, expected at least one");

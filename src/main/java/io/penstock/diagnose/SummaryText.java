@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** A summary for people: a box of 78 columns, the verdict first, then what it rests on. */
+/** A summary as text: a box of 78 columns, the verdict first, then its evidence. */
 final class SummaryText {
 
     private static final int WIDTH = 78;

@@ -5,10 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Steps that take much longer than the typical one. */
+/** Steps much longer than the typical one. */
 final class Tails {
 
-    /** Of their distances, so many must be the same for it to be a period. */
+    /** The share of equal distances between them that makes it a period. */
     private static final double PERIODIC_SHARE = 0.6;
     private static final int PERIODIC_MIN = 4;
 

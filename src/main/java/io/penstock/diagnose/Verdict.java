@@ -3,42 +3,42 @@ package io.penstock.diagnose;
 import java.util.Locale;
 
 /**
- * The verdicts on a run. The first ones, up to {@link #NO_DATA}, are about the step and have the names and thresholds
- * of TraceML; the others say what within the input pipeline is behind them.
+ * The verdicts on a run. Those up to {@link #NO_DATA} are about the step, with TraceML's names and thresholds; the
+ * others name the cause in the input pipeline.
  */
 public enum Verdict {
-    /** Waiting for input takes at least 10 % of the step; from 20 % on, critical. From 5 % on it is worth knowing. */
+    /** Waiting for input takes at least 10 % of the step; critical from 20 %, information from 5 %. */
     INPUT_BOUND,
-    /** Copying to the device takes at least 10 % of the step, by the device's clock; from 20 % on, critical. */
+    /** Copying to the device takes at least 10 % of the step, by the device's clock; critical from 20 %. */
     H2D_BOUND,
-    /** Time that nothing accounts for takes at least 10 % of the step; from 20 % on, critical. */
+    /** Unaccounted time takes at least 10 % of the step; critical from 20 %. */
     RESIDUAL_HEAVY,
     /** Computing takes at least 90 % of the step, and nothing else 10 %. */
     COMPUTE_BOUND,
-    /** One rank's input holds up the others. */
+    /** One rank's input delays the others. */
     INPUT_STRAGGLER,
-    /** One rank's copies hold up the others. */
+    /** One rank's copies delay the others. */
     H2D_STRAGGLER,
-    /** One rank's computing holds up the others. */
+    /** One rank's computing delays the others. */
     COMPUTE_STRAGGLER,
-    /** One rank holds up the others, and no single phase of it is behind that. */
+    /** One rank delays the others, and no single phase explains it. */
     STRAGGLER,
     /** Nothing stands out. */
     BALANCED,
-    /** Too few steps to tell. */
+    /** Too few steps for a verdict. */
     WARMUP,
     /** Some ranks, or some clocks, are missing. */
     INCOMPLETE_DATA,
     /** There are no steps. */
     NO_DATA,
 
-    /** Half of the time that reading takes, or more, is waiting for storage. */
+    /** At least half of reading time is waiting for storage. */
     STORAGE,
-    /** The same, under mapped memory: page faults bring the bytes in. */
+    /** The same for mapped memory: page faults read the bytes. */
     PAGE_FAULT,
-    /** Storage gave at least twice the bytes that went into batches. */
+    /** Storage delivered at least twice the bytes that went into batches. */
     READ_AMPLIFIED,
-    /** Decoding is the largest part of the wait, and it computes. */
+    /** Decoding is the largest part of the wait, and it uses the CPU. */
     DECODE,
     /** Transforming is the largest part of the wait. */
     TRANSFORM,
@@ -48,17 +48,17 @@ public enum Verdict {
     PLAN,
     /** Batches wait for slots while the trainer waits for batches. */
     SLOT_STARVED,
-    /** Later batches stand ready while the next in order is not. */
+    /** Later batches are ready while the next in order is not. */
     ORDER_BLOCKED,
-    /** Workers could run, and have no core. */
+    /** Workers are runnable but have no core. */
     CPU_OVERSUBSCRIBED,
     /** The JVM's pauses take at least 5 % of the steps. */
     GC_STALL,
-    /** The first batch of a run or an epoch takes more than ten median steps to come. */
+    /** The first batch of a run or an epoch takes more than ten median steps. */
     COLD_START,
-    /** Steps of more than twice the median hold at least 5 % of the time. */
+    /** Steps longer than twice the median take at least 5 % of the time. */
     TAIL_STALL,
-    /** Copies run at less than half of the rate that was probed. */
+    /** Copies run at less than half of the measured rate. */
     H2D_SLOW,
     /** Copies start from memory that is not page-locked. */
     UNPINNED,
@@ -66,7 +66,7 @@ public enum Verdict {
     LOADER_AHEAD;
 
     /**
-     * Whether it is a verdict on the step, rather than on the input pipeline.
+     * Whether it is a verdict on the step rather than on the input pipeline.
      *
      * @return true for the ones up to {@link #NO_DATA}
      */
@@ -86,7 +86,7 @@ public enum Verdict {
     /**
      * The name in reports.
      *
-     * @return for example {@code INPUT-BOUND}; those of two nouns with a space
+     * @return for example {@code INPUT-BOUND}; two nouns are separated by a space
      */
     public String label() {
         return switch (this) {
@@ -97,11 +97,11 @@ public enum Verdict {
     }
 
     /**
-     * The verdict of a name in either spelling, as an option on the command line gives it.
+     * Returns the verdict with a name, in either spelling, as command-line options give it.
      *
      * @param name for example {@code input-bound}
      * @return the verdict
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if no verdict has it
      */
     public static Verdict of(String name) {
         return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_').replace(' ', '_'));

@@ -3,20 +3,20 @@ package io.penstock.diagnose;
 /**
  * One wait of the trainer, split.
  *
- * @param nanos how long it was
- * @param byCause its parts, by the ordinal of their {@link Cause}: they add up to it
- * @param orderedBehind what {@link Cause#ORDER} stands for: what the batch itself was doing meanwhile
+ * @param nanos its duration
+ * @param byCause its parts, by the ordinal of their {@link Cause}; they add up to it
+ * @param orderedBehind what the batch itself was doing during {@link Cause#ORDER}
  */
 record Wait(long nanos, long[] byCause, long[] orderedBehind) {
 
-    /** Shorter than what a thread needs to wake up is no wait. */
+    /** A thread's wake-up time: anything shorter is not a wait. */
     static final long MIN_NANOS = 50_000;
 
     long nanos(Cause cause) {
         return byCause[cause.ordinal()];
     }
 
-    /** Whether it was long enough to be looked into. */
+    /** Whether it is long enough to analyze. */
     boolean counts() {
         return nanos >= MIN_NANOS;
     }

@@ -8,24 +8,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Predicts what a run would do with other settings, by sending its recorded service times through the loader's topology
- * once more: so many workers that claim batches in order, so many slots, one copy after another, delivery in order, and
- * the trainer's own times between. What the machine gives is capped by what was seen of it: the processor time that a
- * batch takes on so many cores, and the best rate at which storage gave bytes.
+ * Predicts a run's throughput with other settings by replaying its recorded service times through the loader's
+ * topology: workers that claim batches in order, slots, one copy at a time, delivery in order, and the trainer's own
+ * times. The machine's observed limits cap the result: CPU time per batch on its cores, and storage's best rate.
  *
- * <p>The first prediction is of the settings as they were. How far that is from what was measured is the error of all,
- * and beyond 10 % none is to be trusted.
+ * <p>The first prediction is for the present settings. Its deviation from the measurement is the error of all; beyond
+ * 10 %, do not trust any.
  */
 public final class WhatIf {
 
-    /** From this error on, predictions are not to be trusted. */
+    /** Beyond this error, predictions are not trusted. */
     public static final double TRUSTED_ERROR = 0.10;
 
     private final Service[] services;
     private final Limits limits;
     private final Setting present;
     private final double measuredNanos;
-    /** What the replay says of the settings as they were. */
+    /** The replay's result for the present settings. */
     private final double presentNanos;
     private final double error;
 
@@ -35,40 +34,40 @@ public final class WhatIf {
      * @param workers worker threads; 0 if batches are made on the trainer's thread
      * @param hostSlots host slots
      * @param deviceSlots device slots; 0 if batches are lent in place
-     * @param reading what becomes of the time that workers wait for storage
+     * @param reading what happens to workers' waiting for storage
      */
     public record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
     }
 
-    /** What becomes of the time that workers wait for storage. */
+    /** What happens to workers' waiting for storage. */
     public enum Reading {
         /** It stays. */
         AS_IS,
-        /** Bytes are brought in ahead of the worker: it does not wait, and storage is as fast as it is. */
+        /** Bytes are read ahead: the worker does not wait, and storage keeps its rate. */
         AHEAD,
-        /** Batches cost nothing to make: the ceiling. */
+        /** Making batches costs nothing: the ceiling. */
         NONE
     }
 
-    /** What one batch took, whatever the settings. In nanoseconds. */
+    /** One batch's times, independent of settings, in nanoseconds. */
     private record Service(double make, double blocked, double copy, double take, double hold, double gap,
             boolean counts, double rest, int samples) {
     }
 
-    /** What the machine gives at most: nanoseconds a batch, at least, that cores and storage need. */
+    /** The machine's limits: minimum nanoseconds per batch that cores and storage need. */
     private record Limits(double coreNanos, double storageNanos) {
     }
 
     /**
      * Prepares the replay.
      *
-     * @param recording what was recorded
+     * @param recording the recording
      */
     public WhatIf(Recording recording) {
         this(recording, Steps.of(recording));
     }
 
-    /** Of a recording whose steps are worked out already. */
+    /** For a recording whose steps are already computed. */
     WhatIf(Recording recording, List<Steps.Step> steps) {
         var settings = recording.settings();
         this.present = new Setting(settings.workers(), settings.memory().hostSlots(), settings.memory().deviceSlots(),
@@ -85,9 +84,9 @@ public final class WhatIf {
     }
 
     /**
-     * Predicts for the settings as they were, and for those that a user would try next.
+     * Predicts for the present settings and for those worth trying next.
      *
-     * @return the predictions, the first of them for the settings as they were; none of an empty recording
+     * @return the predictions, the present settings' first; empty for an empty recording
      */
     public List<Prediction> predictions() {
         if (Double.isNaN(error)) {
@@ -122,7 +121,7 @@ public final class WhatIf {
     /**
      * Predicts for one setting.
      *
-     * @param change what to call it
+     * @param change the change's name
      * @param setting the setting
      * @return the prediction
      */
@@ -162,7 +161,7 @@ public final class WhatIf {
         return services;
     }
 
-    /** When the trainer could have had the batch. */
+    /** When the trainer could have got the batch. */
     private static long readyAt(BatchAccount account) {
         var copying = account.copying();
         if (copying == null) {
@@ -188,7 +187,7 @@ public final class WhatIf {
         return new Limits(measured == 0 ? 0 : cpu / measured / recording.machine().cores(), storage);
     }
 
-    /** One run of the recorded batches through a loader of given settings. */
+    /** One replay of the recorded batches through a loader with given settings. */
     private final class Replay {
 
         private final Setting setting;

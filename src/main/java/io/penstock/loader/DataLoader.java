@@ -28,7 +28,7 @@ import java.util.stream.StreamSupport;
  *
  * <pre>{@code
  * try (TokenStore store = TokenStore.open(Path.of("corpus"));
- *      DataLoader loader = DataLoader.of(TokenWindows.of(store, 1024)).batchSize(32).shuffle(42).open()) {
+ *      DataLoader loader = DataLoader.builder(TokenWindows.of(store, 1024)).batchSize(32).shuffle(42).open()) {
  *     for (Batch batch : loader.epoch()) {
  *         try (batch) {
  *             step(batch.tensor("tokens"));
@@ -86,12 +86,12 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * Begins the settings of a loader.
+     * Returns a builder of a loader, with all settings at their defaults.
      *
      * @param dataset what to load
      * @return the settings, all at their defaults
      */
-    public static DataLoaderBuilder of(Dataset dataset) {
+    public static DataLoaderBuilder builder(Dataset dataset) {
         return new DataLoaderBuilder(dataset);
     }
 

@@ -215,7 +215,7 @@ public final class DataLoaderBuilder {
      * outputs are fields of the batch, in memory of the loader; an output with the name of a field replaces it.
      *
      * {@snippet :
-     * DataLoader.of(TokenWindows.of(store, 1024)).collator(CausalLm.narrow())
+     * DataLoader.builder(TokenWindows.of(store, 1024)).collator(CausalLm.narrow())
      *         .onDevice(TokenStage.of(DType.I64))                 // u16 over the bus, i64 for the trainer
      *         .device(device).batchSize(32).open();
      * }

@@ -29,7 +29,7 @@ import java.util.zip.CRC32C;
  * // …
  * Checkpoint checkpoint = Checkpoint.load(folder);
  * trainer.loadWeights(folder.resolve("model.safetensors"));
- * DataLoader.of(dataset).shuffle(42).resume(checkpoint.state());
+ * DataLoader.builder(dataset).shuffle(42).resume(checkpoint.state());
  * }
  *
  * @param step the number of steps that the trainer has done

@@ -6,20 +6,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Rows of one kind, a batch each, in an array that is allocated once; each row is written by one thread at a time.
+ * One table of batch accounts, a row per batch, in an array allocated once; one thread at a time writes a row.
  *
  * <pre>
  *   row   0        1 …
- *         NUMBER   the columns of the kind, each named by the table that has it
+ *         NUMBER   the table's own columns
  * </pre>
  *
- * <p>A row is {@linkplain #open opened} before it is written, which takes its number away, and {@linkplain #close
- * closed} with the number of its batch when it is whole. Whoever reads it looks at that number before and after, and
- * leaves the row out if it changed meanwhile. So writers never wait, and cost some stores.
+ * <p>{@link #open} clears a row's batch number before the row is written; {@link #close} sets it when the row is
+ * complete. A reader checks the number before and after, and skips the row if it changed. So writers never wait, and
+ * pay only a few stores.
  */
 abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTable {
 
-    /** Rows: as many steps as a summary looks at, or so. */
+    /** Rows: about as many steps as a summary covers. */
     static final int ROWS = 8192;
     private static final int NUMBER = 0;
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -28,9 +28,9 @@ abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTabl
     final long[] values;
 
     /**
-     * A table of nothing yet.
+     * Creates an empty table.
      *
-     * @param columns how many a row has, its number included
+     * @param columns columns per row, including the number
      */
     AccountTable(int columns) {
         this.columns = columns;
@@ -40,12 +40,12 @@ abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTabl
         }
     }
 
-    /** Where a row begins among the values. */
+    /** The index of a row's first value. */
     final int row(int index) {
         return index * columns;
     }
 
-    /** Begins to write a row, and gives where it begins. */
+    /** Starts writing a row and returns the index of its first value. */
     final int open(int index) {
         int row = row(index);
         ELEMENT.setOpaque(values, row + NUMBER, NOT_MEASURED);
@@ -57,17 +57,17 @@ abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTabl
         ELEMENT.setRelease(values, row + NUMBER, sequence);
     }
 
-    /** Whether a row is whole and of a batch. */
+    /** Whether a row is complete and belongs to a batch. */
     final boolean has(int index, long sequence) {
         return number(index) == sequence;
     }
 
-    /** The batch that a row is of; {@link BatchAccount#NOT_MEASURED} while it is written. */
+    /** The row's batch; {@link BatchAccount#NOT_MEASURED} while it is written. */
     final long number(int index) {
         return (long) ELEMENT.getAcquire(values, row(index) + NUMBER);
     }
 
-    /** Writes one more value to a row that is whole, if it is still that batch's. */
+    /** Adds a value to a complete row if it still belongs to that batch. */
     final void setIfOf(int index, long sequence, int column, long value) {
         if (has(index, sequence)) {
             ELEMENT.setOpaque(values, row(index) + column, value);

@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/** Counts, keeps accounts, and tells the flight recorder and a tool that listens. */
+/** Counts, keeps accounts, and reports to the flight recorder and to a listening profiler. */
 final class AccountingProbe implements LoaderProbe, AutoCloseable {
 
-    /** From this wait on, and for one batch in so many, the trainer's thread looks how full the slots are. */
+    /** Minimum wait after which the trainer's thread reads how full the slots are; it also does so periodically. */
     private static final long LOOK_NANOS = 20_000;
     private static final int LOOK_EVERY = 16;
 
@@ -106,7 +106,7 @@ final class AccountingProbe implements LoaderProbe, AutoCloseable {
         tool.taken(sequence, requestedAt, takenAt, samples, replaced);
     }
 
-    /** Looks at the slots, whose cache lines are the workers', only where there was time for it, or now and then. */
+    /** Reads the slots, whose cache lines belong to the workers, only after a wait or periodically. */
     private void account(long sequence, long requestedAt, long takenAt) {
         boolean looks = takenAt - requestedAt >= LOOK_NANOS || sequence % LOOK_EVERY == 0;
         accounts.taken(sequence, requestedAt, takenAt, looks ? slots.madeFrom(sequence) : (int) NOT_MEASURED,
@@ -129,7 +129,7 @@ final class AccountingProbe implements LoaderProbe, AutoCloseable {
         tool.closed(sequence);
     }
 
-    /** Only when no thread calls any more. */
+    /** Call only when no thread calls the probe any more. */
     @Override
     public void close() {
         flight.close();

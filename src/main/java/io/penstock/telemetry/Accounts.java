@@ -11,11 +11,11 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The accounts of the latest batches, in tables that are allocated once: a batch has a row in
- * each of three, written by the worker that makes the batch, the copy thread, and the thread that takes and closes it.
+ * The accounts of the latest batches, in tables allocated once. A batch has a row in each of three tables, written by
+ * the worker that makes it, the copy thread, and the thread that takes and closes it.
  *
- * <p>While steps take less than {@value #QUICK_NANOS} ns, an account of each would cost some percent of them: then only
- * {@value #BURST} batches in a row of each {@value #PERIOD} have one, which keeps neighbours together.
+ * <p>While steps take less than {@value #QUICK_NANOS} ns, accounting for each would cost some percent of a step. Then
+ * only {@value #BURST} consecutive batches in every {@value #PERIOD} have an account.
  */
 public final class Accounts {
 
@@ -23,28 +23,28 @@ public final class Accounts {
     private static final int PROBE_ROUNDS = 8;
     static final long QUICK_NANOS = 20_000;
     private static final long MOST_PACE_NANOS = 8 * QUICK_NANOS;
-    /** The pace is a mean over the latest steps, to the power of two, or so. */
+    /** The pace is a moving mean over about 2 to this power steps. */
     private static final int PACE_SHIFT = 6;
     static final int PERIOD = 512;
     static final int BURST = 32;
 
     private final MakingTable making = new MakingTable();
-    /** Null if batches are lent where they are made. */
+    /** Null if batches are lent without a copy. */
     private final CopyingTable copying;
     private final TakingTable taking = new TakingTable();
 
-    /** Of the thread that takes batches, which writes them for every batch: on a cache line of their own. */
+    /** Written for every batch by the thread that takes batches: on its own cache line. */
     private final long[] taker = new long[CacheLine.SLOTS];
     private static final int NEWEST = CacheLine.MIDDLE;
     private static final int LAST_KEPT = CacheLine.MIDDLE + 1;
     private static final int LAST_REQUESTED = CacheLine.MIDDLE + 2;
-    /** What a step takes of late, in nanoseconds. */
+    /** Recent time per step, in nanoseconds. */
     private static final int PACE = CacheLine.MIDDLE + 3;
-    /** Read for every batch by all, and seldom written: whether steps are quick. */
+    /** Whether steps are quick: every thread reads it for every batch, but it rarely changes. */
     private final long[] quick = new long[CacheLine.SLOTS];
 
     /**
-     * For one loader.
+     * Creates the accounts of one loader.
      *
      * @param copies whether batches are copied
      */
@@ -59,12 +59,12 @@ public final class Accounts {
         return (long) ELEMENT.getOpaque(quick, CacheLine.MIDDLE) != 0;
     }
 
-    /** Whether a batch has an account. Whoever asks about a batch while the pace changes may hear different things. */
+    /** Whether a batch has an account. Threads may get different answers while the pace changes. */
     boolean keeps(long sequence) {
         return !isQuick() || sequence % PERIOD < BURST;
     }
 
-    /** Where the rows of a batch are. */
+    /** The index of a batch's rows. */
     private int index(long sequence) {
         long kept = isQuick() ? sequence / PERIOD * BURST + sequence % PERIOD : sequence;
         return (int) (kept & (AccountTable.ROWS - 1));
@@ -80,7 +80,7 @@ public final class Accounts {
         copying.submitted(index(sequence), sequence, beginAt, endAt);
     }
 
-    /** The copy thread has seen a copy done. */
+    /** The copy thread has seen a copy complete. */
     void arrived(long sequence, long at) {
         copying.arrived(index(sequence), sequence, at);
     }
@@ -90,8 +90,8 @@ public final class Accounts {
     /**
      * A batch was taken.
      *
-     * @param ready how many stood made when it was asked for; {@link BatchAccount#NOT_MEASURED} if nobody looked
-     * @param free how many slots had nothing in them
+     * @param ready batches that were complete at the request; {@link BatchAccount#NOT_MEASURED} if not read
+     * @param free number of empty slots
      */
     void taken(long sequence, long requestedAt, long takenAt, int ready, int free) {
         taking.taken(index(sequence), sequence, requestedAt, takenAt, ready, free);
@@ -103,13 +103,13 @@ public final class Accounts {
         taker[LAST_REQUESTED] = requestedAt;
     }
 
-    /** A batch was taken that has no account. */
+    /** A batch without an account was taken. */
     void passed(long sequence, long waitNanos) {
         ELEMENT.setRelease(taker, NEWEST, sequence);
         pace(waitNanos);
     }
 
-    /** One slow step among many quick ones changes nothing. */
+    /** Updates the pace; one slow step among many quick ones does not change the mode. */
     private void pace(long nanos) {
         long pace = taker[PACE];
         pace += Math.min(nanos, MOST_PACE_NANOS) - pace >> PACE_SHIFT;
@@ -120,16 +120,16 @@ public final class Accounts {
         }
     }
 
-    /** A batch is given back, by whatever thread has it. */
+    /** Any thread returned a batch. */
     void closed(long sequence, long at) {
         taking.closed(index(sequence), sequence, at);
     }
 
     /**
-     * Adds time that the trainer marks as computing on a batch: without any, the time that it holds the batch stands
-     * for that. Called by the thread that has the batch.
+     * Adds compute time marked by the trainer; without any mark, the time it holds the batch counts as compute. Called
+     * by the thread that has the batch.
      *
-     * @param sequence the batch's number in the loader's life
+     * @param sequence the batch's number since the loader opened
      * @param nanos time spent
      */
     public void computed(long sequence, long nanos) {
@@ -137,7 +137,7 @@ public final class Accounts {
     }
 
     /**
-     * Measures what keeping one batch's account costs on this machine, without the clocks that are read all the same.
+     * Measures the cost of one batch's account on this machine, except for clock reads that happen anyway.
      *
      * @return nanoseconds
      */
@@ -159,10 +159,10 @@ public final class Accounts {
         return (double) best / AccountTable.ROWS;
     }
 
-    // ---- whoever looks
+    // ---- readers
 
     /**
-     * The batch that was taken last.
+     * The batch taken last.
      *
      * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
      */
@@ -171,10 +171,10 @@ public final class Accounts {
     }
 
     /**
-     * The accounts that are whole, of batches that were given back. May be called by any thread.
+     * The complete accounts of returned batches. Thread-safe.
      *
-     * @param from the first batch to look at
-     * @return in order; the latest some thousand at most
+     * @param from the first batch
+     * @return in order; at most the latest few thousand
      */
     public List<BatchAccount> since(long from) {
         List<BatchAccount> accounts = new ArrayList<>();
@@ -189,7 +189,7 @@ public final class Accounts {
         return accounts;
     }
 
-    /** A batch's account when it is whole and the batch was given back; null until then, and when it is overwritten. */
+    /** A returned batch's complete account; null before that, and after it was overwritten. */
     BatchAccount account(long sequence) {
         return account(index(sequence), sequence);
     }

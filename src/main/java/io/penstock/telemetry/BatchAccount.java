@@ -1,9 +1,9 @@
 package io.penstock.telemetry;
 
 /**
- * Where one batch's time went, from the moment a worker began with it until the trainer gave it back: bound to the
- * batch by its number, never by the time at which something happened. Times called {@code …At} are what
- * {@link System#nanoTime} said; {@link #NOT_MEASURED} stands where nothing was measured, which is not the same as 0.
+ * Where one batch's time went, from the moment a worker started it until the trainer returned it. The batch's number
+ * identifies it, never a time. Times called {@code …At} are values of {@link System#nanoTime};
+ * {@link #NOT_MEASURED} means that nothing was measured, which differs from 0.
  *
  * <pre>
  *   worker    claimedAt ─slot─▶ slotAt ─plan─▶ plannedAt ─read, decode, transform, collate─▶ madeAt
@@ -11,34 +11,34 @@ package io.penstock.telemetry;
  *   trainer        requestedAt ───────────────── waits ─────────────────▶ takenAt ─holds─▶ closedAt
  * </pre>
  *
- * @param sequence the batch's number in the loader's life, from 0
+ * @param sequence the batch's number since the loader opened, from 0
  * @param epoch the epoch of its samples
- * @param first whether it is the first of its epoch, or the first after the loader was opened or moved
- * @param samples samples in it
- * @param bytes bytes of it in its slot
- * @param making what a worker did
- * @param copying what the copy thread did; null if the batch was lent where it was made
- * @param taking what the trainer did
+ * @param first whether it is the epoch's first batch, or the first after the loader was opened or moved
+ * @param samples number of samples
+ * @param bytes bytes in its slot
+ * @param making the worker's part
+ * @param copying the copy thread's part; null if the batch was lent without a copy
+ * @param taking the trainer's part
  */
 public record BatchAccount(long sequence, long epoch, boolean first, int samples, long bytes, Making making,
         Copying copying, Taking taking) {
 
-    /** Stands for a duration, a time or a count that was not measured. */
+    /** The value of a duration, time or count that was not measured. */
     public static final long NOT_MEASURED = -1;
 
     /**
      * A worker's part.
      *
      * @param worker the worker's number, from 0
-     * @param claimedAt when it began with the batch
+     * @param claimedAt when it started the batch
      * @param slotAt when the batch's slot was free
-     * @param plannedAt when it knew which samples make the batch
-     * @param madeAt when the batch was whole
-     * @param readNanos bringing bytes in ahead of the collator, or into a decoder; within planned to made
+     * @param plannedAt when the batch's samples were known
+     * @param madeAt when the batch was complete
+     * @param readNanos reading ahead of the collator or into a decoder; within planned to made
      * @param decodeNanos decoding; within planned to made
-     * @param transformNanos maps of samples; within planned to made. What is left of planned to made is collating,
-     *     which for samples as they are stored is reading too
-     * @param usage what the thread used from planned to made; null if it was not looked at for this batch
+     * @param transformNanos sample maps; within planned to made. The rest of planned to made is collating, which for
+     *     samples copied as stored includes reading
+     * @param usage what the thread used from planned to made; null if not measured for this batch
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
             long decodeNanos, long transformNanos, Usage usage) {
@@ -54,7 +54,7 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
         }
 
         /**
-         * The time from planned to made that the thread did not run: for storage, a lock or a core.
+         * The time from planned to made that the thread was blocked, waiting for storage, a lock or a core.
          *
          * @return nanoseconds, or {@link #NOT_MEASURED}
          */
@@ -64,14 +64,14 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
     }
 
     /**
-     * What the operating system says of a thread over a stretch of time (getrusage, RUSAGE_THREAD; schedstat).
+     * What the operating system reports for a thread over a period (getrusage, RUSAGE_THREAD; schedstat).
      *
-     * @param cpuNanos time that it ran, in user and in system mode
-     * @param diskBytes bytes that were read from storage for it; file systems without a block device say 0
-     * @param majorFaults page faults that had to wait for storage; a poor measure, since one may bring in megabytes
+     * @param cpuNanos CPU time, user and system
+     * @param diskBytes bytes read from storage; file systems without a block device report 0
+     * @param majorFaults page faults that waited for storage; a poor measure, since one may read megabytes
      * @param voluntarySwitches how often it left its core to wait for something
-     * @param involuntarySwitches how often it had to leave its core to another thread
-     * @param queuedNanos how long it could run and had no core; {@link #NOT_MEASURED} for a batch that is made quickly
+     * @param involuntarySwitches how often it was preempted
+     * @param queuedNanos time it was runnable without a core; {@link #NOT_MEASURED} for a quickly made batch
      */
     public record Usage(long cpuNanos, long diskBytes, long majorFaults, long voluntarySwitches,
             long involuntarySwitches, long queuedNanos) {
@@ -80,15 +80,15 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
     /**
      * The copy thread's part.
      *
-     * @param submitAt when it began to enqueue the copy: the batch was next in order, and a device slot was free
-     * @param submittedAt when that was done
-     * @param arrivedAt when the thread saw that the bytes were there, which is a little later than they were
+     * @param submitAt when it started enqueuing the copy: the batch was next in order, and a device slot was free
+     * @param submittedAt when the copy was enqueued
+     * @param arrivedAt when the thread saw the copy complete, slightly after the fact
      * @param deviceNanos the copy alone, by the device's clock
      */
     public record Copying(long submitAt, long submittedAt, long arrivedAt, long deviceNanos) {
 
         /**
-         * How long the copy took: by the device's clock, or else from enqueueing it to its being seen done.
+         * The copy's duration: by the device's clock, or else from enqueuing until it was seen complete.
          *
          * @return nanoseconds, or {@link #NOT_MEASURED}
          */
@@ -101,19 +101,19 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * The trainer's part.
      *
      * @param requestedAt when it asked for the batch
-     * @param takenAt when it had it
-     * @param closedAt when it gave it back; {@link #NOT_MEASURED} while it is out
-     * @param exposedNanos how long its stream stood still for the batch, by the device's clock
-     * @param computeNanos what it marked as computing; unmarked, the time that it held the batch stands for that
-     * @param readyBatches batches that stood made when it had this one, which is counted;
+     * @param takenAt when it got it
+     * @param closedAt when it returned it; {@link #NOT_MEASURED} before that
+     * @param exposedNanos how long its stream stalled for the batch, by the device's clock
+     * @param computeNanos the compute time it marked; without a mark, the time it held the batch counts
+     * @param readyBatches complete batches when it got this one, this one included;
      *     {@link #NOT_MEASURED} for most batches that it did not wait for
-     * @param freeSlots host slots that no made batch was in; {@link #NOT_MEASURED} likewise
+     * @param freeSlots host slots without a complete batch; {@link #NOT_MEASURED} likewise
      */
     public record Taking(long requestedAt, long takenAt, long closedAt, long exposedNanos, long computeNanos,
             int readyBatches, int freeSlots) {
 
         /**
-         * How long the trainer's thread waited.
+         * The time that the trainer's thread waited.
          *
          * @return nanoseconds
          */
@@ -122,7 +122,7 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
         }
 
         /**
-         * What the trainer marked as computing, or else how long it held the batch.
+         * The compute time that the trainer marked, or else the time it held the batch.
          *
          * @return nanoseconds, or {@link #NOT_MEASURED}
          */

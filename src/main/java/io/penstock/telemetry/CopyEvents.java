@@ -2,7 +2,7 @@ package io.penstock.telemetry;
 
 import java.util.Arrays;
 
-/** What the copy thread tells the flight recorder. Of that thread; each slot may have a copy in flight. */
+/** The copy thread's JFR events. Confined to that thread; each slot may have a copy in flight. */
 final class CopyEvents {
 
     private final String loader;
@@ -11,11 +11,11 @@ final class CopyEvents {
     private final boolean[] records;
 
     /**
-     * For one loader.
+     * Creates the events of one loader.
      *
      * @param loader the loader's name
-     * @param device where it copies to
-     * @param inFlight the most copies that are in flight
+     * @param device the target device
+     * @param inFlight the maximum number of copies in flight
      */
     CopyEvents(String loader, String device, int inFlight) {
         this.loader = loader;
@@ -27,7 +27,7 @@ final class CopyEvents {
         this.records = new boolean[inFlight];
     }
 
-    /** Whether batches are copied at all. */
+    /** Whether batches are copied. */
     boolean areMade() {
         return records.length > 0;
     }
@@ -48,7 +48,7 @@ final class CopyEvents {
         }
     }
 
-    /** It is. */
+    /** The copy was enqueued. */
     void submitted(long batch, long bytes, long nanos) {
         int i = index(batch);
         if (records[i]) {

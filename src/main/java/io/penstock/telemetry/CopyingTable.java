@@ -4,7 +4,7 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 
 import io.penstock.telemetry.BatchAccount.Copying;
 
-/** What the copy thread did: a row is written when a copy was enqueued, and the arrival is added to it. */
+/** The copy thread's rows: written when a copy is enqueued, completed by its arrival. */
 final class CopyingTable extends AccountTable {
 
     private static final int SUBMIT = 1;

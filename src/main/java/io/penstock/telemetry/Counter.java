@@ -3,7 +3,7 @@ package io.penstock.telemetry;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** A running total with one writer; any thread may read it, and sees some recent value. */
+/** A running total with one writer; any thread may read a recent value. */
 final class Counter {
 
     private static final VarHandle TOTAL;

@@ -1,14 +1,14 @@
 package io.penstock.telemetry;
 
-/** Where epochs begin among the batches of a loader. */
+/** The epoch boundaries among a loader's batches. */
 @FunctionalInterface
 public interface EpochBounds {
 
     /**
      * Whether a batch is the first of its epoch, or the first after the loader was opened or moved.
      *
-     * @param sequence the batch's number in the loader's life
-     * @return false if it goes on where the batch before it ended
+     * @param sequence the batch's number since the loader opened
+     * @return false if it continues the previous batch
      */
     boolean isFirst(long sequence);
 }

@@ -1,20 +1,20 @@
 package io.penstock.telemetry;
 
-/** What a thread that fills slots tells the flight recorder. Of that thread. */
+/** A filling thread's JFR events. Confined to that thread. */
 final class FillEvents {
 
-    /** What the recorder shows as N/A. */
+    /** The value that JFR shows as N/A. */
     static final long NOT_MEASURED = Long.MIN_VALUE;
 
     private final String loader;
-    /** Null before the first recording; made at once if there is one, since a class takes its time to load. */
+    /** Null before the first recording; created at once if there is one, because loading the class takes time. */
     private StageEvent stage = Recorder.isUsed() ? new StageEvent() : null;
     private SlotWaitEvent slotWait = Recorder.isUsed() ? new SlotWaitEvent() : null;
     private boolean records;
     private boolean waits;
 
     /**
-     * For one thread.
+     * Creates the events of one thread.
      *
      * @param loader the loader's name
      */
@@ -22,7 +22,7 @@ final class FillEvents {
         this.loader = loader;
     }
 
-    /** No slot to fill is free; said again while that is so. */
+    /** No slot is free; may be called repeatedly. */
     void awaitsSlot() {
         if (!waits && Recorder.isUsed()) {
             slotWait = slotWait == null ? new SlotWaitEvent() : slotWait;
@@ -33,7 +33,7 @@ final class FillEvents {
         }
     }
 
-    /** It is now, or the run is over. */
+    /** A slot is free, or the run is over. */
     void claimed(Filling batch) {
         if (waits) {
             waits = false;

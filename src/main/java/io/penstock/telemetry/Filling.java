@@ -1,54 +1,54 @@
 package io.penstock.telemetry;
 
 /**
- * A batch that is being made, as the thread knows it that makes it: written by that thread alone, used again for every
- * batch, and read by the {@linkplain LoaderProbe probe} within its calls. Times are what the loader's clock says.
+ * A batch in the making. The thread that makes it writes it alone, reuses it for every batch, and lends it to the
+ * {@linkplain LoaderProbe probe} for the duration of a call. Times are by the loader's clock.
  */
 public final class Filling {
 
-    /** Stands for a sequence where nothing is left to make. */
+    /** The sequence that means nothing is left to make. */
     public static final long NOTHING = -1;
 
     /** The thread's number. */
     public final int worker;
-    /** The batch's number in the loader's life, from 0. */
+    /** The batch's number since the loader opened, from 0. */
     public long sequence = NOTHING;
-    /** When the thread began with the batch. */
+    /** When the thread started the batch. */
     public long claimedAt;
     /** When the batch's slot was free. */
     public long slotAt;
-    /** When it was known which samples make the batch; as {@link #slotAt} if that could not be told. */
+    /** When the batch's samples were known; {@link #slotAt} if that failed. */
     public long plannedAt;
-    /** When the batch was whole. */
+    /** When the batch was complete. */
     public long madeAt;
     /** The epoch of its samples. */
     public long epoch;
     /** Whether it is the first of its epoch, or the first after the loader was opened or moved. */
     public boolean first;
-    /** Samples in it. */
+    /** Number of samples. */
     public int samples;
-    /** Bytes of it in its slot. */
+    /** Bytes in its slot. */
     public long bytes;
-    /** Time within planned to made that went to bringing bytes in. */
+    /** Time within planned to made spent reading. */
     public long readNanos;
-    /** Time within planned to made that went to decoding. */
+    /** Time within planned to made spent decoding. */
     public long decodeNanos;
-    /** Time within planned to made that went to maps of samples. */
+    /** Time within planned to made spent in sample maps. */
     public long transformNanos;
 
-    /** Whether an account of it is kept: told by whoever keeps them, as all below. */
+    /** Whether the batch has an account; set by the accounts, like all fields below. */
     boolean kept;
-    /** Of planned to made, the time that the thread ran; NOT_MEASURED if it was not looked at, and neither was: */
+    /** CPU time within planned to made; if NOT_MEASURED, the fields below were not measured either. */
     long cpuNanos = BatchAccount.NOT_MEASURED;
     long diskBytes;
     long majorFaults;
     long voluntarySwitches;
     long involuntarySwitches;
-    /** May be NOT_MEASURED alone. */
+    /** May be NOT_MEASURED by itself. */
     long queuedNanos;
 
     /**
-     * For one thread.
+     * Creates the record of one thread.
      *
      * @param worker the thread's number, from 0
      */

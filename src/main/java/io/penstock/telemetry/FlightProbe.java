@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * Tells the JDK's flight recorder. An event begins and ends on the thread that it is of, so by the recorder's own
- * clock. Event objects are made once, when a recording first wants them, and used again for every batch: nothing is on
- * the heap while none is made, and nothing is loaded that a JVM without a flight recorder would not have.
+ * Reports to the JDK's flight recorder. An event begins and ends on its own thread and uses the recorder's clock. Event
+ * objects are created when a recording first wants them, and reused for every batch. Without a recording, nothing is on
+ * the heap and no JFR class is loaded.
  */
 final class FlightProbe implements LoaderProbe, AutoCloseable {
 
@@ -16,7 +16,7 @@ final class FlightProbe implements LoaderProbe, AutoCloseable {
     private final CopyEvents copies;
     private final TakeEvents takes;
     private final QueueProbe queue;
-    /** One a slot, null until it is of interest; the slot's turn hands it over with the slot. */
+    /** One per slot, null until needed; handed over together with the slot. */
     private final OrderWait[] orderWaits;
 
     FlightProbe(LoaderIdentity of, SlotLevels slots, Accounts accounts, Supplier<LoaderReport> report) {

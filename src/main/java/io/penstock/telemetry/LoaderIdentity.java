@@ -1,24 +1,24 @@
 package io.penstock.telemetry;
 
 /**
- * Whose telemetry it is.
+ * The loader that telemetry describes.
  *
- * @param name what the loader is called
- * @param device what its device is called
- * @param workers its worker threads; if there are none, the trainer's thread fills
+ * @param name the loader's name
+ * @param device its device's name
+ * @param workers number of worker threads; with 0, the trainer's thread fills slots
  * @param copies whether it copies batches to the device
  */
 public record LoaderIdentity(String name, String device, int workers, boolean copies) {
 
-    /** Threads that may fill: the workers, and the trainer's thread behind them. */
+    /** Threads that may fill slots: the workers and, last, the trainer's thread. */
     int fillers() {
         return workers + 1;
     }
 
     /**
-     * The number of the trainer's thread among those that fill.
+     * The trainer's number among the filling threads.
      *
-     * @return one more than the last worker's
+     * @return the last worker's plus one
      */
     public int trainer() {
         return workers;

@@ -1,25 +1,25 @@
 package io.penstock.telemetry;
 
 /**
- * What a loader tells of each batch, as it happens. A loader has one probe, and calls it in this order:
+ * Receives the events of a loader's batches as they happen. A loader has one probe and calls it in this order:
  *
  * <pre>
- *   a thread that fills    awaitsSlot ─▶ claimed ─▶ planned ─▶ filled
- *   whoever reads the ring                                     reached ─▶ submitted ─▶ arrived    (if it copies)
+ *   a filling thread       awaitsSlot ─▶ claimed ─▶ planned ─▶ filled
+ *   the ring's reader                                          reached ─▶ submitted ─▶ arrived    (if it copies)
  *   the trainer's thread   requested ───────────────────────────────────────────────▶ taken ─▶ closed
  * </pre>
  *
- * <p>The calls are part of what a step takes: a probe returns within nanoseconds, allocates nothing, never waits and
- * never throws. Each method does nothing unless a probe overrides it. Times are what the loader's clock says, in
- * nanoseconds; a batch's {@code sequence} is its number in the loader's life, from 0.
+ * <p>The calls are part of every step: a probe returns within nanoseconds, allocates nothing, never waits and never
+ * throws. Methods do nothing by default. Times are nanoseconds of the loader's clock; a batch's {@code sequence} is its
+ * number since the loader opened, from 0.
  */
 public interface LoaderProbe {
 
-    /** Hears nothing. */
+    /** Ignores all events. */
     LoaderProbe NONE = new LoaderProbe() { };
 
     /**
-     * A thread that fills has no free slot. May be called several times before {@link #claimed}.
+     * A filling thread has no free slot. May be called several times before {@link #claimed}.
      *
      * @param worker the thread's number
      */
@@ -27,32 +27,32 @@ public interface LoaderProbe {
     }
 
     /**
-     * A thread that fills has a batch to make and a free slot for it; or, after {@link #awaitsSlot}, nothing is left
-     * to make, and the sequence is {@link Filling#NOTHING}.
+     * A filling thread has a batch to make and a free slot for it. After {@link #awaitsSlot} the sequence may be
+     * {@link Filling#NOTHING}: nothing is left to make.
      *
-     * @param batch of the calling thread: sequence, claimedAt and slotAt are set
+     * @param batch the thread's; sequence, claimedAt and slotAt are set
      */
     default void claimed(Filling batch) {
     }
 
     /**
-     * It is known which samples make the batch; they are about to be read. Not called if that could not be told.
+     * The batch's samples are known and about to be read. Not called if planning failed.
      *
-     * @param batch of the calling thread: plannedAt is set too
+     * @param batch the thread's; plannedAt is set too
      */
     default void planned(Filling batch) {
     }
 
     /**
-     * The batch is whole, or cannot be made, and is about to be published.
+     * The batch is complete or has failed, and is about to be published.
      *
-     * @param batch of the calling thread: everything is set
+     * @param batch the thread's; everything is set
      */
     default void filled(Filling batch) {
     }
 
     /**
-     * The batch's turn has come: its slot is about to be copied, or to be lent.
+     * The batch's turn has come: its slot is about to be copied or lent.
      *
      * @param sequence the batch
      */
@@ -63,15 +63,15 @@ public interface LoaderProbe {
      * The batch's copy to the device was enqueued. Called by the copy thread.
      *
      * @param sequence the batch
-     * @param bytes how much is copied
-     * @param beginAt when enqueueing began
-     * @param endAt when it had ended
+     * @param bytes size of the copy
+     * @param beginAt when enqueuing started
+     * @param endAt when it ended
      */
     default void submitted(long sequence, long bytes, long beginAt, long endAt) {
     }
 
     /**
-     * The batch's bytes were seen to be on the device. Called by the copy thread.
+     * The batch's copy was seen complete. Called by the copy thread.
      *
      * @param sequence the batch
      */
@@ -82,7 +82,7 @@ public interface LoaderProbe {
      * The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread.
      *
      * @param sequence the batch
-     * @param epochs asked where epochs begin, only if that is of interest
+     * @param epochs the epoch boundaries, to be asked only if needed
      */
     default void requested(long sequence, EpochBounds epochs) {
     }
@@ -91,16 +91,16 @@ public interface LoaderProbe {
      * The trainer has the batch.
      *
      * @param sequence the batch
-     * @param requestedAt when it asked for it; {@link BatchAccount#NOT_MEASURED} if the batch was there already
-     * @param takenAt when it had it; {@link BatchAccount#NOT_MEASURED} likewise
-     * @param samples how many samples it has
-     * @param replaced how many of them stand for others that could not be read
+     * @param requestedAt when it asked for it; {@link BatchAccount#NOT_MEASURED} if the batch was already there
+     * @param takenAt when it got it; {@link BatchAccount#NOT_MEASURED} likewise
+     * @param samples number of samples
+     * @param replaced how many of them replace unreadable samples
      */
     default void taken(long sequence, long requestedAt, long takenAt, int samples, int replaced) {
     }
 
     /**
-     * The trainer asked for a batch and gets none: it could not be made, or the wait for it was ended.
+     * The trainer's request failed: the batch could not be made, or the wait was canceled.
      *
      * @param waitNanos how long it waited; {@link BatchAccount#NOT_MEASURED} if it did not
      */
@@ -108,7 +108,7 @@ public interface LoaderProbe {
     }
 
     /**
-     * The trainer gives a batch back. Called by whatever thread has it.
+     * A batch was returned. Called by the thread that has it.
      *
      * @param sequence the batch
      */

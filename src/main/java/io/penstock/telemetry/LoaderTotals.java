@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/** The running totals of a loader: each has one writer, and any thread may ask for all. */
+/** A loader's running totals: each has one writer; any thread may read all. */
 final class LoaderTotals implements LoaderProbe {
 
     private final LoaderIdentity of;
@@ -20,9 +20,9 @@ final class LoaderTotals implements LoaderProbe {
     private final Counter consumerWaitNanos = new Counter();
 
     /**
-     * Totals of nothing yet.
+     * Creates totals of 0.
      *
-     * @param verifiedBytes what workers have checked so far
+     * @param verifiedBytes returns the bytes that workers have verified so far
      */
     LoaderTotals(LoaderIdentity of, LongSupplier verifiedBytes) {
         this.of = of;

@@ -5,7 +5,7 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Usage;
 
-/** What workers did: a row is written at once, by the worker that made the batch. */
+/** The workers' rows: each is written at once, by the worker that made the batch. */
 final class MakingTable extends AccountTable {
 
     private static final int CLAIMED = 1;
@@ -16,15 +16,15 @@ final class MakingTable extends AccountTable {
     private static final int DECODE = 6;
     private static final int TRANSFORM = 7;
     private static final int BYTES = 8;
-    /** The epoch above its lowest bit, which says whether the batch is the first. */
+    /** The epoch, shifted by a lowest bit that says whether the batch is the first. */
     private static final int EPOCH_AND_FIRST = 9;
     /** The worker in the upper half, the number of samples in the lower. */
     private static final int WORKER_AND_SAMPLES = 10;
-    /** NOT_MEASURED if the operating system was not asked; then the columns behind it say nothing. */
+    /** NOT_MEASURED if the operating system was not asked; then the columns after it are meaningless. */
     private static final int CPU = 11;
     private static final int DISK = 12;
     private static final int FAULTS = 13;
-    /** Voluntary ones in the upper half, others in the lower. */
+    /** Voluntary switches in the upper half, involuntary ones in the lower. */
     private static final int SWITCHES = 14;
     private static final int QUEUED = 15;
     private static final int COLUMNS = 16;

@@ -6,18 +6,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** Tells a tool of NVIDIA's that listens: a range for making, copying, asking for and holding a batch. */
+/** Reports to a listening NVIDIA tool: a range each for making, copying, requesting and holding a batch. */
 final class NvtxProbe implements LoaderProbe, AutoCloseable {
 
-    /** One a thread that fills, and whether the thread has pushed one. */
+    /** One per filling thread, and whether the thread has pushed one. */
     private final NvtxRange[] makes;
     private final boolean[] pushed;
     private final NvtxRange copy = new NvtxRange("copy");
     private final NvtxRange next = new NvtxRange("next");
     private final NvtxRange hold = new NvtxRange("hold");
-    /** The copies in flight, by sequence modulo their number; empty if batches are not copied. */
+    /** Copies in flight, by sequence modulo their number; empty if batches are not copied. */
     private final long[] copies;
-    /** The batches that are out. */
+    /** Batches that the trainer has. */
     private final Map<Long, Long> held = new ConcurrentHashMap<>();
 
     NvtxProbe(LoaderIdentity of, int slots) {

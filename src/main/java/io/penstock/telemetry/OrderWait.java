@@ -1,8 +1,8 @@
 package io.penstock.telemetry;
 
 /**
- * The time that a batch stands made behind one that is not. Begun by the thread that made it and ended by the one that
- * hands it on, which the slot's turn orders.
+ * The time that a complete batch waits for an earlier one. The thread that made it begins the event and the thread that
+ * hands it on ends it; the slot's turn orders the two.
  */
 final class OrderWait {
 
@@ -14,7 +14,7 @@ final class OrderWait {
         this.loader = loader;
     }
 
-    /** A batch is made before one that goes first. */
+    /** A batch is complete before an earlier one. */
     void begin() {
         waits = event.isEnabled();
         if (waits) {

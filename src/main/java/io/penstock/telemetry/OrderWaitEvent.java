@@ -8,7 +8,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Threshold;
 
-/** A batch stood made behind one that was not. */
+/** A complete batch waited for an earlier one. */
 @Name("penstock.OrderWait")
 @Label("Order Wait")
 @Description("A batch was ready before an earlier one, and waited for its turn")

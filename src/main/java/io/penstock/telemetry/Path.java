@@ -3,7 +3,7 @@ package io.penstock.telemetry;
 import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Making;
 
-/** The way of a batch to the trainer, cut at the times in its account. */
+/** A batch's path to the trainer, divided by the times in its account. */
 final class Path {
 
     private final long end;
@@ -16,7 +16,7 @@ final class Path {
         this.end = end;
     }
 
-    /** Where a batch was for most of the time that the trainer waited for it. */
+    /** The stage in which the batch spent most of the time that the trainer waited for it. */
     static String longest(BatchAccount account) {
         Making made = account.making();
         Copying copied = account.copying();

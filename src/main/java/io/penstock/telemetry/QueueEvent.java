@@ -9,7 +9,7 @@ import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** How full a loader is, now and then. */
+/** The fill level of a loader, periodically. */
 @Name("penstock.Queue")
 @Label("Queue")
 @Description("The fill level of a loader's slots, and the batches it delivered since the last such event")

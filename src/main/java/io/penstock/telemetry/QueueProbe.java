@@ -3,7 +3,7 @@ package io.penstock.telemetry;
 import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 
-/** Says now and then how full a loader is, once there has been a recording. */
+/** Reports a loader's fill level periodically, once a recording has started. */
 final class QueueProbe implements AutoCloseable {
 
     private final String loader;
@@ -14,10 +14,10 @@ final class QueueProbe implements AutoCloseable {
     private boolean opened;
 
     /**
-     * For one loader.
+     * Creates the probe of one loader.
      *
      * @param loader the loader's name
-     * @param slots how full its slots are
+     * @param slots the fill level of its slots
      * @param report its running totals
      */
     QueueProbe(String loader, SlotLevels slots, Supplier<LoaderReport> report) {
@@ -26,7 +26,7 @@ final class QueueProbe implements AutoCloseable {
         this.report = report;
     }
 
-    /** Begins. */
+    /** Starts reporting. */
     synchronized void open() {
         opened = true;
         before = report.get();
@@ -49,7 +49,7 @@ final class QueueProbe implements AutoCloseable {
         event.commit();
     }
 
-    /** Ends, if it was begun. */
+    /** Stops reporting, if started. */
     @Override
     public void close() {
         boolean wasOpened;

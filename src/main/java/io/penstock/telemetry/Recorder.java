@@ -2,7 +2,7 @@ package io.penstock.telemetry;
 
 import jdk.jfr.FlightRecorder;
 
-/** The JDK's flight recorder, which a JVM may lack, and which nothing has been asked of in most runs. */
+/** The JDK's flight recorder, which a JVM may lack and most runs do not use. */
 public final class Recorder {
 
     private static final boolean PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
@@ -11,10 +11,10 @@ public final class Recorder {
     }
 
     /**
-     * Whether there has been a recording in this JVM. Only then is an event worth an object: to load the first class of
-     * an event takes a tenth of a second.
+     * Whether this JVM has had a recording. Only then are event objects worthwhile: loading the first event class takes
+     * a tenth of a second.
      *
-     * @return false as long as nobody has asked for one
+     * @return false until a recording is first requested
      */
     public static boolean isUsed() {
         return PRESENT && FlightRecorder.isInitialized();

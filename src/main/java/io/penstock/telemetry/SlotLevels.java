@@ -1,35 +1,35 @@
 package io.penstock.telemetry;
 
-/** How full a loader's host slots are: read when a probe wants to know. May be asked by any thread. */
+/** The fill level of a loader's host slots, for probes. Thread-safe. */
 public interface SlotLevels {
 
     /**
-     * How many slots there are.
+     * The number of slots.
      *
      * @return at least 1
      */
     int size();
 
     /**
-     * How many slots hold no batch that is made.
+     * The number of slots without a complete batch.
      *
      * @return from 0 to {@link #size}
      */
     int empty();
 
     /**
-     * How many batches stand made: a batch and those behind it that are copied, or wait for it.
+     * The number of complete batches from this one on: it and those after it that are being copied or wait for it.
      *
-     * @param sequence the batch's number in the loader's life
+     * @param sequence the batch's number since the loader opened
      * @return from 0 to {@link #size}
      */
     int madeFrom(long sequence);
 
     /**
-     * Whether a batch was made, however long ago.
+     * Whether a batch was ever completed.
      *
-     * @param sequence the batch's number in the loader's life
-     * @return false if it is still to be made
+     * @param sequence the batch's number since the loader opened
+     * @return false if it is not made yet
      */
     boolean isMadeWith(long sequence);
 }

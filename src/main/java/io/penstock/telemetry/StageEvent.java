@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Throttle;
 import jdk.jfr.Timespan;
 
-/** A worker made a batch, from the plan on. What was not measured is what the recorder shows as N/A. */
+/** A worker made a batch, after planning it. JFR shows what was not measured as N/A. */
 @Name("penstock.Stage")
 @Label("Batch Stages")
 @Description("A worker read, decoded, transformed and collated the samples of a batch")

@@ -1,6 +1,6 @@
 package io.penstock.telemetry;
 
-/** What the trainer's thread tells the flight recorder as it takes batches. Of that thread, but for {@link #closed}. */
+/** The trainer thread's JFR events. Confined to that thread, except {@link #closed}. */
 final class TakeEvents implements AutoCloseable {
 
     private final String loader;
@@ -8,24 +8,24 @@ final class TakeEvents implements AutoCloseable {
     private final Accounts accounts;
     private final Runnable firstRecording;
     private boolean toldFirst;
-    /** Null before the first recording; made at once if there is one, since a class takes its time to load. */
+    /** Null before the first recording; created at once if there is one, because loading the class takes time. */
     private ConsumerWaitEvent wait = Recorder.isUsed() ? new ConsumerWaitEvent() : null;
     private StepEvent step = Recorder.isUsed() ? new StepEvent() : null;
     private boolean waits;
     private volatile boolean inStep;
-    /** Whose step it is. */
+    /** The thread whose step it is. */
     private Thread taker;
     private long stepBatch;
     private long requestedAt;
     private long stepNanos;
 
     /**
-     * For one loader.
+     * Creates the events of one loader.
      *
      * @param loader the loader's name
-     * @param slots how full its slots are
+     * @param slots the fill level of its slots
      * @param accounts its accounts
-     * @param firstRecording what to do when there is a recording for the first time
+     * @param firstRecording runs when a recording first starts
      */
     TakeEvents(String loader, SlotLevels slots, Accounts accounts, Runnable firstRecording) {
         this.loader = loader;
@@ -34,7 +34,7 @@ final class TakeEvents implements AutoCloseable {
         this.firstRecording = firstRecording;
     }
 
-    /** The trainer asks for a batch: its step before is over. */
+    /** The trainer asks for a batch, which ends its previous step. */
     void requested(long batch, EpochBounds epochs) {
         if (!Recorder.isUsed()) {
             return;
@@ -45,7 +45,7 @@ final class TakeEvents implements AutoCloseable {
             step = step == null ? new StepEvent() : step;
             firstRecording.run();
         }
-        if (inStep) {                                   // what was done since belongs to it, if the epoch goes on
+        if (inStep) {                                   // the time since belongs to it if the epoch continues
             endStep(batch == stepBatch + 1 && !epochs.isFirst(batch));
         }
         if (step.isEnabled()) {
@@ -57,7 +57,7 @@ final class TakeEvents implements AutoCloseable {
         }
     }
 
-    /** The wait is over. */
+    /** The wait ended with a batch. */
     void taken(long batch) {
         if (waits) {
             waits = false;
@@ -71,13 +71,13 @@ final class TakeEvents implements AutoCloseable {
         }
     }
 
-    /** The wait is over, and in vain. */
+    /** The wait ended without a batch. */
     void notTaken() {
         inStep = false;
         waits = false;
     }
 
-    /** A batch is given back, by whatever thread. */
+    /** Any thread returned a batch. */
     void closed(long batch) {
         if (inStep && taker == Thread.currentThread() && batch == stepBatch) {
             step.end();

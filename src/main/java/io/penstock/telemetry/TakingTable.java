@@ -5,8 +5,8 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 import io.penstock.telemetry.BatchAccount.Taking;
 
 /**
- * What the trainer did: a row is written when it has a batch, and what is marked as computing, and the end of the
- * lease, are added to it by whoever has the batch.
+ * The trainer's rows: written when it gets a batch; the thread that has the batch adds the marked compute time and the
+ * end of the lease.
  */
 final class TakingTable extends AccountTable {
 
@@ -16,7 +16,7 @@ final class TakingTable extends AccountTable {
     private static final int READY = 4;
     private static final int FREE = 5;
     private static final int COMPUTE = 6;
-    /** One more, for rows that begin where cache lines do. */
+    /** One more than needed, to align rows with cache lines. */
     private static final int COLUMNS = 8;
 
     TakingTable() {

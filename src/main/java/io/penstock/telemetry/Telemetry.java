@@ -4,10 +4,10 @@ import io.penstock.telemetry.nvtx.NvtxRange;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** What one loader tells: its {@linkplain #probe probe}, and what can be read of it. */
+/** One loader's telemetry: the {@linkplain #probe probe} it reports to, and the results. */
 public final class Telemetry implements AutoCloseable {
 
-    /** The clock of the operating system, in whose time it says what threads used. */
+    /** The clock in which the operating system reports what threads used. */
     public static final LongSupplier MACHINE_TIME = System::nanoTime;
 
     private final LoaderTotals totals;
@@ -23,11 +23,11 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Counts, and does nothing else.
+     * Creates telemetry that only counts.
      *
      * @param of the loader
-     * @param verifiedBytes how many bytes its workers have checked so far; called by any thread
-     * @return to be closed by the caller
+     * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
+     * @return the telemetry, which the caller closes
      */
     public static Telemetry counting(LoaderIdentity of, LongSupplier verifiedBytes) {
         var totals = new LoaderTotals(of, verifiedBytes);
@@ -35,13 +35,13 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Counts, keeps an account of each of the latest batches, and tells the flight recorder and NVIDIA's tools.
+     * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools.
      *
      * @param of the loader
-     * @param verifiedBytes how many bytes its workers have checked so far; called by any thread
-     * @param slots how full its slots are
-     * @param nanoTime what accounts tell the time by: {@link #MACHINE_TIME} outside of tests
-     * @return to be closed by the caller
+     * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
+     * @param slots the fill level of its slots
+     * @param nanoTime the accounts' clock: {@link #MACHINE_TIME} outside of tests
+     * @return the telemetry, which the caller closes
      */
     public static Telemetry accounting(LoaderIdentity of, LongSupplier verifiedBytes, SlotLevels slots,
             LongSupplier nanoTime) {
@@ -59,16 +59,16 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * What the loader tells of its batches.
+     * The loader's probe.
      *
-     * @return the one probe of the loader
+     * @return the loader's only probe
      */
     public LoaderProbe probe() {
         return probe;
     }
 
     /**
-     * Where the time went so far. May be called by any thread.
+     * Where the time went so far. Thread-safe.
      *
      * @return running totals
      */
@@ -77,7 +77,7 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Where the time of each of the latest batches went. May be called by any thread.
+     * Where the time of each of the latest batches went. Thread-safe.
      *
      * @return the accounts; empty if none are kept
      */
@@ -85,7 +85,7 @@ public final class Telemetry implements AutoCloseable {
         return accounts;
     }
 
-    /** Ends what is told to profilers. Only when nothing calls the probe any more. Calling it again does nothing. */
+    /** Stops reporting to profilers. Call only when nothing calls the probe any more. Repeating it has no effect. */
     @Override
     public void close() {
         closing.run();

@@ -3,16 +3,16 @@ package io.penstock.telemetry;
 import io.penstock.os.ThreadUsage;
 
 /**
- * Asks the operating system what one thread used for the batches that it makes: where that costs nothing beside the
- * batch, and else for one batch in {@value #ASK_EVERY}.
+ * Asks the operating system what one thread used for the batches it makes: for every batch where that cost is
+ * negligible, else for one in {@value #ASK_EVERY}.
  */
 final class UsageMeter implements AutoCloseable {
 
-    /** From this on, a batch takes a hundred times as long as asking. */
+    /** From here on, a batch takes a hundred times as long as the question. */
     static final long ASK_NANOS = 100_000;
     static final int ASK_EVERY = 16;
 
-    /** From this on, it takes a hundred times as long as asking for how long the thread stood in a queue. */
+    /** From here on, it takes a hundred times as long as asking for the time that the thread was queued. */
     static final long ASK_QUEUE_NANOS = 400_000;
 
     private final ThreadUsage usage = new ThreadUsage();
@@ -28,9 +28,9 @@ final class UsageMeter implements AutoCloseable {
     private long queuedNanos;
 
     /**
-     * For one thread.
+     * Creates the meter of one thread.
      *
-     * @param asks whether to ask at all: only if accounts are kept by the operating system's clock
+     * @param asks whether to ask at all: only if accounts use the operating system's clock
      */
     UsageMeter(boolean asks) {
         this.asks = asks && ThreadUsage.AVAILABLE;
@@ -51,7 +51,7 @@ final class UsageMeter implements AutoCloseable {
         }
     }
 
-    /** The batch is whole: writes to it what it took. */
+    /** The batch is complete: stores what it used. */
     void end(Filling batch) {
         if (batch.kept) {
             lastNanos = batch.madeAt - batch.plannedAt;

@@ -5,12 +5,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where the time of one thread that fills went, in nanoseconds, and what it made: running totals. That thread alone
- * writes them, for every batch, on a cache line of their own; any thread may read them, and sees some recent values.
+ * Where one filling thread's time went, in nanoseconds, and what it made: running totals. Only that thread writes them,
+ * for every batch, on its own cache line; any thread may read recent values.
  */
 final class WorkerClocks {
 
-    /** What is counted. */
+    /** The totals. */
     enum Total { SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES }
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
@@ -33,7 +33,7 @@ final class WorkerClocks {
         return (long) ELEMENT.getOpaque(totals, CacheLine.MIDDLE + which.ordinal());
     }
 
-    /** What was spent on filling, without the waiting for slots. */
+    /** Time spent filling, without waiting for slots. */
     long fillNanos() {
         return get(Total.PLAN_NANOS) + get(Total.COLLATE_NANOS);
     }

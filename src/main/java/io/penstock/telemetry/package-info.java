@@ -1,7 +1,7 @@
 /**
- * What is told of a loader: {@link io.penstock.telemetry.LoaderProbe} is what a loader calls as things happen, and
- * behind it stand running totals ({@link io.penstock.telemetry.LoaderReport}), the accounts of the latest batches
- * ({@link io.penstock.telemetry.Accounts}), events of the JDK's flight recorder and ranges for NVIDIA's tools.
+ * A loader's telemetry. A loader reports events to a {@link io.penstock.telemetry.LoaderProbe}; from them come running
+ * totals ({@link io.penstock.telemetry.LoaderReport}), the accounts of the latest batches
+ * ({@link io.penstock.telemetry.Accounts}), JFR events, and ranges for NVIDIA's tools.
  *
  * <pre>
  *   loader ──▶ LoaderProbe ──┬─▶ totals        always
@@ -10,6 +10,6 @@
  *                            └─▶ NVTX ranges   ─┘ if a tool listens
  * </pre>
  *
- * <p>A probe is called for every batch: it costs nanoseconds, and nothing on the heap.
+ * <p>A probe is called for every batch, so it takes only nanoseconds and allocates nothing.
  */
 package io.penstock.telemetry;

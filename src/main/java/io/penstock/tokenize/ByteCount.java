@@ -1,6 +1,6 @@
 package io.penstock.tokenize;
 
-/** A running number of bytes, for one thread. */
+/** A running byte count. Not thread-safe. */
 final class ByteCount {
 
     private long bytes;

@@ -3,7 +3,7 @@ package io.penstock.tokenize;
 import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
 
-/** Byte-pair encoding as tiktoken does it, by jtokkit: the only class that touches that library. */
+/** Byte-pair encoding like tiktoken's, by jtokkit: the only class that uses that library. */
 final class BytePairTokenizer implements Tokenizer {
 
     private final PublishedEncoding published;

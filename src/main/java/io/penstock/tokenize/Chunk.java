@@ -10,13 +10,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * A run of a corpus file's unpacked bytes that a worker decodes by itself: whole lines, or text that is cut where no
+ * A piece of a corpus file's uncompressed bytes that a worker decodes independently: whole lines, or text cut where no
  * token can span the cut.
  *
  * @param file the file
- * @param bytes holds the run from index 0
- * @param length the bytes of the run
- * @param offset where the run starts in the unpacked file
+ * @param bytes contains the piece from index 0
+ * @param length its length in bytes
+ * @param offset its start in the uncompressed file
  * @param firstLine the number of its first line, from 1
  * @param endsFile whether it is the file's last
  */
@@ -24,11 +24,11 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
 
     private static final char REPLACEMENT = '\uFFFD';
 
-    /** Takes the texts of a chunk, in order. */
+    /** Receives a chunk's texts, in order. */
     @FunctionalInterface
     interface Sink {
         /**
-         * Takes a document, or a part of one.
+         * Receives a document, or a part of one.
          *
          * @param text the text
          * @param endsDocument whether the document ends with it
@@ -39,8 +39,8 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
     /**
      * Decodes the chunk's documents.
      *
-     * @param textField the field of a JSON line that holds the document
-     * @throws CorpusException if a byte is not UTF-8, or a line not an object with that field
+     * @param textField the JSON field that contains the document
+     * @throws CorpusException if a byte is not UTF-8, or a line is not an object with that field
      */
     void decode(String textField, Sink sink) throws CorpusException {
         switch (file.format()) {
@@ -57,7 +57,7 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
         return text;
     }
 
-    /** The character that stands for malformed input may also be in the file: only a strict decoder can tell. */
+    /** The replacement character may also be in the file itself: only a strict decoder can tell. */
     private void checkUtf8() throws CorpusException {
         CharsetDecoder strict = StandardCharsets.UTF_8.newDecoder();
         ByteBuffer in = ByteBuffer.wrap(bytes, 0, length);

@@ -3,7 +3,7 @@ package io.penstock.tokenize;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A corpus file is not what it should be: names the file, the place, what was found and what was expected. */
+/** A corpus file is invalid: names the file, the position, what was found and what was expected. */
 public final class CorpusException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -14,19 +14,19 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * A file of a corpus, and how its name says to read it.
+ * A file of a corpus, and how to read it according to its name.
  *
- * @param path where it is
- * @param format what its documents are
- * @param compression what it is packed with
- * @param storedBytes its size, as it lies on disk
+ * @param path its path
+ * @param format how it holds documents
+ * @param compression its compression
+ * @param storedBytes its size on disk
  */
 record CorpusFile(Path path, Format format, Compression compression, long storedBytes) {
 
     enum Format {
         /** The file is one document. */
         TEXT,
-        /** Each line is a JSON object, one of whose fields is a document. */
+        /** Each line is a JSON object with a document in one field. */
         JSON_LINES
     }
 
@@ -39,7 +39,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         }
     }
 
-    /** Reads format and compression off a name: {@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text. */
+    /** Derives format and compression from a name: {@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text. */
     static CorpusFile of(Path path) throws IOException {
         try {
             RegularFile.require(path);
@@ -58,7 +58,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, Files.size(path));
     }
 
-    /** Opens the file unpacked, within a limit; {@code stored} counts the bytes that are read from disk. */
+    /** Opens the file uncompressed, within a limit; {@code stored} counts the bytes read from disk. */
     InputStream open(ByteCount stored, DecodeLimit limit) throws IOException {
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new CorpusException(path, "found an empty file, expected " + compression + " data");
@@ -76,7 +76,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         }
     }
 
-    /** Names the file in what is wrong with its packed data. */
+    /** Adds the file's name to an error in its compressed data. */
     IOException readFailure(IOException failure) {
         return failure instanceof CodecException || failure instanceof MissingLibraryException
                 ? new CorpusException(path, failure.getMessage(), failure) : failure;

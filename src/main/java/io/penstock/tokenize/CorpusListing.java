@@ -20,19 +20,18 @@ import java.util.Set;
 /**
  * The files of a corpus.
  *
- * @param files in the order in which they are read
- * @param skippedLinks links in folders that were left out
+ * @param files in reading order
+ * @param skippedLinks number of links in folders that were left out
  */
 record CorpusListing(List<CorpusFile> files, long skippedLinks) {
 
     /**
-     * The files behind a list of files and folders, in the order given; those of a folder are sorted by the bytes of
-     * their paths, and what is hidden in one is left out. Of the links in a folder those are taken that
-     * {@link InnerLinks} has.
+     * Lists the files of files and folders, in the order given. A folder's files are sorted by the bytes of their
+     * paths, without hidden ones. Of the links in a folder, those in {@link InnerLinks} are included.
      *
-     * @param followLinks whether the other links in folders are followed too
+     * @param followLinks whether to follow the other links in folders too
      * @throws CorpusException if a file is missing, or a folder has nothing to read
-     * @throws IOException if something is neither a file nor a folder, or cannot be read
+     * @throws IOException if an input is neither a file nor a folder, or cannot be read
      */
     static CorpusListing of(List<Path> inputs, boolean followLinks) throws IOException {
         List<CorpusFile> files = new ArrayList<>();

@@ -9,17 +9,17 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Reads a corpus as a sequence of chunks, in order: the serial part of tokenizing, which looks at bytes only to find
- * where to cut. For one thread.
+ * Reads a corpus as a sequence of chunks: the serial part of tokenizing, which inspects bytes only to find where to
+ * cut. Not thread-safe.
  *
- * <p>A byte order mark at the start of a file is left out; offsets count it.
+ * <p>A byte order mark at the start of a file is skipped; offsets count it.
  */
 final class CorpusReader implements AutoCloseable {
 
-    /** The text that one task encodes: long enough to make up for handing it over, short enough to keep many busy. */
+    /** The text per task: long enough to amortize the hand-over, short enough to keep many threads busy. */
     static final int CHUNK_BYTES = 256 << 10;
 
-    /** The longest text without the end of a word: what has no such place is not text. */
+    /** The longest text without the end of a word; a longer one is not text. */
     static final int MAX_WORD_BYTES = 16 << 20;
 
     /** The longest line of JSON. */
@@ -36,7 +36,7 @@ final class CorpusReader implements AutoCloseable {
 
     private CorpusFile file;
     private InputStream in;
-    /** What was read and not yet given out, from index 0. */
+    /** Bytes read but not yet returned, from index 0. */
     private byte[] rest;
     private int restBytes;
     private long offset;
@@ -54,7 +54,7 @@ final class CorpusReader implements AutoCloseable {
         this.maxLineBytes = maxLineBytes;
     }
 
-    /** Bytes read so far, as they lie on disk. */
+    /** Bytes read from disk so far. */
     long storedBytes() {
         return stored.get();
     }
@@ -165,7 +165,7 @@ final class CorpusReader implements AutoCloseable {
         return count;
     }
 
-    /** Closes the file that is being read. */
+    /** Closes the current file. */
     @Override
     public void close() throws IOException {
         if (in != null) {

@@ -4,7 +4,7 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Counts what is read through it. */
+/** Counts the bytes read through it. */
 final class CountedStream extends FilterInputStream {
 
     private final ByteCount count;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The tokens of one chunk, and where documents end among them. Filled by one thread, then read by another. */
+/** A chunk's tokens and document ends. One thread fills it, then another reads it. */
 final class EncodedChunk {
 
     private int[] tokens = new int[1 << 16];
@@ -13,7 +13,7 @@ final class EncodedChunk {
     private int documentCount;
     private long textBytes;
 
-    /** Takes tokens and ends of documents in order. */
+    /** Receives tokens and document ends in order. */
     interface Output {
         void append(int[] tokens, int from, int count) throws IOException;
 
@@ -47,7 +47,7 @@ final class EncodedChunk {
         textBytes += utf8.length;
     }
 
-    /** A long document, in one line of JSON, is encoded in parts: the encoder's memory is many times its input. */
+    /** Encodes a long document in parts, even if one JSON line: the encoder needs many times its input in memory. */
     private static int partEnd(byte[] utf8, int start) {
         int limit = start + CorpusReader.CHUNK_BYTES;
         while (limit < utf8.length) {
@@ -96,7 +96,7 @@ final class EncodedChunk {
         return documentCount;
     }
 
-    /** The UTF-8 bytes of the text that was encoded, without what JSON adds. */
+    /** The UTF-8 bytes of the encoded text, without JSON syntax. */
     long textBytes() {
         return textBytes;
     }

@@ -10,10 +10,10 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Encodes a corpus on several threads and hands the tokens on in the corpus's order.
+ * Encodes a corpus on several threads and passes the tokens on in order.
  *
  * <p>The calling thread reads chunks ahead and passes encoded ones on; workers do the rest: check UTF-8, parse JSON,
- * encode. What is under way is bounded in number and bytes.
+ * encode. The number and size of chunks in flight are bounded.
  */
 final class ParallelEncoder {
 
@@ -35,7 +35,7 @@ final class ParallelEncoder {
         this.threads = threads;
     }
 
-    /** What a job has done so far; called on the thread that called {@link #run}. */
+    /** Receives a job's progress, on the thread that called {@link #run}. */
     @FunctionalInterface
     interface Monitor {
         void encoded(EncodedChunk chunk, long storedBytesRead);
@@ -45,9 +45,9 @@ final class ParallelEncoder {
     }
 
     /**
-     * Encodes all of a corpus. When it returns, or throws, no worker runs any more.
+     * Encodes a whole corpus. No worker runs any more when it returns or throws.
      *
-     * @throws IOException what reading, decoding or the output threw, of several the first in the corpus's order
+     * @throws IOException from reading, decoding or the output; of several, the first in the corpus's order
      * @throws InterruptedException if the calling thread is interrupted
      */
     void run(CorpusReader reader, EncodedChunk.Output output, Monitor monitor)
@@ -68,7 +68,7 @@ final class ParallelEncoder {
         }
     }
 
-    /** An error in the file that is being read waits until all that comes before it is encoded without error. */
+    /** An error in the file being read is thrown only after everything before it is encoded. */
     private Chunk readNext(CorpusReader reader) throws IOException, InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();

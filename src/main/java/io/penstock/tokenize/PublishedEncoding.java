@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The encodings that OpenAI published with tiktoken: their vocabulary sizes and special ids are those of
+ * The encodings that OpenAI published with tiktoken, with vocabulary sizes and special ids from
  * {@code tiktoken_ext/openai_public.py}.
  */
 enum PublishedEncoding {
@@ -45,7 +45,7 @@ enum PublishedEncoding {
         return id;
     }
 
-    /** What jtokkit calls it. */
+    /** The name in jtokkit. */
     String libraryName() {
         return libraryName;
     }

@@ -1,19 +1,18 @@
 package io.penstock.tokenize;
 
 /**
- * Finds places where a long text may be cut so that its parts encode to the tokens of the whole: between a letter and
- * a following white space, comma or full stop.
+ * Finds where to cut a long text so that its parts encode to the tokens of the whole: between a letter and a following
+ * white space, comma or full stop.
  *
- * <p>The published encodings first split a text with a regular expression, then encode each piece by itself. These
+ * <p>The published encodings first split a text with a regular expression, then encode each piece separately. These
  * expressions (GPT-2's, and those of {@code cl100k_base} and {@code o200k_base}) have three properties:
  * <ol>
- * <li>A piece with a letter in it has before the letters at most one other character, or an apostrophe, and after
- *     them nothing but letters, combining marks or a contraction that starts with an apostrophe. So a letter that is
- *     followed by white space, a comma or a full stop always ends its piece.
- * <li>The only look-ahead asks whether a run of white space is followed by something else. A part that ends in a
- *     letter has no such run at its end, and to the quantifiers before it the end of the text is as good as a character
- *     they do not take.
- * <li>Nothing looks behind. So the part after the cut splits as it does within the whole.
+ * <li>In a piece with letters, at most one other character or an apostrophe precedes them, and only letters, combining
+ *     marks or a contraction with an apostrophe follow. So a letter followed by white space, a comma or a full stop
+ *     always ends its piece.
+ * <li>The only look-ahead tests whether something follows a run of white space. A part that ends in a letter has no
+ *     such run at its end, and for the quantifiers before it, the end of the text is a character they do not match.
+ * <li>There is no look-behind. So the part after the cut splits as it does within the whole.
  * </ol>
  */
 final class TextCut {
@@ -24,12 +23,12 @@ final class TextCut {
     }
 
     /**
-     * The last place to cut.
+     * Finds the last place to cut.
      *
-     * @param utf8 holds the text from index 0; need not end with a whole character
-     * @param from where to stop looking, at least 1
-     * @param length the bytes of the text
-     * @return the bytes before the cut, or -1 if there is none after {@code from}
+     * @param utf8 contains the text from index 0; may end within a character
+     * @param from where to stop searching, at least 1
+     * @param length the text's length in bytes
+     * @return the number of bytes before the cut, or -1 if there is none after {@code from}
      */
     static int last(byte[] utf8, int from, int length) {
         for (int at = length - 1; at >= from; at--) {
@@ -62,7 +61,7 @@ final class TextCut {
         return Character.isLetter(character(utf8, lead, end));
     }
 
-    /** Decodes one character that takes all of a range; 0, which is no letter, if the range is not one. */
+    /** Decodes the one character that fills a range; 0, which is not a letter, if the range is not one character. */
     private static int character(byte[] utf8, int from, int to) {
         int lead = utf8[from] & 0xFF;
         int bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 0;

@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Turns text files into a token store in Megatron's format.
+ * Tokenizes text files into a token store in Megatron's format.
  *
- * <p>A text file is one document; a line of a JSON-lines file ({@code .jsonl}, {@code .ndjson}, {@code .json}) is one,
- * blank lines apart. A name that ends in {@code .gz} or {@code .zst} says how the file is packed. The files of a folder
- * are taken in the order of their paths' bytes, hidden ones left out. Text must be UTF-8; a byte order mark at the
- * start of a file is left out. An empty document is kept: it has no tokens, or the end-of-text token alone.
+ * <p>A text file is one document; so is each line of a JSON-lines file ({@code .jsonl}, {@code .ndjson},
+ * {@code .json}), except blank lines. The suffixes {@code .gz} and {@code .zst} mean compressed files. A folder's files
+ * are read in the order of their paths' bytes, without hidden ones. Text must be UTF-8; a byte order mark at the start
+ * of a file is skipped. An empty document is kept: it has no tokens, or only the end-of-text token.
  *
- * <p>The store is the same for any number of threads. It appears whole, or not at all.
+ * <p>The store does not depend on the number of threads. It appears complete, or not at all.
  *
  * {@snippet :
  * TokenizeSummary summary = new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("corpus")), Path.of("out"))
@@ -44,12 +44,12 @@ public final class TokenizeJob {
     private Progress checksumProgress = Progress.NONE;
 
     /**
-     * A job with the defaults: field {@code text}, no end-of-text token, a thread a processor, refusing to overwrite.
+     * Creates a job with the defaults: field {@code text}, no end-of-text token, all processors, no overwriting.
      *
-     * @param tokenizer what encodes the text
-     * @param inputs files and folders, in the order in which the store has their documents
-     * @param output the store's path without a suffix: {@code output.bin}, {@code output.idx} and
-     *     {@code output.sha256} are written
+     * @param tokenizer encodes the text
+     * @param inputs files and folders, in the order of their documents in the store
+     * @param output the store's path without suffix: the job writes {@code output.bin}, {@code output.idx} and
+     *     {@code output.sha256}
      * @throws IllegalArgumentException if there are no inputs
      */
     public TokenizeJob(Tokenizer tokenizer, List<Path> inputs, Path output) {
@@ -62,7 +62,7 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets the field of a JSON line that holds the document.
+     * Sets the JSON field that contains the document.
      *
      * @param name the field's name
      * @return this job
@@ -75,7 +75,7 @@ public final class TokenizeJob {
     /**
      * Sets whether the end-of-text token is appended to each document.
      *
-     * @param append whether to
+     * @param append true to append it
      * @return this job
      */
     public TokenizeJob appendEndOfText(boolean append) {
@@ -84,9 +84,9 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets whether a store that is there already is replaced.
+     * Sets whether an existing store is replaced.
      *
-     * @param replace whether to; if not, the job fails before it starts
+     * @param replace true to replace it; false to fail before starting
      * @return this job
      */
     public TokenizeJob overwrite(boolean replace) {
@@ -95,11 +95,10 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets whether links in the folders are followed wherever they lead. If not, as it is by default, a link is taken
-     * for the file that it leads to if that is below the given folder too; the others, also those to folders, are left
-     * out and counted.
+     * Sets whether all links in folders are followed. By default only links to files inside the given folder are; other
+     * links, and all links to folders, are left out and counted.
      *
-     * @param follow whether to
+     * @param follow true to follow all
      * @return this job
      */
     public TokenizeJob followLinks(boolean follow) {
@@ -108,7 +107,7 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets what each packed file may unpack to; {@link DecodeLimit#TEXT} by default.
+     * Sets the limit on what each compressed file may expand to; {@link DecodeLimit#TEXT} by default.
      *
      * @param limit the limit
      * @return this job
@@ -119,11 +118,11 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets how many threads encode.
+     * Sets the number of encoding threads.
      *
      * @param count at least 1
      * @return this job
-     * @throws IllegalArgumentException if it is less
+     * @throws IllegalArgumentException if it is less than 1
      */
     public TokenizeJob threads(int count) {
         if (count < 1) {
@@ -134,9 +133,9 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets who hears how far the job has come.
+     * Sets a listener for the job's progress.
      *
-     * @param listener told the bytes that are read, as they lie on disk
+     * @param listener receives the bytes read from disk so far
      * @return this job
      */
     public TokenizeJob progress(Progress listener) {
@@ -145,9 +144,9 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets who hears how far the pass over the written store has come, which follows when all is read.
+     * Sets a listener for the checksum pass over the written store, which follows the last read.
      *
-     * @param listener told the bytes that are checksummed
+     * @param listener receives the bytes checksummed so far
      * @return this job
      */
     public TokenizeJob checksumProgress(Progress listener) {
@@ -156,13 +155,13 @@ public final class TokenizeJob {
     }
 
     /**
-     * Does the job.
+     * Runs the job.
      *
      * @return what was written
-     * @throws CorpusException if a file cannot be read as what it should be
-     * @throws DecodeLimitException if a packed file unpacks to more than the limit
-     * @throws NotRegularFileException if there is a FIFO, socket or device among the inputs, or in a folder
-     * @throws IOException if a file cannot be read, or the store not be written
+     * @throws CorpusException if a file is invalid
+     * @throws DecodeLimitException if a compressed file expands beyond the limit
+     * @throws NotRegularFileException if an input, or an entry of a folder, is a FIFO, socket or device
+     * @throws IOException if a file cannot be read, or the store cannot be written
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */
     public TokenizeSummary run() throws IOException, InterruptedException {

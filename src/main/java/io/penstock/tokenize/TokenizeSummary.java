@@ -8,29 +8,29 @@ import io.penstock.memory.DType;
  * @param encoding the tokenizer's name
  * @param dtype the element type of the store
  * @param files files read
- * @param skippedLinks links in the folders that were left out
- * @param documents documents written, the empty ones among them
+ * @param skippedLinks number of links in folders that were left out
+ * @param documents documents written, including empty ones
  * @param tokens tokens written
  * @param textBytes UTF-8 bytes of the documents
- * @param nanos how long it took
+ * @param nanos duration
  */
 public record TokenizeSummary(
         String encoding, DType dtype, long files, long skippedLinks, long documents, long tokens, long textBytes,
         long nanos) {
 
     /**
-     * The rate of the whole job.
+     * The job's throughput in tokens.
      *
-     * @return tokens a second
+     * @return tokens per second
      */
     public double tokensPerSecond() {
         return nanos == 0 ? 0 : tokens * 1e9 / nanos;
     }
 
     /**
-     * The rate of the whole job.
+     * The job's throughput in text.
      *
-     * @return bytes of text a second
+     * @return bytes of text per second
      */
     public double textBytesPerSecond() {
         return nanos == 0 ? 0 : textBytes * 1e9 / nanos;

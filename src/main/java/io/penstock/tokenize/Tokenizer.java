@@ -2,15 +2,15 @@ package io.penstock.tokenize;
 
 import java.util.List;
 
-/** Turns text into token ids; may be used by any number of threads. */
+/** Encodes text as token ids. Thread-safe. */
 public interface Tokenizer {
 
     /**
-     * The tokenizer of a published encoding. The vocabulary is read at the first call, which takes a moment.
+     * The tokenizer of a published encoding. The first call reads the vocabulary, which takes a moment.
      *
      * @param encoding one of {@link #encodings}
      * @return the tokenizer
-     * @throws IllegalArgumentException if there is no encoding of that name
+     * @throws IllegalArgumentException if no encoding has that name
      * @throws UnsupportedOperationException if the jtokkit library is not on the class path
      */
     static Tokenizer of(String encoding) {
@@ -24,7 +24,7 @@ public interface Tokenizer {
     }
 
     /**
-     * The names that {@link #of} knows.
+     * The names that {@link #of} accepts.
      *
      * @return for example {@code gpt2}
      */
@@ -40,8 +40,8 @@ public interface Tokenizer {
     String name();
 
     /**
-     * One more than the greatest token id, special tokens included: what a model's embedding must have room for, and
-     * what decides the width of a store.
+     * One more than the largest token id, special tokens included: the rows of a model's embedding, and the basis of a
+     * store's dtype.
      *
      * @return the size
      */
@@ -55,7 +55,7 @@ public interface Tokenizer {
     int endOfText();
 
     /**
-     * Encodes a text. What looks like a special token in it is plain text.
+     * Encodes a text. Special tokens in it are treated as plain text.
      *
      * @param text the text; an unpaired surrogate in it counts as a question mark
      * @return its token ids

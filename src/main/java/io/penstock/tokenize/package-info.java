@@ -1,7 +1,7 @@
 /**
- * From text to tokens: reads text and JSON-lines files, encodes their documents with a byte-pair tokenizer, and writes
- * a token store.
+ * Tokenizes text: reads text and JSON-lines files, encodes their documents with a byte-pair tokenizer, and writes a
+ * token store.
  *
- * <p>This package serves an edge, not the engine: it needs the jtokkit library, and zstd-jni for {@code .zst} files.
+ * <p>This package is optional for the engine: it needs the jtokkit library, and zstd-jni for {@code .zst} files.
  */
 package io.penstock.tokenize;

@@ -6,7 +6,7 @@ import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** The checks that transforms make of what they are given. */
+/** Checks of transform arguments. */
 final class Arguments {
     private Arguments() {
     }
@@ -33,7 +33,7 @@ final class Arguments {
         return value;
     }
 
-    /** A field's dimensions from one on, which kernels are told of once, have their greatest sizes. */
+    /** Requires maximum sizes from one dimension on: kernels are told of those only once. */
     static void sameInAllBatches(DeviceFields fields, int field, int fromDim) {
         TensorSpec greatest = fields.layout().fields().get(field);
         for (int d = fromDim; d < greatest.rank(); d++) {
@@ -44,12 +44,12 @@ final class Arguments {
         }
     }
 
-    /** How many elements a shape has. */
+    /** The element count of a shape. */
     static long count(String what, long rows, long columns) {
         return count(what, rows, columns, Long.MAX_VALUE, "2^63 - 1");
     }
 
-    /** The same, for what kernels count as i32. */
+    /** The same for counts that kernels hold as i32. */
     static long count31(String what, long rows, long columns) {
         return count(what, rows, columns, Integer.MAX_VALUE, "2^31 - 1");
     }
@@ -62,7 +62,7 @@ final class Arguments {
         return rows * columns;
     }
 
-    /** An address that elements of a size can be at. */
+    /** Checks an address against its elements' alignment. */
     static long address(String what, long address, int alignmentBytes) {
         if (address == 0) {
             throw new IllegalArgumentException(what + ": address 0");
@@ -70,7 +70,7 @@ final class Arguments {
         return optional(what, address, alignmentBytes);
     }
 
-    /** The same, where 0 says that there is nothing. */
+    /** The same for an optional address, where 0 means none. */
     static long optional(String what, long address, int alignmentBytes) {
         if (address % alignmentBytes != 0) {
             throw new IllegalArgumentException(what + ": address 0x" + Long.toHexString(address)

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Lengths to the mask of padded sequences, so that the mask need not go over the bus.
+ * Expands lengths to the mask of padded sequences on the device, so that the mask is not copied there.
  *
  * <pre>
  *   lengths          [B]       any integer dtype
@@ -29,11 +29,11 @@ public final class AttentionMaskTransform {
     private final MemorySegment arguments = KERNEL.newArguments();
 
     /**
-     * Masks of one dtype.
+     * Creates a mask transform.
      *
-     * @param lengthType the lengths' dtype, any integer one
-     * @param maskType the mask's: {@link DType#BOOL}, {@link DType#U8}, {@link DType#I32} or {@link DType#I64}
-     * @throws IllegalArgumentException if a dtype is none of these
+     * @param lengthType the lengths' dtype, any integer dtype
+     * @param maskType the mask's dtype: {@link DType#BOOL}, {@link DType#U8}, {@link DType#I32} or {@link DType#I64}
+     * @throws IllegalArgumentException if a dtype is not supported
      */
     public AttentionMaskTransform(DType lengthType, DType maskType) {
         LENGTH_TYPE.set(arguments, Arguments.integer("lengths", lengthType));
@@ -44,11 +44,11 @@ public final class AttentionMaskTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
+     * @param stream the stream
      * @param lengths address of the lengths
      * @param batch B
-     * @param length T, which may differ from batch to batch
-     * @param mask address of the mask to write
+     * @param length T, which may differ between batches
+     * @param mask address of the mask, written
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(DeviceStream stream, long lengths, long batch, long length, long mask) {

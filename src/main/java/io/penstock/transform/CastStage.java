@@ -10,7 +10,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
 
-/** One field in another dtype, of whatever shape it has in each batch. */
+/** Casts one field, whatever its shape in each batch. */
 record CastStage(String field, DType to) implements DeviceStage {
     @Override
     public OpenStage open(Device device, SlabLayout fields) {

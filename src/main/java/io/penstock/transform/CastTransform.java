@@ -8,19 +8,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * A tensor of one dtype to the same values in another.
+ * Casts a tensor from one dtype to another.
  *
  * <ul>
- *   <li>To a <b>float</b>: rounded once, to nearest even, subnormal numbers kept. What is too large becomes infinity in
- *       f64, f32, f16 and bf16; in f8e4m3 and f8e5m2 it becomes the largest finite number, and so does infinity. A NaN
- *       becomes the positive quiet NaN 7FF8…, 7FC0…, 7E00, 7FC0, 7F or 7F, its payload dropped. -0 keeps its sign.
- *   <li>From a float to an <b>integer</b>: towards zero; what is outside the range becomes its nearest end, a NaN 0.
- *   <li>From an integer to an integer: the low bits, as in C, NumPy and PyTorch; a smaller one is extended by its sign
- *       if it has one.
+ *   <li>To a <b>float</b>: rounded once, to nearest even; subnormals are kept. Overflow becomes infinity in f64, f32,
+ *       f16 and bf16; in f8e4m3 and f8e5m2 overflow and infinity become the largest finite number. NaN becomes the
+ *       positive quiet NaN 7FF8…, 7FC0…, 7E00, 7FC0, 7F or 7F, without its payload. -0 keeps its sign.
+ *   <li>From a float to an <b>integer</b>: towards zero; out-of-range values saturate, NaN becomes 0.
+ *   <li>From an integer to an integer: the low bits, as in C, NumPy and PyTorch; widening sign-extends signed types.
  *   <li>To <b>bool</b>: 0 for zero, 1 for anything else, NaN included. From bool: 0 or 1, as the integer.
  * </ul>
  *
- * <p>From a dtype to itself it copies the bits. All of it is the same bit for bit on every device.
+ * <p>A cast from a dtype to itself copies the bits. Results are bit-identical on every device.
  */
 public final class CastTransform {
     private static final StructLayout LAYOUT = Word.struct("Cast",
@@ -38,10 +37,10 @@ public final class CastTransform {
     private final DType to;
 
     /**
-     * A cast; every pair of dtypes has one.
+     * Creates a cast; all pairs of dtypes are supported.
      *
-     * @param from the dtype that there is
-     * @param to the dtype to write
+     * @param from the source dtype
+     * @param to the target dtype
      */
     public CastTransform(DType from, DType to) {
         this.from = from;
@@ -51,17 +50,17 @@ public final class CastTransform {
     }
 
     /**
-     * A cast of a field as a stage of a loader, whatever shapes the field has.
+     * A loader stage that casts one field, whatever its shape.
      *
      * @param field the field's name
-     * @param to the dtype to write
-     * @return the stage; its one output replaces the field
+     * @param to the target dtype
+     * @return the stage; its single output replaces the field
      */
     public static DeviceStage stage(String field, DType to) {
         return new CastStage(field, to);
     }
 
-    /** The dtype as which elements are copied as they are. */
+    /** The dtype whose elements are copied unchanged. */
     private static DType bits(DType dtype) {
         return switch (dtype.byteSize()) {
             case 1 -> DType.U8;
@@ -74,10 +73,10 @@ public final class CastTransform {
     /**
      * Enqueues the cast.
      *
-     * @param stream where
+     * @param stream the stream
      * @param source address of the elements
-     * @param count how many
-     * @param target address of the elements to write
+     * @param count number of elements
+     * @param target address of the cast elements, written
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(DeviceStream stream, long source, long count, long target) {

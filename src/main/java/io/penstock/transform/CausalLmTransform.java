@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Windows of tokens, as {@code CausalLm.narrow()} collates them, to what a causal language model trains on.
+ * Converts token windows, as {@code CausalLm.narrow()} collates them, to inputs and labels of a causal language model.
  *
  * <pre>
  *   tokens      [B, L + 1]  any integer dtype
@@ -15,12 +15,12 @@ import java.lang.foreign.StructLayout;
  *   labels      [B, L]      i32 or i64: labels[b, t] = tokens[b, t + 1]
  * </pre>
  *
- * <p>A label that belongs to another document than its input is the ignore index, {@value #DEFAULT_IGNORE_INDEX} unless
- * set, if document bounds are given: by a separator, by {@code cu_seqlens}, or both. A token that the output dtype
- * cannot hold loses its upper bits.
+ * <p>If document bounds are given, by a separator, by {@code cu_seqlens} or both, a label that belongs to another
+ * document than its input is the ignore index, {@value #DEFAULT_IGNORE_INDEX} by default. A token too large for the
+ * output dtype loses its upper bits.
  */
 public final class CausalLmTransform {
-    /** What PyTorch's cross entropy ignores. */
+    /** The default {@code ignore_index} of PyTorch's cross entropy. */
     public static final long DEFAULT_IGNORE_INDEX = -100;
 
     private static final StructLayout LAYOUT = TokenRows.struct("CausalLm",
@@ -40,26 +40,26 @@ public final class CausalLmTransform {
     private final long length;
 
     /**
-     * Labels that pay no attention to documents.
+     * Creates a transform without document bounds in the tokens.
      *
-     * @param tokenType the tokens' dtype, any integer one
-     * @param outType that of ids and labels, {@link DType#I32} or {@link DType#I64}
-     * @param length L, the inputs in a window, at least 1
-     * @throws IllegalArgumentException if a dtype or the length is none of these
+     * @param tokenType the tokens' dtype, any integer dtype
+     * @param outType the dtype of inputs and labels, {@link DType#I32} or {@link DType#I64}
+     * @param length L, the inputs per window, at least 1
+     * @throws IllegalArgumentException if a dtype is not supported or the length is below 1
      */
     public CausalLmTransform(DType tokenType, DType outType, long length) {
         this(tokenType, outType, length, null, DEFAULT_IGNORE_INDEX);
     }
 
     /**
-     * Labels that end with their document.
+     * Creates a transform whose labels end with their document.
      *
-     * @param tokenType the tokens' dtype, any integer one
-     * @param outType that of ids and labels, {@link DType#I32} or {@link DType#I64}
-     * @param length L, the inputs in a window, at least 1
-     * @param separator what tells documents apart, or null if tokens do not
+     * @param tokenType the tokens' dtype, any integer dtype
+     * @param outType the dtype of inputs and labels, {@link DType#I32} or {@link DType#I64}
+     * @param length L, the inputs per window, at least 1
+     * @param separator the token that separates documents, or null if there is none
      * @param ignoreIndex the label where the next token belongs to another document
-     * @throws IllegalArgumentException if a dtype or the length is none of these
+     * @throws IllegalArgumentException if a dtype is not supported or the length is below 1
      */
     public CausalLmTransform(
             DType tokenType, DType outType, long length, DocumentSeparator separator, long ignoreIndex) {
@@ -73,11 +73,11 @@ public final class CausalLmTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
+     * @param stream the stream
      * @param tokens address of the windows
      * @param batch B
-     * @param inputIds address of the inputs to write, or 0 to write none
-     * @param labels address of the labels to write, or 0 to write none
+     * @param inputIds address of the inputs, written, or 0 for none
+     * @param labels address of the labels, written, or 0 for none
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public void enqueue(DeviceStream stream, long tokens, long batch, long inputIds, long labels) {
@@ -85,16 +85,16 @@ public final class CausalLmTransform {
     }
 
     /**
-     * Enqueues the transform with document bounds beside the tokens.
+     * Enqueues the transform with document bounds separate from the tokens.
      *
-     * @param stream where
+     * @param stream the stream
      * @param tokens address of the windows
      * @param batch B
-     * @param inputIds address of the inputs to write, or 0 to write none
-     * @param labels address of the labels to write, or 0 to write none
-     * @param cuSeqlens address of ascending i32 positions in the B · L inputs, row by row, at which documents begin;
-     *     one at a row's start changes nothing, for what comes before it is not in the row
-     * @param cuCount how many positions there are
+     * @param inputIds address of the inputs, written, or 0 for none
+     * @param labels address of the labels, written, or 0 for none
+     * @param cuSeqlens address of ascending i32 positions of document starts in the B · L inputs, row by row; one at a
+     *     row's start has no effect, because no label precedes it in the row
+     * @param cuCount number of positions
      * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · L exceeds 2^31 - 1
      */
     public synchronized void enqueue(DeviceStream stream, long tokens, long batch, long inputIds, long labels,

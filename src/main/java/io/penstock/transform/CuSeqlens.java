@@ -13,7 +13,7 @@ final class CuSeqlens {
         RawMemory.setInt(address + k * Integer.BYTES, (int) position);
     }
 
-    /** How many of the positions are not above x. */
+    /** Counts the positions that are at most x. */
     static long notAbove(long address, long count, long x) {
         long low = 0;
         long high = count;

@@ -7,16 +7,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Lengths to {@code cu_seqlens} of flash-attention: where each sequence begins if they stand one after another.
+ * Sums lengths to the {@code cu_seqlens} of flash-attention: where each of the concatenated sequences starts.
  *
  * <pre>
  *   lengths      [N]        any integer dtype; one below 0 counts as 0
  *   cu_seqlens   [N + 1]    i32: cu_seqlens[k] is the sum of the first k lengths
- *   longest      [1]        i32: the greatest length, 0 if there is none
+ *   longest      [1]        i32: the maximum length, 0 if there is none
  * </pre>
  *
- * <p>The sum of all lengths is at most 2^31 - 1; what exceeds it loses its upper bits. On a GPU one block does it:
- * meant for the lengths of a batch, not for millions.
+ * <p>The sum of all lengths is at most 2^31 - 1; a larger one loses its upper bits. A GPU uses a single block: meant
+ * for the lengths of a batch, not for millions.
  */
 public final class CumulativeLengthTransform {
     private static final StructLayout LAYOUT = Word.struct("CumulativeLengths",
@@ -33,10 +33,10 @@ public final class CumulativeLengthTransform {
     private final MemorySegment arguments = KERNEL.newArguments();
 
     /**
-     * Sums of lengths.
+     * Creates the transform.
      *
-     * @param lengthType the lengths' dtype, any integer one
-     * @throws IllegalArgumentException if it is none
+     * @param lengthType the lengths' dtype, any integer dtype
+     * @throws IllegalArgumentException if it is not an integer dtype
      */
     public CumulativeLengthTransform(DType lengthType) {
         LENGTH_TYPE.set(arguments, Arguments.integer("lengths", lengthType));
@@ -45,11 +45,11 @@ public final class CumulativeLengthTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
+     * @param stream the stream
      * @param lengths address of the lengths
      * @param count N
-     * @param cuSeqlens address of the sums to write
-     * @param longest address of the greatest length to write, or 0 to write none
+     * @param cuSeqlens address of the sums, written
+     * @param longest address of the maximum length, written, or 0 for none
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(DeviceStream stream, long lengths, long count, long cuSeqlens, long longest) {

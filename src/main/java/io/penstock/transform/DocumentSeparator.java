@@ -1,22 +1,22 @@
 package io.penstock.transform;
 
 /**
- * The token that tells documents apart within a row of tokens.
+ * The token that separates documents within a row of tokens.
  *
  * @param token its id
- * @param place whether it ends documents or begins them
+ * @param place whether it ends or starts a document
  */
 public record DocumentSeparator(long token, Place place) {
-    /** Where the token stands. */
+    /** The token's place in its document. */
     public enum Place {
-        /** It is the last token of a document, as {@code <|endoftext|>} behind each. */
+        /** The last token of a document, like {@code <|endoftext|>} after each. */
         END,
-        /** It is the first token of a document, as {@code <s>}, or {@code <|endoftext|>} in the files of llm.c. */
+        /** The first token of a document, like {@code <s>}, or {@code <|endoftext|>} in llm.c's files. */
         START
     }
 
     /**
-     * A token that ends documents.
+     * A token that ends each document.
      *
      * @param token its id
      * @return the separator
@@ -26,7 +26,7 @@ public record DocumentSeparator(long token, Place place) {
     }
 
     /**
-     * A token that begins documents.
+     * A token that starts each document.
      *
      * @param token its id
      * @return the separator

@@ -7,23 +7,22 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Where documents lie in rows of tokens that were packed one after another, read from the tokens themselves: for
- * position embeddings that start anew, and for attention that keeps within a document. A row's first token begins a
- * document, and so does each that the separator says.
+ * Finds the documents packed in rows of tokens: for position embeddings that restart per document, and for attention
+ * within documents. A document starts at a row's first token and wherever the separator says so.
  *
  * <pre>
- *   tokens         [B, S]      any integer dtype; of each row the first L tokens are looked at, L &lt;= S
- *   position_ids   [B, L]      i32 or i64: how far a token is from the start of its document
- *   document_ids   [B, L]      i32 or i64: how many documents come before the token's in its row
- *   row_documents  [B, 2]      i32: how many documents the row has, and how many tokens the longest
- *   cu_seqlens     [C + 1]     i32: starts of all documents in the B · L tokens taken row by row, then B · L
- *   totals         [2]         i32: how many documents the batch has, and how many tokens the longest
+ *   tokens         [B, S]      any integer dtype; the first L tokens of each row are read, L &lt;= S
+ *   position_ids   [B, L]      i32 or i64: a token's distance from the start of its document
+ *   document_ids   [B, L]      i32 or i64: number of documents before the token's in its row
+ *   row_documents  [B, 2]      i32: number of documents in the row, and tokens in the longest
+ *   cu_seqlens     [C + 1]     i32: starts of all documents in the B · L tokens, row by row, then B · L
+ *   totals         [2]         i32: number of documents in the batch, and tokens in the longest
  * </pre>
  *
- * <p>{@code cu_seqlens} is as flash-attention's variable-length kernels take it. Their number of documents is a shape,
- * which the host must know and the device finds; so the caller fixes a capacity C, and what is left of it is filled
- * with B · L: empty documents, which those kernels accept. B · L is always enough. With more documents than C, the last
- * one in {@code cu_seqlens} extends to the end, and {@code totals} tells.
+ * <p>{@code cu_seqlens} fits flash-attention's variable-length kernels. Their document count is a shape, which the host
+ * must know but only the device finds. So the caller sets a capacity C, and unused entries are B · L: empty documents,
+ * which those kernels accept. C = B · L always suffices. With more than C documents, the last one in {@code cu_seqlens}
+ * extends to the end; {@code totals} has the true count.
  */
 public final class DocumentTransform {
     private static final StructLayout LAYOUT =
@@ -49,29 +48,29 @@ public final class DocumentTransform {
     private final long length;
 
     /**
-     * Documents in rows of a fixed length.
+     * Creates the transform for rows of a fixed length.
      *
-     * @param tokenType the tokens' dtype, any integer one
-     * @param outType that of position and document ids, {@link DType#I32} or {@link DType#I64}
+     * @param tokenType the tokens' dtype, any integer dtype
+     * @param outType the dtype of position and document ids, {@link DType#I32} or {@link DType#I64}
      * @param length L, at least 1
      * @param rowTokens S, from one row's start to the next: L + 1 for the inputs of windows with labels
-     * @param separator what tells documents apart, or null if each row is one document
-     * @throws IllegalArgumentException if a dtype or a length is none of these
+     * @param separator the token that separates documents, or null if each row is one document
+     * @throws IllegalArgumentException if a dtype is not supported or a length is too small
      */
     public DocumentTransform(
             DType tokenType, DType outType, long length, long rowTokens, DocumentSeparator separator) {
         this.outType = Arguments.oneOf("position and document ids", outType, DType.I32, DType.I64);
         this.length = length;
-        Arguments.atLeast(length, "tokens a row", rowTokens);
+        Arguments.atLeast(length, "tokens per row", rowTokens);
         TokenRows.describe(arguments, tokenType, length, rowTokens, separator);
         TokenRows.describe(startArguments, tokenType, length, rowTokens, separator);
         OUT_TYPE.set(arguments, outType);
     }
 
     /**
-     * Enqueues what is found row by row. Each output may be 0, and is then not written.
+     * Enqueues the per-row outputs. An output whose address is 0 is not written.
      *
-     * @param stream where
+     * @param stream the stream
      * @param tokens address of the rows
      * @param batch B
      * @param positionIds address of {@code position_ids}, or 0
@@ -92,9 +91,9 @@ public final class DocumentTransform {
     }
 
     /**
-     * Enqueues the list of all documents, behind {@link #enqueue} of the same tokens on the same stream.
+     * Enqueues the list of all documents, after {@link #enqueue} of the same tokens on the same stream.
      *
-     * @param stream where
+     * @param stream the stream
      * @param tokens address of the rows
      * @param batch B, at least 1
      * @param rowDocuments address of {@code row_documents}, as {@link #enqueue} writes them

@@ -3,8 +3,8 @@ package io.penstock.transform;
 import io.penstock.memory.DType;
 
 /**
- * Floating-point formats as bits, rounded once to nearest even. A NaN becomes the format's one positive quiet NaN; what
- * is too large becomes infinity, or in the 8-bit formats, as infinity does there, the largest finite number.
+ * Floating-point formats as bits, rounded once to nearest even. NaN becomes the format's single positive quiet NaN.
+ * Overflow becomes infinity; in the 8-bit formats overflow and infinity become the largest finite number.
  */
 enum FloatFormat {
     BF16(8, 7, 0x7F80, 0x7F80, 0x7FC0),
@@ -16,9 +16,9 @@ enum FloatFormat {
 
     private final int exponentBits;
     private final int fractionBits;
-    /** The first encoding that is not a finite number. */
+    /** The first non-finite encoding. */
     private final long limit;
-    /** What stands for too large. */
+    /** The encoding of overflow. */
     private final long beyond;
     private final long nan;
 
@@ -42,7 +42,7 @@ enum FloatFormat {
         };
     }
 
-    /** The value of an encoding; every format here is a subset of f64. */
+    /** Decodes to f64, which contains every format here. */
     double decode(long bits) {
         return switch (this) {
             case F64 -> Double.longBitsToDouble(bits);
@@ -83,7 +83,7 @@ enum FloatFormat {
                 : encode(negative, fraction | 1L << 52, exponent - 1075);
     }
 
-    /** {@code magnitude · 2^exponent}, the magnitude without a sign; the twin of {@code encode} in floats.cuh. */
+    /** Encodes {@code magnitude · 2^exponent}, the magnitude unsigned; the twin of {@code encode} in floats.cuh. */
     long encode(boolean negative, long magnitude, int exponent) {
         if (magnitude == 0) {
             return sign(negative);

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Rows of a table in device memory, picked by index: {@code target[k] = table[indices[k]]}.
+ * Gathers rows of a table in device memory: {@code target[k] = table[indices[k]]}.
  *
  * <pre>
  *   table     [N, R bytes]
@@ -36,27 +36,27 @@ public final class GatherRowsTransform {
     private final long rowBytes;
 
     /**
-     * Rows of one size.
+     * Creates the transform for rows of one size.
      *
-     * @param indexType the indices' dtype, any integer one
+     * @param indexType the indices' dtype, any integer dtype
      * @param rowBytes R, at least 1
-     * @throws IllegalArgumentException if the dtype or the size is none of these
+     * @throws IllegalArgumentException if the dtype is not an integer dtype or the size is below 1
      */
     public GatherRowsTransform(DType indexType, long rowBytes) {
         this.indexType = Arguments.integer("indices", indexType);
-        this.rowBytes = Arguments.atLeast(1, "bytes a row", rowBytes);
+        this.rowBytes = Arguments.atLeast(1, "bytes per row", rowBytes);
         INDEX_TYPE.set(arguments, indexType);
     }
 
     /**
      * Enqueues the gather. Fastest if the addresses and R are multiples of {@value #MAX_UNIT_BYTES}.
      *
-     * @param stream where
+     * @param stream the stream
      * @param table address of the table
      * @param rows N
      * @param indices address of the indices
      * @param count K
-     * @param target address of the rows to write
+     * @param target address of the gathered rows, written
      * @throws IllegalArgumentException if the address of the indices is not a multiple of their size
      */
     public synchronized void enqueue(

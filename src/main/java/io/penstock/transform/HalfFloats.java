@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Rounds an array of f32 to 16-bit formats, by loops that the JIT vectorises. No NaNs: whoever has some, casts. */
+/** Rounds f32 arrays to 16-bit formats, in loops that the JIT vectorizes. The caller casts NaNs. */
 final class HalfFloats {
     private static final ValueLayout.OfFloat F32 =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -15,7 +15,7 @@ final class HalfFloats {
     private final long[] pairs;
     private final int[] halfPairs;
 
-    /** Of up to so many at a time, an even number. */
+    /** Allocates for a maximum count per call, which is even. */
     HalfFloats(int most) {
         halves = new short[most];
         floatBits = MemorySegment.ofArray(new byte[most * Float.BYTES]);
@@ -34,7 +34,7 @@ final class HalfFloats {
         }
     }
 
-    /** The bits are had by copying: a loop that takes them from floats is not vectorised, one over integers is. */
+    /** Copies to get the bits: the JIT does not vectorize a loop that converts floats, but one over integers. */
     void putBf16(float[] floats, int count, long target) {
         int pairCount = (count + 1) / 2;
         MemorySegment.copy(floats, 0, floatBits, F32, 0, 2 * pairCount);
@@ -46,7 +46,7 @@ final class HalfFloats {
         }
     }
 
-    /** {@link FloatFormat#bf16}, of the lower and of the upper half. */
+    /** {@link FloatFormat#bf16} of the lower and the upper half. */
     private static void roundPairs(long[] pairs, int count, int[] halfPairs) {
         for (int i = 0; i < count; i++) {
             long pair = pairs[i];

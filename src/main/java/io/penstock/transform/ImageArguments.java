@@ -7,7 +7,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
 
-/** The arguments of the images' kernel: {@code struct Images} of {@code images.cu}. */
+/** The image kernel's arguments: {@code struct Images} of {@code images.cu}. */
 final class ImageArguments {
     private static final ValueLayout.OfFloat F32 = ValueLayout.JAVA_FLOAT;
 
@@ -52,7 +52,7 @@ final class ImageArguments {
         arguments.set(F32, DEVIATION + (long) channel * Float.BYTES, deviation);
     }
 
-    /** The shape of an image, in the source or in the target. */
+    /** The image shape of the source or the target. */
     static long[] shape(MemorySegment arguments, Word channelsLast, Word height, Word width) {
         long h = height.get(arguments);
         long w = width.get(arguments);
@@ -60,7 +60,7 @@ final class ImageArguments {
         return channelsLast.get(arguments) != 0 ? new long[] {h, w, c} : new long[] {c, h, w};
     }
 
-    /** Whether what differs from batch to batch aside, both normalize and write alike. */
+    /** Whether two transforms normalize and write alike, ignoring what differs between batches. */
     static boolean normalizeAlike(MemorySegment a, MemorySegment b) {
         return CHANNELS.get(a) == CHANNELS.get(b) && MemorySegment.mismatch(
                 a, TARGET_TYPE.offset(), LAYOUT.byteSize(), b, TARGET_TYPE.offset(), LAYOUT.byteSize()) == -1;

@@ -16,9 +16,9 @@ import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 
-/** An {@link ImageTransform} in a loader's workers, an image at a time; without a crop to draw, from the middle. */
+/** Runs an {@link ImageTransform} in a loader's workers, one image at a time; a null crop means center crops. */
 record ImageMap(MemorySegment arguments, RandomCrop crop) implements SampleMap {
-    /** The dataset with transformed images. */
+    /** A view of the dataset with transformed images. */
     static Dataset over(ImageTransform transform, Dataset images, String field, RandomCrop crop) {
         MemorySegment a = transform.arguments();
         if (crop != null && (crop.imageHeight() != HEIGHT.get(a) || crop.imageWidth() != WIDTH.get(a)

@@ -10,7 +10,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.stream.LongStream;
 
-/** An {@link ImageTransform} of a field, with crops and flips in another one, or null for crops from the middle. */
+/** Runs an {@link ImageTransform} on a field; {@code crops} names the crop field, null means center crops. */
 record ImageStage(ImageTransform transform, String field, String crops) implements DeviceStage {
     @Override
     public OpenStage open(Device device, SlabLayout fields) {

@@ -26,20 +26,20 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Images of bytes to what a vision model trains on: crop, horizontal flip, normalization and cast in one pass, so that
- * images go over the bus as bytes and through device memory once.
+ * Prepares u8 images for a vision model: crop, horizontal flip, normalization and cast in one pass. So images are
+ * copied to the device as bytes and pass through its memory once.
  *
  * <pre>
  *   images    [B, H, W, C] or [B, C, H, W]    u8, C at most 4
- *   crops     [B, 4]                          i32: top, left, flip (0 or not), not used; see {@link RandomCrop}
+ *   crops     [B, 4]                          i32: top, left, flip (0 or not), unused; see {@link RandomCrop}
  *   target    [B, h, w, C] or [B, C, h, w]    f32, f16 or bf16
  * </pre>
  *
- * <p>A channel c of a pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step
- * rounded to nearest even: the steps of torchvision's ToTensor and Normalize. Then it is rounded once to the target's
- * dtype. A crop that is not inside the image is moved to the nearest place that is.
+ * <p>Channel c of pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step rounded
+ * to nearest even: torchvision's ToTensor and Normalize. The result is rounded once to the target dtype. A crop outside
+ * the image moves to the nearest position inside.
  *
- * <p>Made by {@link #of}, and changed by the methods that give a new one:
+ * <p>{@link #of} creates a transform; the other methods return changed copies:
  *
  * {@snippet :
  * var transform = ImageTransform.of(Layout.NHWC, 3, 256, 256).crop(224, 224)
@@ -49,14 +49,14 @@ import java.util.Objects;
  * }
  */
 public final class ImageTransform {
-    /** The most channels an image may have. */
+    /** The maximum channel count. */
     public static final int MAX_CHANNELS = 4;
 
     /** The order of an image batch's dimensions. */
     public enum Layout {
-        /** Channels beside each other, as decoders give them and PyTorch calls channels last. */
+        /** Interleaved channels, as decoders return them; PyTorch's channels last. */
         NHWC,
-        /** A plane a channel. */
+        /** One plane per channel. */
         NCHW
     }
 
@@ -68,13 +68,13 @@ public final class ImageTransform {
         this.arguments = arguments;
     }
 
-    /** One of the same settings, which may be changed. */
+    /** A copy with the same settings, which may be changed. */
     ImageTransform copy() {
         return new ImageTransform(MemorySegment.ofArray(arguments.toArray(ValueLayout.JAVA_LONG)));
     }
 
     /**
-     * Whole images, divided by 255, in f32 and the layout that they have.
+     * A transform of whole images: divided by 255, to f32, in their own layout.
      *
      * @param layout the order of the images' dimensions
      * @param channels C, 1 to {@value #MAX_CHANNELS}
@@ -104,8 +104,8 @@ public final class ImageTransform {
     }
 
     /**
-     * Crops of one size: where a batch has none of its own, from the middle, (H - h) / 2 down and (W - w) / 2 right,
-     * both rounded down.
+     * Sets the crop size. A batch without crop positions is cropped at the center: (H - h) / 2 down and (W - w) / 2
+     * right, both rounded down.
      *
      * @param height h, 1 to H
      * @param width w, 1 to W
@@ -127,13 +127,13 @@ public final class ImageTransform {
     }
 
     /**
-     * Normalization.
+     * Sets the normalization.
      *
-     * @param mean what to subtract from each channel once it is divided by 255
-     * @param deviation what to divide each channel by after that
+     * @param mean each channel's mean, subtracted after the division by 255
+     * @param deviation each channel's standard deviation, divided by after that
      * @return a new transform
-     * @throws IllegalArgumentException if there is not one of each a channel, one is not finite, or a deviation is not
-     *     above 0
+     * @throws IllegalArgumentException if there is not one of each per channel, one is not finite, or a deviation is
+     *     not above 0
      */
     public ImageTransform normalize(float[] mean, float[] deviation) {
         ImageTransform changed = copy();
@@ -153,12 +153,12 @@ public final class ImageTransform {
     }
 
     /**
-     * What to write.
+     * Sets the output.
      *
      * @param dtype {@link DType#F32}, {@link DType#F16} or {@link DType#BF16}
      * @param layout the order of the target's dimensions
      * @return a new transform
-     * @throws IllegalArgumentException if the dtype is none of these
+     * @throws IllegalArgumentException if the dtype is not one of these
      */
     public ImageTransform to(DType dtype, Layout layout) {
         ImageTransform changed = copy();
@@ -170,7 +170,7 @@ public final class ImageTransform {
     }
 
     /**
-     * Bytes of an image once it is transformed.
+     * The size in bytes of one transformed image.
      *
      * @return h · w · C elements
      */
@@ -182,11 +182,11 @@ public final class ImageTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
+     * @param stream the stream
      * @param images address of the images
      * @param batch B
-     * @param crops address of each image's crop and flip, or 0 for crops from the middle and no flips
-     * @param target address of the result
+     * @param crops address of the crops and flips, or 0 for center crops and no flips
+     * @param target address of the result, written
      * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · h exceeds 2^31 - 1
      */
     public synchronized void enqueue(DeviceStream stream, long images, long batch, long crops, long target) {
@@ -202,49 +202,48 @@ public final class ImageTransform {
     }
 
     /**
-     * The transform as a stage of a loader: the field's images become those of this transform, cropped from the middle.
+     * A loader stage that replaces a field's images by this transform's, cropped at the center.
      *
      * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
-     * @return the stage; its one output replaces the field
+     * @return the stage; its single output replaces the field
      */
     public DeviceStage stage(String field) {
         return new ImageStage(copy(), field, null);
     }
 
     /**
-     * The transform as a stage of a loader, with each image's crop and flip in a field of the batch.
+     * A loader stage that takes each image's crop and flip from a field of the batch.
      *
      * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
-     * @param crops the name of a field of i32 [B, 4], as {@link #enqueue} takes them
-     * @return the stage; its one output replaces the images
+     * @param crops the name of a field of i32 [B, 4], as {@link #enqueue} takes it
+     * @return the stage; its single output replaces the images
      */
     public DeviceStage stage(String field, String crops) {
         return new ImageStage(copy(), field, Objects.requireNonNull(crops, "crops"));
     }
 
     /**
-     * The same in a loader's workers, for training on the CPU: a dataset whose images are transformed as each is read,
-     * by as many threads as the loader has, straight into the batch. Its bytes are those of {@link #enqueue}.
+     * Runs the transform in the loader's workers, for training on the CPU: each image is transformed as it is read,
+     * straight into the batch. The bytes are those of {@link #enqueue}.
      *
      * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
      * @param field the field's name
-     * @return the samples with [h, w, C] or [C, h, w] in its place, cropped from the middle
-     * @throws IllegalArgumentException if there is no such field, or it is not of such images
+     * @return the samples with [h, w, C] or [C, h, w] in its place, cropped at the center
+     * @throws IllegalArgumentException if the field is missing or does not contain such images
      */
     public Dataset mapped(Dataset images, String field) {
         return ImageMap.over(copy(), images, field, null);
     }
 
     /**
-     * The same, with crops and flips that are drawn for each position of an epoch: those that {@link RandomCrop#draw}
-     * gives for the loader's seed.
+     * The same, with crops and flips drawn per position by {@link RandomCrop#draw}, from the loader's seed.
      *
      * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
      * @param field the field's name
-     * @param crop what to draw, for the sizes of these images and of this transform's crops
+     * @param crop the crop to draw, for this transform's image and crop sizes
      * @return the samples with [h, w, C] or [C, h, w] in its place
-     * @throws IllegalArgumentException if there is no such field, it is not of such images, or the crop's sizes are
-     *     others
+     * @throws IllegalArgumentException if the field is missing or does not contain such images, or the crop has other
+     *     sizes
      */
     public Dataset mapped(Dataset images, String field, RandomCrop crop) {
         return ImageMap.over(copy(), images, field, Objects.requireNonNull(crop, "crop"));

@@ -7,21 +7,21 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The images' kernel on the CPU, for one thread at a time.
+ * The image kernel on the CPU. Not thread-safe.
  *
- * <p>Pixels are brought into a small array, in the order of the target, normalized from there to another, and taken
- * away: bulk copies at both ends, and between them loops from array to array, which the JIT vectorises. From memory to
- * memory, which might overlap, it does not.
+ * <p>Pixels are copied into a small array in target order, normalized into another array, and copied out: bulk copies
+ * at both ends, and between them array loops that the JIT vectorizes. It does not vectorize loops from memory to
+ * memory, which might overlap.
  */
 final class ImageTwin {
     /**
-     * Pixels that are brought at a time: many, for the first ones of scattered images come late, and few enough for the
-     * first cache.
+     * Pixels copied in at a time: many, because the first ones of scattered images arrive late, but few enough for the
+     * L1 cache.
      */
     private static final int PIECE = 6144;
     /**
-     * Results that are taken away at a time: what the processor stores while the next ones are calculated. A multiple
-     * of every number of channels, as the pixels are.
+     * Results copied out at a time: the processor stores them while it computes the next. A multiple of every channel
+     * count, like {@link #PIECE}.
      */
     private static final int BLOCK = PIECE / 8;
 
@@ -30,13 +30,13 @@ final class ImageTwin {
 
     private static final ThreadLocal<ImageTwin> OF_THREAD = ThreadLocal.withInitial(ImageTwin::new);
 
-    /** As they lie in the source; pixels of all channels where these lie beside each other. */
+    /** In source order; pixels of all channels if they are interleaved. */
     private final byte[] stored = new byte[PIECE * ImageTransform.MAX_CHANNELS];
-    /** In the order of the target. */
+    /** In target order. */
     private final byte[] pixels = new byte[PIECE];
     private final float[] floats = new float[BLOCK];
     private final HalfFloats halves = new HalfFloats(BLOCK);
-    /** Of each element of a block of all channels. */
+    /** For each element of a block, over all channels. */
     private final float[] means = new float[BLOCK];
     private final float[] deviations = new float[BLOCK];
 
@@ -75,7 +75,7 @@ final class ImageTwin {
         }
     }
 
-    /** One image. What the arguments say of batches and crops does not count. */
+    /** Transforms one image, ignoring the batch and crops in the arguments. */
     static void run(MemorySegment now, long source, long target, long top, long left, boolean flip) {
         ImageTwin twin = OF_THREAD.get();
         twin.prepare(now);
@@ -117,7 +117,7 @@ final class ImageTwin {
         }
     }
 
-    /** A plane of the target: one channel's, or that of all of them. */
+    /** Transforms a plane of the target: one channel's, or the only one of all channels. */
     private void transformPlane(long source, long first, int channel, long target, long rows, long rowPixels,
             boolean flip) {
         int most = targetLast ? PIECE / channels : PIECE;
@@ -139,7 +139,7 @@ final class ImageTwin {
         normalize(held, channel, to);
     }
 
-    /** Part of a row to its place among the pixels, in the order of the target. */
+    /** Copies part of a row to its place among the pixels, in target order. */
     private void bring(long source, long from, int channel, int held, int part, boolean flip) {
         if (sourceLast && targetLast) {
             bringPixels(source + from * channels, held * channels, part, flip);
@@ -178,12 +178,12 @@ final class ImageTwin {
         }
     }
 
-    /** Where a channel's plane starts, or the image where all channels share one. */
+    /** Where a channel's plane starts, or the image if the channels are interleaved. */
     private long plane(long source, int channel) {
         return source + channel * height * width;
     }
 
-    /** Four at a time, for the JIT cannot know that the arrays are two, and has each load wait for the last store. */
+    /** Four at a time: the JIT cannot know that the arrays differ, so each load would wait for the last store. */
     private static void move(byte[] in, int from, int fromStep, byte[] out, int to, int toStep, int count) {
         int i = 0;
         for (; i <= count - 4; i += 4) {
@@ -220,7 +220,7 @@ final class ImageTwin {
         }
     }
 
-    /** Normalizes the pixels that are held, and returns the bytes that they are in the target. */
+    /** Normalizes the held pixels and returns their byte size in the target. */
     private long normalize(int held, int channel, long target) {
         int count = targetLast ? held * channels : held;
         int elementBytes = targetType.byteSize();
@@ -246,7 +246,7 @@ final class ImageTwin {
         }
     }
 
-    /** Of conversions from bytes, the JIT vectorises that of signed ones. */
+    /** The JIT vectorizes only the conversion of signed bytes. */
     private static void subtract128(byte[] pixels, int count) {
         for (int i = 0; i < count; i++) {
             pixels[i] = (byte) (pixels[i] ^ 0x80);

@@ -7,16 +7,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Position and document ids of packed rows whose document bounds are known beside the tokens.
+ * Computes position and document ids of packed rows from document bounds stored separately from the tokens.
  *
  * <pre>
- *   cu_seqlens     [N]       i32, ascending: positions in the B · L tokens, row by row, at which documents begin
- *   position_ids   [B, L]    i32 or i64: how far a token is from the start of its document, or of its row if later
- *   document_ids   [B, L]    i32 or i64: how many documents begin in the row after its first token, up to this one
+ *   cu_seqlens     [N]       i32, ascending: document starts in the B · L tokens, row by row
+ *   position_ids   [B, L]    i32 or i64: a token's distance from the start of its document, or of its row if later
+ *   document_ids   [B, L]    i32 or i64: number of document starts in the row after its first token, up to this one
  * </pre>
  *
- * <p>A last entry B · L, as flash-attention has it, changes nothing. {@link CumulativeLengthTransform} makes
- * {@code cu_seqlens} of lengths.
+ * <p>A last entry B · L, as in flash-attention, has no effect. {@link CumulativeLengthTransform} computes
+ * {@code cu_seqlens} from lengths.
  */
 public final class PackedPositionTransform {
     private static final StructLayout LAYOUT = Word.struct("PackedPositions",
@@ -35,11 +35,11 @@ public final class PackedPositionTransform {
     private final DType outType;
 
     /**
-     * Ids for rows of a fixed length.
+     * Creates the transform for rows of a fixed length.
      *
      * @param outType the ids' dtype, {@link DType#I32} or {@link DType#I64}
      * @param length L, at least 1
-     * @throws IllegalArgumentException if the dtype or the length is none of these
+     * @throws IllegalArgumentException if the dtype is not supported or the length is below 1
      */
     public PackedPositionTransform(DType outType, long length) {
         this.outType = Arguments.oneOf("position and document ids", outType, DType.I32, DType.I64);
@@ -50,12 +50,12 @@ public final class PackedPositionTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
+     * @param stream the stream
      * @param cuSeqlens address of the bounds
      * @param cuCount N
      * @param batch B
-     * @param positionIds address of {@code position_ids}, or 0 to write none
-     * @param documentIds address of {@code document_ids}, or 0 to write none
+     * @param positionIds address of {@code position_ids}, or 0 for none
+     * @param documentIds address of {@code document_ids}, or 0 for none
      * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · L exceeds 2^31 - 1
      */
     public synchronized void enqueue(

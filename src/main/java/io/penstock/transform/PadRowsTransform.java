@@ -7,16 +7,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * Rows of different lengths that stand one after another, to a rectangle: a batch goes over the bus without its
- * padding.
+ * Pads concatenated rows of different lengths to a rectangle on the device, so that the padding is not copied there.
  *
  * <pre>
  *   values    [offsets[B]]    elements of any dtype
  *   offsets   [B + 1]         i32 or i64, ascending: row b is values[offsets[b] … offsets[b + 1] - 1]
- *   target    [B, T]          row b cut to T, or filled up with the padding element
+ *   target    [B, T]          row b truncated to T, or filled up with the padding element
  * </pre>
  *
- * <p>{@link CumulativeLengthTransform} makes offsets of lengths.
+ * <p>{@link CumulativeLengthTransform} computes offsets from lengths.
  */
 public final class PadRowsTransform {
     private static final StructLayout LAYOUT = Word.struct("PadRows",
@@ -36,10 +35,10 @@ public final class PadRowsTransform {
     private final DType offsetType;
 
     /**
-     * Rows of one dtype.
+     * Creates the transform.
      *
      * @param dtype the elements' dtype
-     * @param offsetType the offsets', {@link DType#I32} or {@link DType#I64}
+     * @param offsetType the offsets' dtype, {@link DType#I32} or {@link DType#I64}
      * @param padding the low bits of the padding element: a token's id, or the bits of a float
      * @throws IllegalArgumentException if the offsets' dtype is neither
      */
@@ -53,12 +52,12 @@ public final class PadRowsTransform {
     /**
      * Enqueues the transform.
      *
-     * @param stream where
-     * @param values address of the rows, one after another
+     * @param stream the stream
+     * @param values address of the concatenated rows
      * @param offsets address of the offsets
      * @param rows B
-     * @param length T, which may differ from batch to batch
-     * @param target address of the rectangle to write
+     * @param length T, which may differ between batches
+     * @param target address of the rectangle, written
      * @throws IllegalArgumentException if an address is not a multiple of its element size
      */
     public synchronized void enqueue(

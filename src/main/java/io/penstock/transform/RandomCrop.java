@@ -7,21 +7,21 @@ import java.nio.ByteOrder;
 import java.util.random.RandomGenerator;
 
 /**
- * Crops and flips for {@link ImageTransform}, drawn by epoch and position in its order: whatever batch, rank or worker
- * a sample comes in, it is cut the same way. {@code docs/spec/randomness.md} fixes the draws for ports.
+ * Draws crops and flips for {@link ImageTransform} from the epoch and the position in its order: a sample is cropped
+ * the same in any batch, rank or worker. {@code docs/spec/randomness.md} fixes the draws for ports.
  *
  * @param imageHeight H
  * @param imageWidth W
  * @param cropHeight h, 1 to H
  * @param cropWidth w, 1 to W
- * @param flipProbability how often an image is mirrored, 0 to 1
+ * @param flipProbability the probability of a horizontal flip, 0 to 1
  */
 public record RandomCrop(
         int imageHeight, int imageWidth, int cropHeight, int cropWidth, double flipProbability) {
-    /** Bytes that the parameters of one image take: four i32, the last one 0. */
+    /** Bytes of one image's parameters: four i32, the last one 0. */
     public static final int PARAMETER_BYTES = 4 * Integer.BYTES;
 
-    /** The step that crops are drawn for, so that other draws for the same sample are independent. */
+    /** The step name of these draws, which makes them independent of other draws for the same sample. */
     public static final String STEP = "penstock.crop";
 
     private static final long STEP_NUMBER = KeyedRandom.step(STEP);
@@ -32,7 +32,7 @@ public record RandomCrop(
     /**
      * Checks the sizes.
      *
-     * @throws IllegalArgumentException if a crop is empty or larger than the image, or the probability outside 0 to 1
+     * @throws IllegalArgumentException if a crop is empty or larger than the image, or the probability not in 0 to 1
      */
     public RandomCrop {
         if (cropHeight < 1 || cropHeight > imageHeight || cropWidth < 1 || cropWidth > imageWidth
@@ -43,11 +43,11 @@ public record RandomCrop(
     }
 
     /**
-     * Draws the parameters of one image.
+     * Draws one image's parameters.
      *
-     * @param random the source of the draws, with the run's seed and the epoch; left at this sample
+     * @param random the source of draws, with the run's seed and the epoch; left at this sample
      * @param position the sample's position in the epoch's order: {@code batch.position(row)}
-     * @param parameters where to write {@value #PARAMETER_BYTES} bytes, in pinned memory to be copied to the device
+     * @param parameters destination of {@value #PARAMETER_BYTES} bytes, in pinned memory to be copied to the device
      * @param offset the first byte there
      */
     public void draw(KeyedRandom random, long position, MemorySegment parameters, long offset) {

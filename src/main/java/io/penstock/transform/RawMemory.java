@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Memory by address, as kernels see it: little-endian, unchecked, and without an object a range. */
+/** Memory by address, as kernels see it: little-endian, unchecked, without an object per range. */
 @SuppressWarnings("restricted")
 final class RawMemory {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -23,7 +23,7 @@ final class RawMemory {
     private RawMemory() {
     }
 
-    /** The dtype that a word of a kernel's arguments stands for. */
+    /** The dtype encoded in a word of a kernel's arguments. */
     static DType dtype(long word) {
         return DTYPES[(int) word];
     }
@@ -52,7 +52,7 @@ final class RawMemory {
         MemorySegment.copy(shorts, first, ALL, I16, address, count);
     }
 
-    /** Copies in pieces of some tens of microseconds, for a bulk copy is not interrupted for a safepoint. */
+    /** Copies in pieces of some tens of microseconds, because safepoints cannot interrupt a bulk copy. */
     static void copy(long from, long to, long bytes) {
         for (long done = 0; done < bytes; done += PIECE_BYTES) {
             MemorySegment.copy(ALL, from + done, ALL, to + done, Math.min(PIECE_BYTES, bytes - done));
@@ -65,7 +65,7 @@ final class RawMemory {
         }
     }
 
-    /** The bits of an element of 1, 2, 4 or 8 bytes, with zeros above. */
+    /** The bits of an element of 1, 2, 4 or 8 bytes, zero-extended. */
     static long bits(int elementBytes, long address, long i) {
         return switch (elementBytes) {
             case 1 -> ALL.get(I8, address + i) & 0xFFL;
@@ -84,7 +84,7 @@ final class RawMemory {
         }
     }
 
-    /** An element of an integer dtype or a truth value, extended to 64 bits; those of u64 keep their bits. */
+    /** An integer or bool element, extended to 64 bits; u64 keeps its bits. */
     static long integer(DType dtype, long address, long i) {
         return switch (dtype) {
             case I8 -> ALL.get(I8, address + i);
@@ -94,7 +94,7 @@ final class RawMemory {
         };
     }
 
-    /** Integers of one dtype to those of another: extended, or their low bits. */
+    /** Converts integers between dtypes: extends them or keeps the low bits. */
     static void convert(DType from, long source, DType to, long target, long count) {
         if (from.byteSize() == to.byteSize()) {
             copy(source, target, count * to.byteSize());
@@ -117,7 +117,7 @@ final class RawMemory {
         }
     }
 
-    /** The low bits of a value as an element of an integer dtype. */
+    /** Stores the low bits of a value as an integer element. */
     static void setInteger(DType dtype, long address, long i, long value) {
         setBits(dtype.byteSize(), address, i, value);
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.stream.Stream;
 
-/** The first field of the arguments of kernels that read rows of tokens: {@code struct Rows} of {@code tokens.cu}. */
+/** The leading fields of the arguments of kernels that read token rows: {@code struct Rows} of {@code tokens.cu}. */
 final class TokenRows {
     private static final StructLayout LAYOUT = Word.struct("Rows",
             "tokens", "token_type", "batch", "length", "stride", "separator", "separator_mode");
@@ -25,14 +25,14 @@ final class TokenRows {
     private TokenRows() {
     }
 
-    /** A struct of rows, and words behind them. */
+    /** A struct that starts with the rows, followed by other words. */
     static StructLayout struct(String name, String... words) {
         return MemoryLayout.structLayout(Stream.concat(
                 Stream.of(LAYOUT.withName("rows")), Stream.of(Word.layouts(words))).toArray(MemoryLayout[]::new))
                 .withName(name);
     }
 
-    /** Sets what does not change from batch to batch. */
+    /** Sets what is the same for all batches. */
     static void describe(
             MemorySegment arguments, DType tokenType, long length, long stride, DocumentSeparator separator) {
         TOKEN_TYPE.set(arguments, Arguments.integer("tokens", tokenType));
@@ -56,7 +56,7 @@ final class TokenRows {
         return TOKENS.get(arguments) + row * STRIDE.get(arguments) * TOKEN_TYPE.dtype(arguments).byteSize();
     }
 
-    /** Whether a document begins at a token of a row, other than by being the row's first one. */
+    /** Whether a document starts at a token, other than because the token is the row's first. */
     static boolean begins(DType type, long rowAddress, long mode, long separator, long t) {
         return mode != NONE && t != 0
                 && RawMemory.integer(type, rowAddress, mode == END ? t - 1 : t) == separator;

@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Windows of tokens, as {@code CausalLm.narrow()} collates them, to what a causal language model trains on, as a stage
- * of a loader: {@link CausalLmTransform} and {@link DocumentTransform}.
+ * A loader stage that converts token windows, as {@code CausalLm.narrow()} collates them, to a causal language model's
+ * inputs and labels, by {@link CausalLmTransform} and {@link DocumentTransform}.
  *
  * {@snippet :
  * import io.penstock.transform.TokenStage.Output;
@@ -29,15 +29,15 @@ import java.util.Set;
  * {@code [B, L]}.
  */
 public final class TokenStage implements DeviceStage {
-    /** A field that the stage adds to the batch; its name there is this one's in lower case. */
+    /** A field that the stage adds to the batch; the field's name is the constant's in lower case. */
     public enum Output {
         /** {@code input_ids[b, t] = tokens[b, t]}. */
         INPUT_IDS,
-        /** {@code labels[b, t] = tokens[b, t + 1]}, or the ignore index where that is another document's. */
+        /** {@code labels[b, t] = tokens[b, t + 1]}, or the ignore index if that token starts another document. */
         LABELS,
-        /** {@code position_ids}: how far a token is from the start of its document, or of its row if later. */
+        /** {@code position_ids}: a token's distance from the start of its document, or of its row if later. */
         POSITION_IDS,
-        /** {@code document_ids}: how many documents begin in the row before the token's. */
+        /** {@code document_ids}: number of documents that start in the row before the token's. */
         DOCUMENT_IDS
     }
 
@@ -54,7 +54,7 @@ public final class TokenStage implements DeviceStage {
     }
 
     /**
-     * Input ids and labels. Each window is one document.
+     * A stage for input ids and labels, with each window one document.
      *
      * @param ids the dtype of all outputs, {@link DType#I32} or {@link DType#I64}
      * @return the stage
@@ -66,9 +66,9 @@ public final class TokenStage implements DeviceStage {
     }
 
     /**
-     * Windows of several documents: labels end with their document, positions start anew in each.
+     * Sets the separator of windows with several documents: labels end with their document, positions restart in each.
      *
-     * @param documentSeparator the token that tells documents apart
+     * @param documentSeparator the token that separates documents
      * @return a new stage
      */
     public TokenStage documents(DocumentSeparator documentSeparator) {
@@ -76,9 +76,9 @@ public final class TokenStage implements DeviceStage {
     }
 
     /**
-     * The label where the next token belongs to another document.
+     * Sets the label used where the next token belongs to another document.
      *
-     * @param index the label, {@value CausalLmTransform#DEFAULT_IGNORE_INDEX} unless set
+     * @param index the label, {@value CausalLmTransform#DEFAULT_IGNORE_INDEX} by default
      * @return a new stage
      */
     public TokenStage ignoreIndex(long index) {
@@ -86,7 +86,7 @@ public final class TokenStage implements DeviceStage {
     }
 
     /**
-     * What to write.
+     * Sets the outputs.
      *
      * @param first an output
      * @param more others
@@ -106,11 +106,11 @@ public final class TokenStage implements DeviceStage {
         return "tokens to " + ids + " " + outputs + (separator == null ? "" : ", " + separator);
     }
 
-    /** The stage for windows of one dtype and length. */
+    /** The open stage for windows of one dtype and length. */
     private final class Windows implements OpenStage {
         private final int tokens;
         private final SlabLayout layout;
-        /** Of each {@link Output} its index in the layout, or -1. */
+        /** Each {@link Output}'s index in the layout, or -1. */
         private final int[] indices = {-1, -1, -1, -1};
         private final CausalLmTransform causalLm;
         private final DocumentTransform documents;

@@ -9,14 +9,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
 
 /**
- * A 64-bit word of a kernel's arguments, by the name that it has in the C struct.
+ * A 64-bit word of a kernel's arguments, by its name in the C struct.
  *
  * @param offset its first byte in the struct
  */
 record Word(long offset) {
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG;
 
-    /** The struct of this name in {@code src/main/native}, whose fields are all words. */
+    /** The struct of this name in {@code src/main/native}; all its fields are words. */
     static StructLayout struct(String name, String... words) {
         return MemoryLayout.structLayout(layouts(words)).withName(name);
     }
@@ -33,7 +33,7 @@ record Word(long offset) {
         return arguments.get(I64, offset);
     }
 
-    /** The word as a dtype: its place in the enum, as in {@code kernel.cuh}. */
+    /** The word as a dtype: its ordinal in the enum, as in {@code kernel.cuh}. */
     DType dtype(MemorySegment arguments) {
         return RawMemory.dtype(get(arguments));
     }

@@ -7,29 +7,29 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * One point of the search: settings that a loader is opened with.
+ * One point of the search: a loader's settings.
  *
- * @param workers threads that collate; 0 for the trainer's own
- * @param prefetch batches that may wait
- * @param readMode how bytes are brought in
- * @param deviceSlots slots on the device; of no account where batches are lent in place
+ * @param workers threads that collate; with 0, the trainer's thread does
+ * @param prefetch maximum number of waiting batches
+ * @param readMode how bytes are read
+ * @param deviceSlots slots on the device; ignored where batches are lent in place
  */
 public record Candidate(int workers, int prefetch, ReadMode readMode, int deviceSlots) {
 
     /**
-     * The cheaper one first: fewer threads, then fewer slots, then the read mode that adapts by itself. What two
-     * settings that are equally fast are chosen by.
+     * Cheapest first: fewest threads, then fewest slots, then the read mode that adapts by itself. Chooses among
+     * equally fast settings.
      */
     public static final Comparator<Candidate> BY_COST = Comparator.comparingInt(Candidate::workers)
             .thenComparingInt(Candidate::prefetch).thenComparingInt(Candidate::deviceSlots)
             .thenComparingInt(candidate -> candidate.readMode == ReadMode.AUTO ? -1 : candidate.readMode.ordinal());
 
     /**
-     * The candidate with other workers.
+     * A copy with other workers.
      *
      * @param count threads
-     * @param batches the prefetch that goes with them
-     * @return the other candidate
+     * @param batches the matching prefetch
+     * @return the copy
      */
     Candidate withWorkers(int count, int batches) {
         return new Candidate(count, batches, readMode, deviceSlots);
@@ -48,10 +48,10 @@ public record Candidate(int workers, int prefetch, ReadMode readMode, int device
     }
 
     /**
-     * The same as a loader takes it.
+     * Converts the candidate to loader settings.
      *
-     * @param note where it comes from
-     * @return settings with nothing left empty
+     * @param note where the settings come from
+     * @return settings without empty values
      */
     public LoaderSettings settings(String note) {
         return new LoaderSettings(OptionalInt.of(workers), OptionalInt.of(prefetch), Optional.of(readMode),

@@ -3,16 +3,16 @@ package io.penstock.tune;
 import java.util.List;
 
 /**
- * How throughput goes with one setting, the others held.
+ * Throughput as a function of one setting, with the others fixed.
  *
  * @param setting its name: {@code workers}, {@code read}, {@code prefetch}, {@code device_slots} or {@code final}
- * @param points what was tried, the cheapest first
+ * @param points the measured values, cheapest first
  * @param chosen the cheapest that is as fast as the fastest
  */
 public record Curve(String setting, List<Measured> points, Measured chosen) {
 
     /**
-     * The value of the setting that the curve is of.
+     * The value of the curve's setting in a candidate.
      *
      * @param candidate one of the points
      * @return for example {@code 4}; of the final curve, the candidate's workers, read mode and prefetch

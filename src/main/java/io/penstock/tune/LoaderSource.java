@@ -3,23 +3,23 @@ package io.penstock.tune;
 import io.penstock.loader.DataLoaderBuilder;
 import java.io.IOException;
 
-/** Opens what is to be tuned, anew for each round. */
+/** Opens what is tuned, again for each round. */
 @FunctionalInterface
 public interface LoaderSource {
 
     /**
-     * Opens dataset and store, or lends ones that are open.
+     * Opens dataset and store, or lends open ones.
      *
-     * @return a builder with all that is not searched: dataset, order, batch size, collator, device
+     * @return a builder with everything that is not searched: dataset, order, batch size, collator, device
      * @throws IOException if the store cannot be opened
      */
     Opened open() throws IOException;
 
     /**
-     * A builder, and the store behind it.
+     * A builder and its store.
      *
-     * @param builder what the loader is opened by
-     * @param closer closes the store behind the loader; does nothing where that stays open
+     * @param builder opens the loader
+     * @param closer closes the store after the loader; does nothing if the store stays open
      */
     record Opened(DataLoaderBuilder builder, Runnable closer) implements AutoCloseable {
         @Override

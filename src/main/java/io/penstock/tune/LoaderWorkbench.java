@@ -11,11 +11,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures loaders, each round one that is opened for it. A round goes on in the epoch where the one before it ended,
- * whichever setting that had, so that no setting reads what it has just read itself.
+ * Measures loaders, opening one per round. A round continues the epoch where the previous round ended, whatever its
+ * setting, so that no setting reads data again that it has just read.
  *
- * <p>A {@link StandInTrainer} takes the batches. What a loader gives while its slots are new, up to a
- * third of the round, is not counted.
+ * <p>A {@link StandInTrainer} takes the batches. The first batches in new slots, up to a third of the round, are not
+ * counted.
  */
 public final class LoaderWorkbench implements Workbench {
 
@@ -28,18 +28,18 @@ public final class LoaderWorkbench implements Workbench {
     private @Nullable LoaderState state;
 
     /**
-     * A bench.
+     * Creates a workbench.
      *
-     * @param source what is measured
-     * @param dropped files whose pages the OS is told to forget before each round; null to take them as they are. The
-     *     source must then open its store anew each time: pages that are mapped do not go
+     * @param source opens the loaders
+     * @param dropped files whose pages are dropped from the page cache before each round; null to leave them. The
+     *     source must then reopen its store each time: mapped pages cannot be dropped
      */
     public LoaderWorkbench(LoaderSource source, @Nullable PageCache dropped) {
         this.source = Objects.requireNonNull(source, "source");
         this.dropped = dropped;
     }
 
-    /** The loader with the fewest slots tells what a slot takes. */
+    /** The memory of the loader with the fewest slots, which gives the size of a slot. */
     private LoaderMemory least() {
         if (least == null) {
             leastPrefetch = 1;
@@ -54,7 +54,7 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     /**
-     * Whether batches are copied to a device, which has slots of its own then.
+     * Whether batches are copied to a device, which then has its own slots.
      *
      * @return false if they are lent in place
      */
@@ -63,7 +63,7 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     /**
-     * The size of a batch as it is moved.
+     * The size of a batch in its slot.
      *
      * @return bytes of a slot
      */

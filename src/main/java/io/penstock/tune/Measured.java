@@ -1,22 +1,22 @@
 package io.penstock.tune;
 
 /**
- * A setting, and how it did.
+ * A setting with its measurements.
  *
  * @param candidate the setting
- * @param memoryBytes of its slots
- * @param rounds how many it ran
+ * @param memoryBytes memory of its slots
+ * @param rounds number of rounds
  * @param samplesPerSecond the median of its rounds
- * @param low the lower end of the median's interval, of 95 % or as near to that as so few rounds allow
- * @param high its upper end
- * @param toFastest its throughput over that of the fastest of the race
- * @param verdict how it stands to that one
+ * @param low lower end of the median's interval, of 95 % or as close to it as the number of rounds allows
+ * @param high upper end
+ * @param toFastest its throughput relative to the fastest of the race
+ * @param verdict how it compares with the fastest
  */
 public record Measured(Candidate candidate, long memoryBytes, int rounds, double samplesPerSecond, double low,
         double high, PairedRounds toFastest, Verdict verdict) {
 
     /**
-     * Whether it may be chosen in place of the fastest.
+     * Whether it may be chosen instead of the fastest.
      *
      * @return true unless it is slower
      */

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The files that a store is of, as the OS has them in memory or not. Which it is decides what a measurement of reading
- * says, so that both are told together.
+ * A store's files and whether they are in the OS page cache. That decides what a read measurement means, so report both
+ * together.
  */
 public final class PageCache {
 
@@ -28,10 +28,10 @@ public final class PageCache {
     }
 
     /**
-     * The files that are meant by the names of stores: a file itself, all files in a folder, and for a prefix all files
-     * whose names begin with it.
+     * Finds the files of stores: the file itself, all files in a folder, or for a prefix all files whose names start
+     * with it.
      *
-     * @param stores as a store is opened by
+     * @param stores paths as for opening a store
      * @return the files
      * @throws IOException if a folder cannot be listed
      */
@@ -53,10 +53,10 @@ public final class PageCache {
     }
 
     /**
-     * The size of the files.
+     * The total size of the files.
      *
      * @return bytes
-     * @throws IOException if one is gone
+     * @throws IOException if one is missing
      */
     public long byteSize() throws IOException {
         long bytes = 0;
@@ -67,9 +67,9 @@ public final class PageCache {
     }
 
     /**
-     * How much of the files is in memory, by a sample of their pages.
+     * The resident share of the files, from a sample of their pages.
      *
-     * @return the share, 0 to 1; 1 where the OS cannot tell
+     * @return the share, 0 to 1; 1 if the OS cannot tell
      * @throws IOException if one cannot be opened
      */
     public double residency() throws IOException {
@@ -85,10 +85,10 @@ public final class PageCache {
     }
 
     /**
-     * Has the OS forget the files' pages, by {@code fsync} and {@code posix_fadvise}, and looks whether it did. Nobody
-     * may have them mapped and read meanwhile, this process included.
+     * Drops the files' pages from the page cache, by {@code fsync} and {@code posix_fadvise}, and verifies it. No
+     * process, including this one, may have them mapped or read them meanwhile.
      *
-     * @throws IOException if pages stay, and which file's
+     * @throws IOException if pages of a file stay; names the file
      */
     public void drop() throws IOException {
         for (Path path : files) {

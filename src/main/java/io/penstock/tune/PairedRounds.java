@@ -3,28 +3,28 @@ package io.penstock.tune;
 import java.util.Arrays;
 
 /**
- * How one setting's throughput relates to another's, from rounds that they ran in turns.
+ * The ratio of two settings' throughput, from rounds in which they took turns.
  *
- * <p>Both settings of a round met the same phase of the machine, so the ratio within a round has less spread than the
- * rates have, and a drift cancels. The estimate is the Hodges-Lehmann one, the median of all averages of two of the
- * logarithms of ratios; the interval is the one that belongs to Wilcoxon's signed-rank test, whose distribution is
- * computed exactly (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition, 3.2 to 3.3). It
- * supposes that the noise of a ratio is symmetric, and nothing of its shape: one stalled round moves it little.
+ * <p>Both settings of a round ran in the same phase of the machine, so the ratio within a round varies less than the
+ * rates, and drift cancels. The estimate is the Hodges-Lehmann estimator: the median of all pairwise averages of the
+ * log ratios. The interval belongs to Wilcoxon's signed-rank test, with its exact distribution (Hollander, Wolfe and
+ * Chicken, Nonparametric Statistical Methods, 3rd edition, 3.2 to 3.3). It assumes only that the noise of a ratio is
+ * symmetric: one stalled round hardly moves it.
  *
  * @param ratio the estimate, 1 if equally fast; NaN without rounds
- * @param low below it the true ratio lies with probability at most alpha; 0 with too few rounds to say
- * @param high above it likewise; infinite with too few rounds to say
- * @param rounds how many were compared
+ * @param low the true ratio lies below it with probability at most alpha; 0 with too few rounds
+ * @param high the true ratio lies above it likewise; infinite with too few rounds
+ * @param rounds number of rounds compared
  */
 public record PairedRounds(double ratio, double low, double high, int rounds) {
 
     /**
-     * Compares.
+     * Compares two settings.
      *
-     * @param rates of a setting, one a round
-     * @param others of the other one in the same rounds; where the lengths differ, the first ones are compared
-     * @param alpha the risk at either end of the interval
-     * @return the relation of the first to the other
+     * @param rates one setting's throughput per round
+     * @param others the other setting's in the same rounds; if the lengths differ, only the common start is compared
+     * @param alpha the risk at each end of the interval
+     * @return the first relative to the other
      */
     static PairedRounds of(double[] rates, double[] others, double alpha) {
         int n = Math.min(rates.length, others.length);
@@ -49,7 +49,7 @@ public record PairedRounds(double ratio, double low, double high, int rounds) {
         return new PairedRounds(Math.exp(median(averages)), low, high, n);
     }
 
-    /** The greatest k for which the signed-rank sum of n differences is below k with probability at most alpha. */
+    /** The largest k for which the signed-rank sum of n differences is below k with probability at most alpha. */
     static int countOutside(int n, double alpha) {
         double[] ways = new double[n * (n + 1) / 2 + 1];
         ways[0] = 1;

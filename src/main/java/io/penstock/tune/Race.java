@@ -8,23 +8,23 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings that take turns in short rounds until it is settled which are slower, or time is up.
+ * Settings that take turns in short rounds until the slower ones are known, or time is up.
  *
- * <p>It looks at the rounds a few times only. At each look the settings that are shown to be slower drop out, and the
- * rest get the longer a run for it. Every comparison of every look has its share of the risk {@link #RISK}: that a
- * setting which is as fast as all others is called slower happens in at most so many races.
+ * <p>It evaluates the rounds only a few times. Each time, settings shown to be slower drop out, and the others run
+ * longer. All comparisons share the risk {@link #RISK}: at most that share of races wrongly calls a setting slower that
+ * is as fast as all others.
  */
 final class Race {
 
-    /** The risk that one setting of a race is called slower and is not. */
+    /** The risk per race of wrongly calling a setting slower. */
     static final double RISK = 0.05;
-    /** A loss of throughput that is of no account. */
+    /** A negligible loss of throughput. */
     static final double TOLERANCE = 0.03;
     private static final int[] LOOKS = {9, 13, 19, 28, 41};
-    /** A setting which in each of the first rounds gives less than this of the leader is not worth more of them. */
+    /** A setting below this share of the leader in each of the first rounds drops out at once. */
     private static final double HOPELESS = 0.6;
     private static final int HOPELESS_ROUNDS = 4;
-    /** One that the rounds cannot tell from the leader counts as slower nevertheless if its estimate is below this. */
+    /** A setting that the rounds cannot separate from the leader still counts as slower below this estimate. */
     private static final double FAR_BEHIND = 0.93;
 
     private final Workbench bench;
@@ -63,12 +63,12 @@ final class Race {
     }
 
     /**
-     * Runs. What was measured by then is there also after an interrupt, which {@link #wasInterrupted} tells.
+     * Runs the race. After an interrupt, which {@link #wasInterrupted} reports, the measurements so far remain.
      *
-     * @param roundNanos the length of a round of one setting
-     * @param untilNanos when to end, as the bench counts, if there were enough rounds for a look
-     * @param latestNanos when to end whatever there was; a round that has begun is finished
-     * @param afterRound run behind each round of one setting
+     * @param roundNanos the length of one setting's round
+     * @param untilNanos when to end, by the bench's clock, if there were enough rounds for an evaluation
+     * @param latestNanos when to end in any case; a started round is finished
+     * @param afterRound runs after each setting's round
      */
     void run(long roundNanos, long untilNanos, long latestNanos, Runnable afterRound) throws IOException {
         try {
@@ -98,7 +98,7 @@ final class Race {
         return interrupted;
     }
 
-    /** The order of one round, so that no setting always follows the same other one. */
+    /** A random order for one round, so that no setting always follows the same other one. */
     private List<Runner> shuffled() {
         List<Runner> order = new ArrayList<>(runners.stream().filter(runner -> runner.running).toList());
         for (int i = order.size() - 1; i > 0; i--) {
@@ -126,7 +126,7 @@ final class Race {
         }
     }
 
-    /** Drops those that are shown to be slower; true if no two are left that are not told apart. */
+    /** Drops settings shown to be slower; returns true if no two remaining ones are undecided. */
     private boolean settled() {
         Runner leader = leader();
         if (leader == null) {
@@ -173,7 +173,7 @@ final class Race {
                 sorted[outside], sorted[sorted.length - 1 - outside], toLeader, verdict);
     }
 
-    /** How many order statistics at either end lie outside of the median's 95 % interval (the sign test's). */
+    /** The number of order statistics outside the median's 95 % interval at each end (sign test). */
     private static int medianRank(int n) {
         double allowed = 0.025 * Math.pow(2, n);
         double below = 0;

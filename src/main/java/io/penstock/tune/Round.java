@@ -1,11 +1,11 @@
 package io.penstock.tune;
 
 /**
- * What one short run of a loader gave.
+ * The result of one short run of a loader.
  *
  * @param samples samples taken
  * @param steps batches taken
- * @param nanos the time that it took; at least 1
+ * @param nanos its duration; at least 1
  * @param waitNanos the part of it that the trainer waited in {@code next()}
  */
 public record Round(long samples, long steps, long nanos, long waitNanos) {
@@ -13,14 +13,14 @@ public record Round(long samples, long steps, long nanos, long waitNanos) {
     /**
      * The throughput.
      *
-     * @return samples a second
+     * @return samples per second
      */
     public double samplesPerSecond() {
         return samples * 1e9 / Math.max(1, nanos);
     }
 
     /**
-     * The wait of a step, on average.
+     * The mean wait per step.
      *
      * @return nanoseconds
      */

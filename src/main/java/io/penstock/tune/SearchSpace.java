@@ -7,10 +7,10 @@ import java.util.stream.IntStream;
 /**
  * The values that a search tries.
  *
- * @param workers counts of threads
- * @param prefetch counts of batches
- * @param readModes how bytes are brought in
- * @param deviceSlots counts of slots on the device; one value where batches are lent in place
+ * @param workers numbers of threads
+ * @param prefetch numbers of batches
+ * @param readModes how bytes are read
+ * @param deviceSlots numbers of slots on the device; one value where batches are lent in place
  */
 public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<ReadMode> readModes,
         List<Integer> deviceSlots) {
@@ -26,10 +26,10 @@ public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<Re
     }
 
     /**
-     * What is worth trying on a machine: workers from none up to its processors, prefetch from 1 to 64 in doublings,
-     * all read modes, and where batches are copied 2 to 6 device slots.
+     * The default space for a machine: workers from 0 to its processors, prefetch from 1 to 64 in powers of two, all
+     * read modes, and 2 to 6 device slots if batches are copied.
      *
-     * @param processors how many threads run at once
+     * @param processors number of hardware threads
      * @param copies whether batches are copied to a device
      * @return the space
      */

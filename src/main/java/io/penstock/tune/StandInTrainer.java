@@ -8,8 +8,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Takes batches as a trainer does: reads one element of each field where the CPU can, holds the batch for the time of a
- * step, and returns it. Of each step it keeps what it measured until the next one. One thread's.
+ * Takes batches like a trainer: reads one element of each field if the CPU can, holds the batch for the time of a step,
+ * and returns it. Keeps the last step's measurements. Not thread-safe.
  */
 public final class StandInTrainer {
 
@@ -20,14 +20,14 @@ public final class StandInTrainer {
     private long waitNanos;
     private long samples;
     private long bytes;
-    /** What was read of the batches, kept so that it is read at all. */
+    /** Depends on the elements read, so that the JIT cannot remove the reads. */
     private double checksum;
 
     /**
-     * A trainer.
+     * Creates a trainer.
      *
-     * @param loader what the batches are of
-     * @param batches gives the next batch
+     * @param loader the batches' loader
+     * @param batches returns the next batch
      * @param stepNanos how long to hold a batch; 0 to return it at once
      */
     public StandInTrainer(DataLoader loader, Supplier<Batch> batches, long stepNanos) {
@@ -37,7 +37,7 @@ public final class StandInTrainer {
                 : new TensorSpec[0];
     }
 
-    /** Takes a batch, holds it and returns it. An interrupt of the thread shortens that, and stays set. */
+    /** Takes a batch, holds it and returns it. An interrupt shortens the step, and the thread stays interrupted. */
     public void step() {
         long begin = System.nanoTime();
         try (Batch batch = batches.get()) {
@@ -45,7 +45,7 @@ public final class StandInTrainer {
             waitNanos = gotAt - begin;
             samples = batch.count();
             bytes = batch.byteSize();
-            // A batch that nobody reads proves nothing.
+            // Unless someone reads a batch, it proves nothing.
             for (TensorSpec field : fields) {
                 Tensor tensor = batch.tensor(field.name());
                 if (tensor.elementCount() > 0) {
@@ -56,7 +56,7 @@ public final class StandInTrainer {
         }
     }
 
-    /** The thread sleeps, as one does that waits for a GPU. */
+    /** Sleeps, like a thread that waits for a GPU. */
     private void hold() {
         long left = stepNanos == 0 ? 0 : gotAt + stepNanos - System.nanoTime();
         while (left > 0 && !Thread.currentThread().isInterrupted()) {
@@ -66,7 +66,7 @@ public final class StandInTrainer {
     }
 
     /**
-     * When the batch of the last step was there.
+     * When the last step's batch arrived.
      *
      * @return a time of {@link System#nanoTime}
      */
@@ -84,7 +84,7 @@ public final class StandInTrainer {
     }
 
     /**
-     * How many samples the last step's batch had.
+     * The number of samples in the last step's batch.
      *
      * @return samples
      */
@@ -93,7 +93,7 @@ public final class StandInTrainer {
     }
 
     /**
-     * What was moved for the last step's batch.
+     * The size of the last step's batch.
      *
      * @return bytes
      */
@@ -102,7 +102,7 @@ public final class StandInTrainer {
     }
 
     /**
-     * A number that follows from the elements that were read.
+     * A checksum of the elements read.
      *
      * @return their sum
      */

@@ -14,17 +14,16 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 /**
- * Searches settings one coordinate at a time: workers, then the read mode, then prefetch, then device slots, each as a
- * {@link Race} of its values with the others held, and in the end a race of the finalists: what the search came to,
- * one worker fewer and one more, and what a loader does by itself. The coordinates are in the order of what they
- * change, and hardly depend on each other; a grid of them all would spend the budget on settings that nobody wants.
+ * Searches settings one coordinate at a time: workers, read mode, prefetch, device slots. Each is a {@link Race} of its
+ * values with the others fixed. A final race compares the search's result, the same with one worker fewer and one more,
+ * and the loader's defaults. The coordinates are ordered by effect and hardly depend on each other; a full grid would
+ * spend the budget on settings that nobody wants.
  *
- * <p>The order of the rounds follows from the seed. One thread uses a tuner, and an interrupt of it ends the search
- * with what is known.
+ * <p>The seed determines the order of the rounds. Not thread-safe; an interrupt ends the search early.
  */
 public final class Tuner {
 
-    /** A wait of less than this of the step, or than this many nanoseconds, counts as hidden. */
+    /** A wait below this share of the step, or below this many nanoseconds, counts as hidden. */
     private static final double HIDDEN_SHARE = 0.01;
     private static final double HIDDEN_NANOS = 20_000;
     private static final long LEAST_ROUND_NANOS = 10_000_000;
@@ -35,7 +34,7 @@ public final class Tuner {
     private static final int STEP_ROUNDS = 5;
     private static final int STEP_SETTINGS = 8;
     private static final long STEPS_IN_A_ROUND = 10;
-    /** Of the throughput that a step wants, what is worth measuring beside it. */
+    /** The share of the throughput a step needs from which a setting is measured beside it. */
     private static final double ENOUGH = 0.9;
 
     private final Workbench bench;
@@ -53,15 +52,15 @@ public final class Tuner {
     private long rounds;
     private int overMemory;
     private boolean interrupted;
-    /** Known when a loader has run beside the step. */
+    /** Known once a loader has run beside the step. */
     private double samplesInAStep;
 
     /**
-     * A search.
+     * Creates a tuner.
      *
-     * @param bench what to measure on
+     * @param bench measures settings
      * @param space the values to try
-     * @param standard the setting to begin with, and to compare with: what a loader does by itself
+     * @param standard the setting to start from and compare with: the loader's defaults
      */
     public Tuner(Workbench bench, SearchSpace space, Candidate standard) {
         this.bench = Objects.requireNonNull(bench, "bench");
@@ -70,9 +69,9 @@ public final class Tuner {
     }
 
     /**
-     * How long to search. Default a minute.
+     * Sets how long to search. Default: a minute.
      *
-     * @param nanos at least 1; the last round may go beyond it
+     * @param nanos at least 1; the last round may exceed it
      * @return this
      */
     public Tuner budgetNanos(long nanos) {
@@ -81,9 +80,9 @@ public final class Tuner {
     }
 
     /**
-     * The most memory of a setting's slots, on host and device together. Default: no bound.
+     * Limits the memory of a setting's slots, host and device together. Default: no limit.
      *
-     * @param bytes at least 1; settings that take more are not opened
+     * @param bytes at least 1; settings that need more are not opened
      * @return this
      */
     public Tuner memoryBytes(long bytes) {
@@ -92,9 +91,9 @@ public final class Tuner {
     }
 
     /**
-     * A step of the trainer, beside which the least setting that hides the loading is wanted instead of the fastest.
+     * Sets the trainer's step time: the search then finds the cheapest setting that fully overlaps loading with it.
      *
-     * @param nanos its length
+     * @param nanos the step time
      * @return this
      */
     public Tuner stepNanos(long nanos) {
@@ -103,7 +102,7 @@ public final class Tuner {
     }
 
     /**
-     * What the order of the rounds follows from.
+     * Sets the seed of the rounds' order.
      *
      * @param number any number
      * @return this
@@ -114,9 +113,9 @@ public final class Tuner {
     }
 
     /**
-     * Who is told how far the search has come.
+     * Sets a listener for the search's progress.
      *
-     * @param spentNanos takes the time that is spent of the budget
+     * @param spentNanos receives the time spent of the budget
      * @return this
      */
     public Tuner progress(LongConsumer spentNanos) {
@@ -134,7 +133,7 @@ public final class Tuner {
     /**
      * The length of one round.
      *
-     * @return nanoseconds, from the budget and the number of settings
+     * @return nanoseconds, derived from the budget and the number of settings
      */
     public long roundNanos() {
         long settings = space.workers().size() + space.readModes().size() + space.prefetch().size()
@@ -144,10 +143,10 @@ public final class Tuner {
     }
 
     /**
-     * Searches.
+     * Runs the search.
      *
-     * @return what it found
-     * @throws IllegalArgumentException if even the least setting takes more memory than allowed
+     * @return the result
+     * @throws IllegalArgumentException if even the smallest setting needs more memory than allowed
      * @throws IOException if the data cannot be opened
      */
     public Tuning run() throws IOException {
@@ -189,7 +188,7 @@ public final class Tuner {
         Candidate with(Candidate base, T value);
     }
 
-    /** The prefetch that goes with so many workers as long as it is not searched: the standard, or two a worker. */
+    /** The prefetch for a number of workers while it is not searched: the default, or two per worker. */
     private int prefetchFor(int workers) {
         return workers == 0 ? 1 : Math.max(standard.prefetch(), 2 * workers);
     }
@@ -223,7 +222,7 @@ public final class Tuner {
         return curve.chosen().candidate();
     }
 
-    /** The part of the budget that the races have. */
+    /** The races' share of the budget. */
     private long stepShare() {
         return stepNanos > 0 ? budgetNanos / 4 * 3 : budgetNanos;
     }
@@ -253,7 +252,7 @@ public final class Tuner {
         return candidate;
     }
 
-    /** The JVM compiles what the rounds run, by all counts of workers and read modes, before any of them counts. */
+    /** Lets the JVM compile the rounds' code, with all worker counts and read modes, before any round counts. */
     private void warmUp(Candidate best) throws IOException {
         List<Candidate> all = Stream.concat(
                 space.workers().stream().map(count -> best.withWorkers(count, prefetchFor(count))),
@@ -279,8 +278,8 @@ public final class Tuner {
     }
 
     /**
-     * Beside the step, the cheapest setting first, until one hides the loading or time is up. Settings whose throughput
-     * alone says that they cannot are passed over, the least of all but for it.
+     * Tries settings beside the step, cheapest first, until one hides the loading or time is up. Skips settings whose
+     * throughput alone rules them out, except the cheapest of all.
      */
     private Candidate besideStep(List<Curve> curves, Candidate fastest, List<Tuning.StepWait> waits)
             throws IOException {

@@ -6,31 +6,31 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a search found.
+ * The result of a search.
  *
- * @param chosen the setting that it recommends: the cheapest that is as fast as the fastest, or with a step the
- *     cheapest that hides the loading; null if it was interrupted before anything was known
- * @param standard the setting that a loader has by itself
- * @param curves throughput by each setting in turn, the others held; the last is between the finalists
- * @param besideStep waits beside a step, the cheapest setting first; empty unless one was told
- * @param stepNanos that step; 0 if none was told
+ * @param chosen the recommended setting: the cheapest that is as fast as the fastest, or with a step the cheapest that
+ *     hides the loading; null if interrupted before any result
+ * @param standard the loader's default setting
+ * @param curves throughput by each setting in turn, the others fixed; the last compares the finalists
+ * @param besideStep waits beside a step, cheapest setting first; empty without a step
+ * @param stepNanos the step time; 0 without a step
  * @param hidden whether {@code chosen} hides the loading beside that step
- * @param overMemory how many settings were left out because they take more memory than allowed
- * @param rounds how many were run
- * @param nanos the time that it took
+ * @param overMemory number of settings left out because they need more memory than allowed
+ * @param rounds number of rounds
+ * @param nanos duration of the search
  * @param interrupted whether it ended early
  */
 public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
         long stepNanos, boolean hidden, int overMemory, long rounds, long nanos, boolean interrupted) {
 
     /**
-     * How long a trainer waits for a setting beside a step.
+     * A setting's wait beside a step.
      *
      * @param candidate the setting
-     * @param memoryBytes of its slots
-     * @param waitNanos a step's mean wait: the median over the rounds
-     * @param rounds how many
-     * @param hidden whether that is of no account
+     * @param memoryBytes memory of its slots
+     * @param waitNanos the mean wait per step: the median over the rounds
+     * @param rounds number of rounds
+     * @param hidden whether the wait is negligible
      */
     public record StepWait(Candidate candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
     }
@@ -45,17 +45,17 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
      * The curve of a setting.
      *
      * @param setting its name
-     * @return the curve, or null if that was not searched
+     * @return the curve, or null if the setting was not searched
      */
     public @Nullable Curve curve(String setting) {
         return curves.stream().filter(curve -> curve.setting().equals(setting)).findFirst().orElse(null);
     }
 
     /**
-     * The newest figures of a setting.
+     * The latest measurement of a setting.
      *
      * @param candidate the setting
-     * @return its point on the last curve that has it, or null
+     * @return its point on the last curve that includes it, or null
      */
     public @Nullable Measured measured(Candidate candidate) {
         return curves.reversed().stream().flatMap(curve -> curve.points().stream())
@@ -63,9 +63,9 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
     }
 
     /**
-     * All figures.
+     * The whole result.
      *
-     * @return as JSON writers take it
+     * @return maps, lists and values for a JSON writer
      */
     public Map<String, Object> toMap() {
         Map<String, Object> fields = new LinkedHashMap<>();

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * Draws the curves of a search as an SVG picture: a panel a setting, throughput upwards from zero, a dot at the median
- * with its interval, the chosen value filled. Colors follow the reader's light or dark scheme.
+ * Draws a search's curves as an SVG image: a panel per setting, throughput upwards from zero, a dot at the median with
+ * its interval, the chosen value filled. Colors follow the reader's light or dark mode.
  */
 public final class TuningChart {
 
@@ -49,12 +49,12 @@ public final class TuningChart {
     }
 
     /**
-     * Draws.
+     * Draws the chart.
      *
-     * @param tuning what was found
-     * @param unitsPerSample what a sample counts for, for example its tokens
-     * @param unit what that is a second, for example {@code tokens/s}
-     * @param title a line above the picture
+     * @param tuning the search's result
+     * @param unitsPerSample units per sample, for example its tokens
+     * @param unit the unit of the rate, for example {@code tokens/s}
+     * @param title a line above the image
      * @return an SVG document
      */
     public static String svg(Tuning tuning, double unitsPerSample, String unit, String title) {

@@ -1,12 +1,12 @@
 package io.penstock.tune;
 
-/** How a setting stands to the fastest one of its race. */
+/** How a setting compares with the fastest one of its race. */
 public enum Verdict {
     /** It has the highest median. */
     FASTEST("fastest"),
-    /** It is shown to be no slower than the fastest, but for what is of no account. */
+    /** It is shown to be no slower than the fastest, except for a negligible difference. */
     SAME("equally fast"),
-    /** The rounds do not tell it from the fastest. */
+    /** The rounds cannot separate it from the fastest. */
     WITHIN_NOISE("within noise"),
     /** It is shown to be slower. */
     SLOWER("slower");
@@ -17,7 +17,7 @@ public enum Verdict {
         this.words = words;
     }
 
-    /** For people. */
+    /** The verdict as text. */
     @Override
     public String toString() {
         return words;

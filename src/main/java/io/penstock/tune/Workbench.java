@@ -2,11 +2,11 @@ package io.penstock.tune;
 
 import java.io.IOException;
 
-/** What a search measures on. One thread uses it. */
+/** Measures settings for a search. Not thread-safe. */
 public interface Workbench {
 
     /**
-     * The memory that a setting takes.
+     * The memory that a setting needs.
      *
      * @param candidate the setting
      * @return bytes of host and device slots
@@ -17,18 +17,18 @@ public interface Workbench {
      * Runs a loader with a setting for a while.
      *
      * @param candidate the setting
-     * @param nanos about how long
-     * @param stepNanos how long each batch is held; 0 to take batches as fast as they come
-     * @return what it gave
+     * @param nanos approximate duration
+     * @param stepNanos how long each batch is held; 0 to take batches as fast as possible
+     * @return the measurements
      * @throws InterruptedException if the thread was interrupted
      * @throws IOException if the data cannot be opened
      */
     Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
 
     /**
-     * The time that budgets are counted in.
+     * The clock of budgets.
      *
-     * @return nanoseconds since some moment
+     * @return nanoseconds since an arbitrary time
      */
     default long nanoTime() {
         return System.nanoTime();

@@ -1,16 +1,16 @@
 /**
- * Finds a loader's settings by measuring: which workers, prefetch, read mode and device slots load the user's own data
- * fastest on this machine, and which of those that are equally fast cost least.
+ * Finds a loader's settings by measuring: which workers, prefetch, read mode and device slots load the user's data
+ * fastest on this machine, and the cheapest of those equally fast.
  *
  * <pre>
- *   SearchSpace ──▶ Tuner ──one Race a setting──▶ Workbench ──a Round──▶ DataLoader, opened anew
+ *   SearchSpace ──▶ Tuner ──a Race per setting──▶ Workbench ──a Round──▶ DataLoader, opened anew
  *                     │          │
- *                     │          └ PairedRounds: who is slower, who is the same, who cannot be told apart
+ *                     │          └ PairedRounds: which are slower, equally fast, or undecided
  *                     └──▶ Tuning: curves, the choice, and why ──▶ LoaderSettings, TuningChart
  * </pre>
  *
- * <p>Rounds are short and take turns, so that what else the machine does hits all settings alike, and settings are
- * compared within a round. {@link io.penstock.tune.Tuner} is where to start.
+ * <p>Rounds are short and alternate, so that other load on the machine hits all settings alike, and settings are
+ * compared within a round. Start at {@link io.penstock.tune.Tuner}.
  */
 @NullMarked
 package io.penstock.tune;

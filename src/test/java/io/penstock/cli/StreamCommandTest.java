@@ -263,7 +263,7 @@ class StreamCommandTest {
     @Test
     void anInterruptBeforeAnythingIsMeasuredIsReportedToo() throws Exception {
         try (TokenStore tokens = TokenStore.open(store);
-                DataLoader loader = DataLoader.of(TokenWindows.of(tokens, WINDOW)).batchSize(8).open()) {
+                DataLoader loader = DataLoader.builder(TokenWindows.of(tokens, WINDOW)).batchSize(8).open()) {
             StreamRun run = new StreamRun(loader, System.nanoTime(), 0, new ProgressBar(null, "stream", ""));
             Thread.currentThread().interrupt();
             StreamRun.Measured measured = run.run(3, 100);

@@ -100,7 +100,7 @@ class DeviceProviderTest {
         try (URLClassLoader loader = engine(folder)) {
             Throwable failure = assertThrows(InvocationTargetException.class, () -> loader.loadClass(
                     "io.penstock.device.Device").getMethod("host").invoke(null)).getCause();
-            assertEquals("no provider of device 'host', found [] (is " + SERVICES
+            assertEquals("no provider for device 'host', found [] (is " + SERVICES
                     + " of Penstock's jar on the class path?)", failure.getMessage());
         }
     }

@@ -43,7 +43,7 @@ class DiagnosisTest {
     }
 
     private static DataLoaderBuilder loader(LongConsumer decoding) {
-        return DataLoader.of(new InjectedRows(4_000, decoding, null)).batchSize(BATCH).workers(1);
+        return DataLoader.builder(new InjectedRows(4_000, decoding, null)).batchSize(BATCH).workers(1);
     }
 
     /** The first row of a batch takes so long, by the batch. */
@@ -104,7 +104,7 @@ class DiagnosisTest {
                     time.sleep(2 * MILLI, in.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) / BATCH);
                     out.segment().copyFrom(in.segment());
                 });
-        Summary summary = run(DataLoader.of(mapped).batchSize(BATCH).workers(1), Trainer.holding(4));
+        Summary summary = run(DataLoader.builder(mapped).batchSize(BATCH).workers(1), Trainer.holding(4));
         assertInputShare(0.5, summary);
         assertEquals(1, share(summary, Cause.TRANSFORM), EXACT, summary.text());
         assertTrue(verdicts(summary).contains(Verdict.TRANSFORM), summary.text());
@@ -113,7 +113,7 @@ class DiagnosisTest {
     @Test
     void workOfTheThreadThatIsNeitherIsCollating() {
         var rows = new InjectedRows(4_000, null, first(_ -> 8 * MILLI));
-        Summary summary = run(DataLoader.of(rows).batchSize(BATCH).workers(1), Trainer.holding(4));
+        Summary summary = run(DataLoader.builder(rows).batchSize(BATCH).workers(1), Trainer.holding(4));
         assertInputShare(0.5, summary);
         assertEquals(1, share(summary, Cause.COLLATE), EXACT, summary.text());
         assertEquals(Verdict.INPUT_BOUND, summary.findings().getFirst().verdict(), summary.text());

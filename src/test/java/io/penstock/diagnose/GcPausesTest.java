@@ -39,7 +39,7 @@ class GcPausesTest {
     @Test
     void theyAreInWhatIsRecordedOfALoader() {
         try (var store = new MemoryTokenStore(DType.U16, 1_000);
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).workers(0).open();
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 32)).workers(0).open();
                 Diagnosis diagnosis = Diagnosis.of(loader)) {
             assertEquals(List.of(), diagnosis.recording().pauses(), "without a batch there is nothing to explain");
             loader.next().close();

@@ -24,7 +24,7 @@ final class TenLines {
         // begin
         try (TokenStore store = TokenStore.open(path);
                 Device device = Device.best();
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128))
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128))
                         .batchSize(16).shuffle(42).device(device).open()) {
             for (Batch batch : loader.epoch()) {
                 try (batch) {

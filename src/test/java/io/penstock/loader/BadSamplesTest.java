@@ -104,7 +104,7 @@ class BadSamplesTest {
     }
 
     private DataLoaderBuilder loader() {
-        return DataLoader.of(windows).batchSize(BATCH).shuffle(SEED).verify(true).endEpoch(2);
+        return DataLoader.builder(windows).batchSize(BATCH).shuffle(SEED).verify(true).endEpoch(2);
     }
 
     /** What a trainer sees of a batch: the samples of its rows, their bytes, and how many have weight. */
@@ -371,7 +371,7 @@ class BadSamplesTest {
     @Test
     void packedSequencesAreCheckedAsWindowsAre() {
         try (var packed = Packing.of(Documents.of(store), LENGTH).pack();
-                DataLoader loader = DataLoader.of(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(1)
+                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(1)
                         .verify(true).endEpoch(1).open()) {
             Set<Long> found = new HashSet<>();
             for (long sample = 0; sample < windows.size(); sample++) {
@@ -391,7 +391,8 @@ class BadSamplesTest {
         Path other = Files.write(folder.resolve("other.bin"), Arrays.copyOf(bytes, bytes.length / 2));
         Files.copy(BlockChecksums.pathFor(folder.resolve("corpus-" + TOKENS + "-7.bin")),
                 BlockChecksums.pathFor(other));
-        try (TokenStore half = TokenStore.open(other); DataLoader loader = DataLoader.of(TokenWindows.of(half, LENGTH))
+        try (TokenStore half = TokenStore.open(other); DataLoader loader = DataLoader.builder(TokenWindows.of(half,
+                LENGTH))
                 .batchSize(BATCH).verify(true).onBadSample(BadSamplePolicy.SKIP).open()) {
             String message = assertThrows(BatchException.class, loader::next).getMessage();
             assertTrue(message.contains("600000 bytes, expected 1200000"), message);
@@ -466,7 +467,8 @@ class BadSamplesTest {
     void aSampleThatCannotBeDecodedIsABadOneToo() {
         List<Seen> expected = null;
         for (int workers : new int[] {0, 1, 3}) {
-            try (DataLoader loader = DataLoader.of(new Numbers(IOException::new)).batchSize(8).shuffle(1).endEpoch(3)
+            try (DataLoader loader = DataLoader.builder(new Numbers(IOException::new)).batchSize(8).shuffle(1)
+                    .endEpoch(3)
                     .workers(workers).onBadSample(BadSamplePolicy.SKIP).open()) {
                 List<Seen> seen = drain(loader);
                 expected = expected == null ? seen : expected;
@@ -482,7 +484,8 @@ class BadSamplesTest {
 
     @Test
     void aLibraryThatIsNotThereIsNoReasonToSkipASample() {
-        try (DataLoader loader = DataLoader.of(new Numbers(what -> new MissingLibraryException("decoding", what, null)))
+        try (DataLoader loader = DataLoader.builder(new Numbers(what -> new MissingLibraryException("decoding", what,
+                null)))
                 .batchSize(100).onBadSample(BadSamplePolicy.SKIP).open()) {
             assertThrows(BatchException.class, loader::next);
         }

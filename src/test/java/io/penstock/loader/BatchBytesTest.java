@@ -70,7 +70,7 @@ class BatchBytesTest {
         List<String> batches = new ArrayList<>();
         try (TokenStore store = TokenStore.open(file, "nanogpt");
                 Device device = Device.host();
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).collator(collator)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(collator)
                         .batchSize(BATCH).shuffle(11).endEpoch(EPOCHS).device(device)
                         .workers(s.workers).prefetch(s.prefetch).readMode(s.read).transfer(s.transfer)
                         .deviceSlots(s.deviceSlots).leases(s.leases).open()) {
@@ -99,7 +99,7 @@ class BatchBytesTest {
         Path file = Corpora.rawU16(folder, 10_000, 2);
         ByteBuffer raw = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(5)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(5)
                         .collator(CausalLm.widened(TokenWidth.I64)).endEpoch(1).open()) {
             boolean[] seen = new boolean[(10_000 - LENGTH - 1) / LENGTH + 1];
             while (loader.hasNext()) {

@@ -23,7 +23,7 @@ final class CloseScenarios {
     }
 
     private static DataLoaderBuilder loader(Device device, HeldMap map) {
-        return DataLoader.of(map.of(ROWS)).batchSize(8).workers(2).prefetch(2).deviceSlots(3).device(device)
+        return DataLoader.builder(map.of(ROWS)).batchSize(8).workers(2).prefetch(2).deviceSlots(3).device(device)
                 .patience(Duration.ZERO);
     }
 

@@ -64,7 +64,7 @@ class DLPackBatchTest {
     }
 
     private DataLoaderBuilder loader(TransferMode transfer) {
-        return DataLoader.of(TokenWindows.of(store, TOKENS - 1)).batchSize(4).shuffle(3).workers(2).prefetch(2)
+        return DataLoader.builder(TokenWindows.of(store, TOKENS - 1)).batchSize(4).shuffle(3).workers(2).prefetch(2)
                 .transfer(transfer);
     }
 

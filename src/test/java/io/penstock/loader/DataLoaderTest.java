@@ -53,7 +53,7 @@ class DataLoaderTest {
 
     /** 100 windows in batches of 8: 13 batches an epoch, the last of 4. */
     private DataLoaderBuilder loader() {
-        return DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(8).shuffle(42);
+        return DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).shuffle(42);
     }
 
     private static List<Long> samples(Batch batch) {
@@ -195,10 +195,10 @@ class DataLoaderTest {
         assertThrows(StateMismatchException.class, () -> loader().shuffle(43).resume(state).open());
         try (var other = new MemoryTokenStore(DType.U16, 2_001)) {
             assertThrows(StateMismatchException.class,
-                    () -> DataLoader.of(TokenWindows.of(other, LENGTH)).shuffle(42).resume(state).open());
+                    () -> DataLoader.builder(TokenWindows.of(other, LENGTH)).shuffle(42).resume(state).open());
         }
         assertThrows(StateMismatchException.class,
-                () -> DataLoader.of(TokenWindows.of(store, LENGTH, 5, true)).shuffle(42).resume(state).open());
+                () -> DataLoader.builder(TokenWindows.of(store, LENGTH, 5, true)).shuffle(42).resume(state).open());
     }
 
     @Test
@@ -244,7 +244,7 @@ class DataLoaderTest {
     @ParameterizedTest
     @CsvSource({"0, IN_PLACE", "2, IN_PLACE", "0, COPY", "2, COPY"})
     void aBadSampleRaisesAtItsBatchAndNamesItAndTheLoaderGoesOn(int workers, TransferMode transfer) {
-        try (DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(8).workers(workers)
+        try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(workers)
                 .transfer(transfer).collator(new Failing(new Stack(), sample -> sample == 19)).endEpoch(1).open()) {
             take(loader, 2);
             BatchException error = assertThrows(BatchException.class, loader::next);
@@ -262,7 +262,7 @@ class DataLoaderTest {
     void anInterruptEndsTheWaitAndLosesNoBatch(TransferMode transfer) throws Exception {
         var gate = new CountDownLatch(1);
         var waiting = new CountDownLatch(1);
-        try (DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(8).workers(1)
+        try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(1)
                 .transfer(transfer).collator(new Failing(new Stack(), sample -> {
                     waiting.countDown();
                     try {
@@ -325,7 +325,7 @@ class DataLoaderTest {
         Path file = Corpora.rawU16(folder, 1_001, 1);
         try (TokenStore mapped = TokenStore.open(file, "nanogpt")) {
             var closer = new Thread[1];
-            DataLoader loader = DataLoader.of(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
+            DataLoader loader = DataLoader.builder(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
                     .readMode(ReadMode.PREAD).transfer(transfer).leases(LeaseMode.SHARED)
                     .collator(new Failing(new Stack(), _ -> {
                         collating.countDown();
@@ -353,7 +353,7 @@ class DataLoaderTest {
     @Test
     void errorsOfTheMachineReachTheTrainerToo() {
         var error = new StackOverflowError("deep");
-        try (DataLoader loader = DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(8).workers(2)
+        try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(2)
                 .collator(new Failing(new Stack(), _ -> {
                     throw error;
                 })).open()) {
@@ -369,7 +369,7 @@ class DataLoaderTest {
                 loader().transfer(TransferMode.COPY).deviceSlots(2_000_000));
         Dataset wide = new ByteRows(2, 1 << 20);
         String message = assertRefused(" bytes of memory of this machine: use smaller batches",
-                DataLoader.of(wide).batchSize(1_000_000).prefetch(60_000));
+                DataLoader.builder(wide).batchSize(1_000_000).prefetch(60_000));
         assertTrue(message.contains(" slots of 1048576000000 bytes, one batch each: found "), message);
     }
 
@@ -388,7 +388,7 @@ class DataLoaderTest {
         assertThrows(IllegalArgumentException.class, () -> loader().batchSize(200).dropLast(true).open());
         try (var empty = new MemoryTokenStore(DType.U16, 3)) {
             assertThrows(IllegalArgumentException.class,
-                    () -> DataLoader.of(TokenWindows.of(empty, LENGTH)).open());
+                    () -> DataLoader.builder(TokenWindows.of(empty, LENGTH)).open());
         }
     }
 }

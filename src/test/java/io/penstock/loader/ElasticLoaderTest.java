@@ -51,7 +51,7 @@ class ElasticLoaderTest {
         List<List<long[]>> rows = new ArrayList<>();
         LoaderState after = null;
         for (int rank = 0; rank < world; rank++) {
-            DataLoaderBuilder builder = DataLoader.of(dataset).sampler(sampler).collator(collator).batchSize(batch)
+            DataLoaderBuilder builder = DataLoader.builder(dataset).sampler(sampler).collator(collator).batchSize(batch)
                     .shard(new Shard(rank, world, TailPolicy.EXACT)).workers(random.nextInt(4))
                     .prefetch(random.nextInt(1, 6));
             try (DataLoader loader = (state == null ? builder : builder.resume(state)).open()) {

@@ -30,7 +30,7 @@ class EmptyEpochsTest {
 
     /** Three draws an epoch: without a longer one among them all fit in one batch, which is dropped. */
     private DataLoaderBuilder loader(double longer) {
-        return DataLoader.of(rows).sampler(Sampler.weighted(new double[] {1, longer}, 3, 7))
+        return DataLoader.builder(rows).sampler(Sampler.weighted(new double[] {1, longer}, 3, 7))
                 .tokenBudget(TokenBudget.sum(10).maxSamples(4), LENGTHS).dropLast(true);
     }
 
@@ -127,7 +127,7 @@ class EmptyEpochsTest {
     void aSampleThatFitsInNoBatchIsAnErrorAtItsTurnAlone() {
         Sampler order = Sampler.subset(new long[] {0, 0, 0, 1, 0, 0}, 2, Sampler.sequential(6));
         for (int workers = 0; workers < 3; workers++) {
-            try (DataLoader loader = DataLoader.of(rows).sampler(order).workers(workers).endEpoch(1)
+            try (DataLoader loader = DataLoader.builder(rows).sampler(order).workers(workers).endEpoch(1)
                     .tokenBudget(TokenBudget.sum(6).maxSamples(2), sample -> sample == 0 ? 3 : 7).open()) {
                 List<Integer> counts = new ArrayList<>();
                 while (loader.hasNext()) {
@@ -151,7 +151,7 @@ class EmptyEpochsTest {
         LoaderState end = BatchSampler.of(order, 1, Shard.whole(), false).withDataset(rows.fingerprint())
                 .startingAt(last, 1).stateAfter(0);
         for (int workers = 0; workers < 3; workers++) {
-            try (DataLoader loader = DataLoader.of(rows).sampler(order).workers(workers).startEpoch(last).open()) {
+            try (DataLoader loader = DataLoader.builder(rows).sampler(order).workers(workers).startEpoch(last).open()) {
                 for (int n = 0; n < 2; n++) {
                     assertTrue(loader.hasNext());
                     loader.next().close();
@@ -162,6 +162,7 @@ class EmptyEpochsTest {
                 assertThrows(IllegalArgumentException.class, () -> loader.seek(last + 1));
             }
         }
-        assertThrows(IllegalArgumentException.class, DataLoader.of(rows).sampler(order).startEpoch(last + 1)::open);
+        assertThrows(IllegalArgumentException.class, DataLoader.builder(rows).sampler(order)
+                .startEpoch(last + 1)::open);
     }
 }

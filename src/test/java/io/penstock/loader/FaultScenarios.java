@@ -24,7 +24,7 @@ final class FaultScenarios {
     }
 
     private static DataLoaderBuilder loader(Device device, int workers) {
-        return DataLoader.of(new ByteRows(200, 32)).batchSize(8).workers(workers).prefetch(1).deviceSlots(2)
+        return DataLoader.builder(new ByteRows(200, 32)).batchSize(8).workers(workers).prefetch(1).deviceSlots(2)
                 .device(device);
     }
 
@@ -114,7 +114,7 @@ final class FaultScenarios {
             for (int workers : new int[] {0, 1}) {
                 CudaSimulator.reset();
                 try (Device device = Device.cuda(0); DeviceStream trainer = device.openStream("trainer")) {
-                    DataLoader loader = DataLoader.of(new ByteRows(16, 32)).batchSize(8).workers(workers)
+                    DataLoader loader = DataLoader.builder(new ByteRows(16, 32)).batchSize(8).workers(workers)
                             .deviceSlots(2).endEpoch(1).device(device).open();
                     loader.next(trainer).close();
                     loader.next(trainer).close();

@@ -142,7 +142,7 @@ class FlightEventsTest {
             recording.enable("penstock.Queue").withPeriod(Duration.ofMillis(20));
             recording.start();
             var rows = new HeldRows(new ByteRows(BATCHES * BATCH_SIZE, 512), beforeRow);
-            try (DataLoader loader = settings.apply(DataLoader.of(rows).batchSize(BATCH_SIZE).endEpoch(1)
+            try (DataLoader loader = settings.apply(DataLoader.builder(rows).batchSize(BATCH_SIZE).endEpoch(1)
                     .name("recorded")).open()) {
                 for (Batch batch : loader.epoch()) {
                     try (batch) {
@@ -328,7 +328,7 @@ class FlightEventsTest {
         try (Recording recording = new Recording()) {
             recording.start();
             long begin = System.nanoTime();
-            try (DataLoader loader = DataLoader.of(new ByteRows(8, 16)).batchSize(4).endEpoch(2).open()) {
+            try (DataLoader loader = DataLoader.builder(new ByteRows(8, 16)).batchSize(4).endEpoch(2).open()) {
                 for (int epoch = 0; epoch < 2; epoch++) {
                     for (Batch batch : loader.epoch()) {
                         batch.close();

@@ -63,7 +63,7 @@ class GeneratedSamplesTest {
                 LoaderState state = null;
                 long seen = 0;
                 for (int stop = 5; seen < 3L * SIZE; stop += 7) {
-                    DataLoaderBuilder settings = DataLoader.of(numbers()).collator(collator).shuffle(SEED)
+                    DataLoaderBuilder settings = DataLoader.builder(numbers()).collator(collator).shuffle(SEED)
                             .batchSize(3 + workers + stop % 5).workers(workers).endEpoch(3);
                     try (DataLoader loader = (state == null ? settings : settings.resume(state)).open()) {
                         for (int n = 0; n < stop && loader.hasNext(); n++) {
@@ -87,7 +87,7 @@ class GeneratedSamplesTest {
             made.incrementAndGet();
             NUMBERS.generate(sample, random, out);
         });
-        try (DataLoader loader = DataLoader.of(counted).shuffle(SEED).batchSize(8).workers(0).endEpoch(2).open()) {
+        try (DataLoader loader = DataLoader.builder(counted).shuffle(SEED).batchSize(8).workers(0).endEpoch(2).open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
                     check(batch);
@@ -99,7 +99,7 @@ class GeneratedSamplesTest {
 
     @Test
     void aSampleThatAnOrderGivesTwiceDrawsTwice() {
-        try (DataLoader loader = DataLoader.of(numbers()).sampler(Sampler.withReplacement(SIZE, 4 * SIZE, SEED))
+        try (DataLoader loader = DataLoader.builder(numbers()).sampler(Sampler.withReplacement(SIZE, 4 * SIZE, SEED))
                 .batchSize(16).workers(2).endEpoch(1).open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
@@ -122,7 +122,7 @@ class GeneratedSamplesTest {
         for (Collator collator : List.of(CausalLm.narrow(), CausalLm.widened(TokenWidth.I32),
                 CausalLm.widened(TokenWidth.I64), Pad.toLongest(TokenWidth.STORE, 0),
                 Pad.toLongest(TokenWidth.I64, 0))) {
-            try (DataLoader loader = DataLoader.of(tokens).collator(collator).shuffle(SEED).batchSize(7).workers(2)
+            try (DataLoader loader = DataLoader.builder(tokens).collator(collator).shuffle(SEED).batchSize(7).workers(2)
                     .endEpoch(1).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
@@ -145,7 +145,7 @@ class GeneratedSamplesTest {
         Dataset broken = Dataset.generate(SIZE, FIELDS, "broken", (_, _, _) -> {
             throw new ArithmeticException("of the generator's own");
         });
-        try (DataLoader loader = DataLoader.of(broken).batchSize(4).workers(1).open()) {
+        try (DataLoader loader = DataLoader.builder(broken).batchSize(4).workers(1).open()) {
             String message = assertThrows(BatchException.class, loader::next).getCause().getMessage();
             assertEquals("sample 0: the generator 'broken' failed: java.lang.ArithmeticException: "
                     + "of the generator's own", message);
@@ -157,7 +157,7 @@ class GeneratedSamplesTest {
             }
         });
         for (int workers = 0; workers < 3; workers++) {
-            try (DataLoader loader = DataLoader.of(bad).shuffle(SEED).batchSize(8).workers(workers).endEpoch(1)
+            try (DataLoader loader = DataLoader.builder(bad).shuffle(SEED).batchSize(8).workers(workers).endEpoch(1)
                     .onBadSample(BadSamplePolicy.REPLACE).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
@@ -178,7 +178,7 @@ class GeneratedSamplesTest {
                 .select(5, 5, 0)
                 .map("index", FIELDS.getFirst(), "plus one", (in, _, out) -> out.segment()
                         .set(ValueLayout.JAVA_LONG, 0, in.getLong(0) + 1));
-        try (DataLoader loader = DataLoader.of(even).batchSize(3).workers(1).open(); Batch batch = loader.next()) {
+        try (DataLoader loader = DataLoader.builder(even).batchSize(3).workers(1).open(); Batch batch = loader.next()) {
             assertEquals(11, batch.tensor("index").getLong(0));
             assertEquals(11, batch.tensor("index").getLong(1));
             assertEquals(1, batch.tensor("index").getLong(2));

@@ -41,7 +41,8 @@ public final class GpuLoaderChecks {
             try (Device device = Device.cuda(0);
                     DeviceStream stream = device.openStream("trainer");
                     PinnedBuffer result = device.allocatePinned((long) BATCH_SIZE * width);
-                    DataLoader loader = DataLoader.of(rows).batchSize(BATCH_SIZE).shuffle(width).workers(2).endEpoch(8)
+                    DataLoader loader = DataLoader.builder(rows).batchSize(BATCH_SIZE).shuffle(width).workers(2)
+                            .endEpoch(8)
                             .device(device).open()) {
                 device.makeCurrent();
                 while (loader.hasNext()) {
@@ -64,7 +65,8 @@ public final class GpuLoaderChecks {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("trainer");
                 PinnedBuffer result = device.allocatePinned((long) BATCH_SIZE * width);
-                DataLoader loader = DataLoader.of(new ByteRows(64, width)).batchSize(BATCH_SIZE).shuffle(3).workers(2)
+                DataLoader loader = DataLoader.builder(new ByteRows(64, width)).batchSize(BATCH_SIZE).shuffle(3)
+                        .workers(2)
                         .deviceSlots(held + 2).device(device).open()) {
             device.makeCurrent();
             Deque<Batch> batches = new ArrayDeque<>();
@@ -91,7 +93,8 @@ public final class GpuLoaderChecks {
         try (Device device = Device.cuda(0);
                 DeviceStream first = device.openStream("first");
                 DeviceStream second = device.openStream("second");
-                DataLoader loader = DataLoader.of(new ByteRows(60, width)).batchSize(BATCH_SIZE).shuffle(9).workers(2)
+                DataLoader loader = DataLoader.builder(new ByteRows(60, width)).batchSize(BATCH_SIZE).shuffle(9)
+                        .workers(2)
                         .device(device).open()) {
             device.makeCurrent();
             DeviceStream foreign = device.stream(second.handle());
@@ -122,7 +125,7 @@ public final class GpuLoaderChecks {
         Device device = Device.cuda(0);
         long before = freeBytes();
         for (int i = 0; i < 8; i++) {
-            try (DataLoader loader = DataLoader.of(new ByteRows(32, width)).batchSize(16).workers(2).device(device)
+            try (DataLoader loader = DataLoader.builder(new ByteRows(32, width)).batchSize(16).workers(2).device(device)
                     .open()) {
                 for (int taken = 0; taken < i; taken++) {
                     loader.next().close();
@@ -138,7 +141,7 @@ public final class GpuLoaderChecks {
     static void theSteadyStateCreatesNothing() {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("trainer");
-                DataLoader loader = DataLoader.of(new ByteRows(64, 4096)).batchSize(8).workers(2).device(device)
+                DataLoader loader = DataLoader.builder(new ByteRows(64, 4096)).batchSize(8).workers(2).device(device)
                         .open()) {
             device.makeCurrent();
             for (int i = 0; i < 100; i++) {

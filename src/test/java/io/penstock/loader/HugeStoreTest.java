@@ -61,12 +61,12 @@ class HugeStoreTest {
 
     private static List<Long> resume(TokenWindows windows, long epoch, long position) {
         LoaderState start;
-        try (DataLoader loader = DataLoader.of(windows).shuffle(42).open()) {
+        try (DataLoader loader = DataLoader.builder(windows).shuffle(42).open()) {
             start = loader.state();
         }
         var state = new LoaderState(epoch, position, start.seed(), start.sampler(), start.dataset());
         List<Long> given = new ArrayList<>();
-        try (DataLoader loader = DataLoader.of(windows).batchSize(8).shuffle(42).workers(2).resume(state).open()) {
+        try (DataLoader loader = DataLoader.builder(windows).batchSize(8).shuffle(42).workers(2).resume(state).open()) {
             for (int b = 0; b < 5; b++) {
                 try (Batch batch = loader.next()) {
                     for (int row = 0; row < batch.count(); row++) {

@@ -44,13 +44,14 @@ public final class LeakProgram {
     }
 
     private static DataLoaderBuilder rows(String name) {
-        return DataLoader.of(new ByteRows(100, 32)).batchSize(4).workers(2).prefetch(4).name(name);
+        return DataLoader.builder(new ByteRows(100, 32)).batchSize(4).workers(2).prefetch(4).name(name);
     }
 
     private static void useAndClose(Path path) throws IOException {
         for (LeaseMode leases : LeaseMode.values()) {
             try (TokenStore store = TokenStore.open(path, "nanogpt");
-                    DataLoader loader = DataLoader.of(TokenWindows.of(store, 64)).batchSize(4).leases(leases).open()) {
+                    DataLoader loader = DataLoader.builder(TokenWindows.of(store, 64)).batchSize(4).leases(leases)
+                            .open()) {
                 for (int i = 0; i < 20; i++) {
                     Batch batch = loader.next();
                     batch.tensor("tokens").getLong(batch.count() - 1);

@@ -38,7 +38,7 @@ class LeaseTest {
     }
 
     private DataLoaderBuilder loader(TransferMode transfer) {
-        return DataLoader.of(TokenWindows.of(store, 16)).batchSize(4).shuffle(3).workers(2).prefetch(2)
+        return DataLoader.builder(TokenWindows.of(store, 16)).batchSize(4).shuffle(3).workers(2).prefetch(2)
                 .transfer(transfer);
     }
 
@@ -66,7 +66,7 @@ class LeaseTest {
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aReusedLeaseThrowsUntilItsSlotIsLentAgainAndThenShowsThatBatch(TransferMode transfer) {
         try (var small = new MemoryTokenStore(DType.U16, 26 * 16 + 1)) {
-            DataLoader loader = DataLoader.of(TokenWindows.of(small, 16)).batchSize(4).shuffle(3).workers(2)
+            DataLoader loader = DataLoader.builder(TokenWindows.of(small, 16)).batchSize(4).shuffle(3).workers(2)
                     .transfer(transfer).leases(LeaseMode.REUSED).open();
             Set<Batch> known = Collections.newSetFromMap(new IdentityHashMap<>());
             Map<Batch, Tensor> full = new IdentityHashMap<>();

@@ -52,7 +52,7 @@ class LoaderCloseTest {
     }
 
     private DataLoaderBuilder loader(Dataset rows, TransferMode transfer) {
-        return DataLoader.of(rows).batchSize(4).workers(2).prefetch(2).transfer(transfer).leases(LeaseMode.SHARED)
+        return DataLoader.builder(rows).batchSize(4).workers(2).prefetch(2).transfer(transfer).leases(LeaseMode.SHARED)
                 .name(name);
     }
 

@@ -14,7 +14,7 @@ public final class NvtxProgram {
      * @param none not used
      */
     public static void main(String[] none) {
-        try (DataLoader loader = DataLoader.of(new ByteRows(4 * BATCHES, 64)).batchSize(4).endEpoch(1).workers(2)
+        try (DataLoader loader = DataLoader.builder(new ByteRows(4 * BATCHES, 64)).batchSize(4).endEpoch(1).workers(2)
                 .transfer(TransferMode.COPY).open()) {
             for (Batch batch : loader.epoch()) {
                 batch.close();

@@ -25,7 +25,7 @@ class OneThreadTest {
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aSecondThreadGetsAnErrorThatNamesTheFirst(TransferMode transfer) throws Exception {
         var map = new HeldMap(0, false);
-        try (DataLoader loader = DataLoader.of(map.of(new ByteRows(100, 32))).batchSize(4).workers(1)
+        try (DataLoader loader = DataLoader.builder(map.of(new ByteRows(100, 32))).batchSize(4).workers(1)
                 .transfer(transfer).leases(LeaseMode.SHARED).open()) {
             FutureTask<Batch> first = new FutureTask<>(loader::next);
             Thread trainer = Thread.ofPlatform().name("first-trainer").start(first);
@@ -56,7 +56,7 @@ class OneThreadTest {
         var given = new ConcurrentSkipListSet<Long>();
         var twice = new AtomicLong();
         int batches = 2_000;
-        try (DataLoader loader = DataLoader.of(new ByteRows(100, 32)).batchSize(4).workers(workers)
+        try (DataLoader loader = DataLoader.builder(new ByteRows(100, 32)).batchSize(4).workers(workers)
                 .transfer(transfer).leases(LeaseMode.SHARED).deviceSlots(6).prefetch(8).open()) {
             List<FutureTask<Void>> trainers = new ArrayList<>();
             for (int t = 0; t < 3; t++) {

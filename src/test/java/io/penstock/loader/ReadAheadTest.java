@@ -63,7 +63,7 @@ class ReadAheadTest {
     }
 
     private static DataLoaderBuilder windows(TokenStore store) {
-        return DataLoader.of(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false)).batchSize(BATCH)
+        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false)).batchSize(BATCH)
                 .shuffle(SEED).workers(1).prefetch(1);
     }
 
@@ -199,7 +199,8 @@ class ReadAheadTest {
         String name = "ahead-steady";
         int measured = 1_500;
         try (TokenStore store = TokenStore.open(path, "nanogpt");
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 128)).batchSize(BATCH).shuffle(1).workers(1)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(BATCH).shuffle(1)
+                        .workers(1)
                         .name(name).open()) {
             Thread worker = Thread.getAllStackTraces().keySet().stream()
                     .filter(thread -> thread.getName().startsWith(name)).findAny().orElseThrow();

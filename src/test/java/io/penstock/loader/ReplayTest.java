@@ -26,7 +26,7 @@ class ReplayTest {
     }
 
     private DataLoaderBuilder settings() {
-        return DataLoader.of(TokenWindows.of(store, 16)).batchSize(4).shuffle(3).workers(2).prefetch(2);
+        return DataLoader.builder(TokenWindows.of(store, 16)).batchSize(4).shuffle(3).workers(2).prefetch(2);
     }
 
     @ParameterizedTest

@@ -63,7 +63,7 @@ class RewrittenFileTest {
     void theLoaderFailsByItsNameFromThereOn(ReadMode read, int workers) throws IOException {
         Path file = Corpora.rawU16(folder, 500_000, 1);
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
                         .readMode(read).workers(workers).open()) {
             for (int i = 0; i < 50; i++) {
                 loader.next().close();
@@ -90,7 +90,7 @@ class RewrittenFileTest {
         try (TensorStore store = TensorStore.open(file)) {
             rewrite(file);
             String message = assertThrows(UncheckedIOException.class,
-                    () -> DataLoader.of(TensorRows.of(store)).open()).getMessage();
+                    () -> DataLoader.builder(TensorRows.of(store)).open()).getMessage();
             assertTrue(message.contains(file + ": the file was written to while it was open"), message);
         }
     }

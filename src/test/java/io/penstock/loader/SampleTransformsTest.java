@@ -111,7 +111,7 @@ class SampleTransformsTest {
         }
         for (int workers = 0; workers < 4; workers++) {
             Map<List<Long>, List<Long>> found = new TreeMap<>(LISTS);
-            try (DataLoader loader = DataLoader.of(noisy(rows)).shuffle(77).batchSize(3 + workers).workers(workers)
+            try (DataLoader loader = DataLoader.builder(noisy(rows)).shuffle(77).batchSize(3 + workers).workers(workers)
                     .endEpoch(2).open()) {
                 take(loader, Long.MAX_VALUE, found);
             }
@@ -128,7 +128,7 @@ class SampleTransformsTest {
                 long kill = random.nextLong(1, 20);
                 LoaderState after = null;
                 for (int rank = 0; rank < world; rank++) {
-                    DataLoaderBuilder settings = DataLoader.of(noisy(rows)).shuffle(77).batchSize(size)
+                    DataLoaderBuilder settings = DataLoader.builder(noisy(rows)).shuffle(77).batchSize(size)
                             .shard(new Shard(rank, world, TailPolicy.EXACT)).workers(random.nextInt(3)).endEpoch(2);
                     try (DataLoader loader = (state == null ? settings : settings.resume(state)).open()) {
                         take(loader, kill, found);
@@ -166,7 +166,8 @@ class SampleTransformsTest {
         Sampler few = Sampler.subset(new long[] {3, 3, 4}, ROWS, Sampler.shuffled(3, 1));
         for (Sampler sampler : List.of(Sampler.balanced(classes, ROWS, 7), Sampler.withReplacement(ROWS, 900, 7), few,
                 Mixture.of(700, new Mixture.Source(few, 1)))) {
-            Map<List<Long>, Long> draws = drawn(DataLoader.of(noisy(rows)).sampler(sampler).batchSize(7).workers(2));
+            Map<List<Long>, Long> draws = drawn(DataLoader.builder(noisy(rows)).sampler(sampler).batchSize(7)
+                    .workers(2));
             assertEquals(2 * sampler.size(), draws.size());
             assertEquals(draws.size(), new HashSet<>(draws.values()).size(), sampler.fingerprint());
         }
@@ -174,11 +175,11 @@ class SampleTransformsTest {
 
     @Test
     void surplusSamplesOfATailDrawByTheirPositionWhateverTheRanks() {
-        Map<List<Long>, Long> all = drawn(DataLoader.of(noisy(rows)).shuffle(77).batchSize(9).workers(1));
+        Map<List<Long>, Long> all = drawn(DataLoader.builder(noisy(rows)).shuffle(77).batchSize(9).workers(1));
         for (int world : new int[] {3, 7, 8}) {
             Map<List<Long>, Long> ranks = new TreeMap<>(LISTS);
             for (int rank = 0; rank < world; rank++) {
-                ranks.putAll(drawn(DataLoader.of(noisy(rows)).shuffle(77).batchSize(4 + rank).workers(rank % 3)
+                ranks.putAll(drawn(DataLoader.builder(noisy(rows)).shuffle(77).batchSize(4 + rank).workers(rank % 3)
                         .shard(new Shard(rank, world, TailPolicy.PAD))));
             }
             assertEquals(2 * Math.ceilDiv(ROWS, world) * world, ranks.size());
@@ -199,23 +200,23 @@ class SampleTransformsTest {
         List<Long> place = List.of(1L, 49L);
         Mixture shuffled = Mixture.of(50, new Mixture.Source(first, 1));
         assertEquals(0, shuffled.seed());                           // what a state says has not changed
-        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled)).get(place));
-        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(mixture).seed(7)).get(place));
-        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).seed(7)).get(place));
-        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).shuffle(99).seed(7)).get(place));
-        assertEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled.byChance(7))).get(place));
-        assertNotEquals(expected, drawn(DataLoader.of(noisy(rows)).sampler(shuffled.byChance(8))).get(place));
+        assertEquals(expected, drawn(DataLoader.builder(noisy(rows)).sampler(shuffled)).get(place));
+        assertEquals(expected, drawn(DataLoader.builder(noisy(rows)).sampler(mixture).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.builder(noisy(rows)).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.builder(noisy(rows)).shuffle(99).seed(7)).get(place));
+        assertEquals(expected, drawn(DataLoader.builder(noisy(rows)).sampler(shuffled.byChance(7))).get(place));
+        assertNotEquals(expected, drawn(DataLoader.builder(noisy(rows)).sampler(shuffled.byChance(8))).get(place));
     }
 
     @Test
     void aStepThatIsAddedChangesNoOtherAndTwoThatWouldDrawAlikeAreRefused() {
-        Map<List<Long>, Long> alone = drawn(DataLoader.of(noisy(rows)).shuffle(5));
+        Map<List<Long>, Long> alone = drawn(DataLoader.builder(noisy(rows)).shuffle(5));
         SampleMap draws = (in, random, out) -> {
             random.nextInt();
             out.segment().copyFrom(in.segment());
         };
         TensorSpec row = new TensorSpec("row", DType.U8, WIDTH);
-        assertEquals(alone, drawn(DataLoader.of(noisy(Mapped.of(rows, "row", row, "before", draws))).shuffle(5)));
+        assertEquals(alone, drawn(DataLoader.builder(noisy(Mapped.of(rows, "row", row, "before", draws))).shuffle(5)));
         Mapped noisy = noisy(rows);
         var refused = assertThrows(IllegalArgumentException.class, () -> Mapped.of(noisy, "made",
                 new TensorSpec("made", DType.I64, 2), "again", NOISE, draws));
@@ -247,7 +248,7 @@ class SampleTransformsTest {
                     twice);
             assertEquals(7, made.maxLength(0));
             assertEquals(List.of(3L, 0L, 7L, 2L), LongStream.range(0, 4).map(Lengths.of(made, 0)).boxed().toList());
-            try (DataLoader loader = DataLoader.of(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
+            try (DataLoader loader = DataLoader.builder(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
                     .workers(1).open(); Batch batch = loader.next()) {
                 for (int d = 0; d < 4; d++) {
                     for (int t = 0; t < 7; t++) {
@@ -269,9 +270,10 @@ class SampleTransformsTest {
             TensorSpec tokens = windows.fields().getFirst();
             Dataset same = Mapped.of(windows, tokens.name(), tokens, "same",
                     (in, _, out) -> out.segment().copyFrom(in.segment()));
-            try (DataLoader expected = DataLoader.of(windows).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
+            try (DataLoader expected = DataLoader.builder(windows).collator(CausalLm.widened(TokenWidth.I64))
+                    .batchSize(5)
                             .open();
-                    DataLoader found = DataLoader.of(same).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
+                    DataLoader found = DataLoader.builder(same).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
                             .open()) {
                 for (int b = 0; b < 4; b++) {
                     try (Batch plain = expected.next(); Batch mapped = found.next()) {
@@ -290,7 +292,7 @@ class SampleTransformsTest {
         Dataset broken = Mapped.of(rows, "row", same, "broken", (_, _, _) -> {
             throw new ArithmeticException("of the map's own");
         });
-        try (DataLoader loader = DataLoader.of(broken).batchSize(4).workers(1).open()) {
+        try (DataLoader loader = DataLoader.builder(broken).batchSize(4).workers(1).open()) {
             var error = assertThrows(BatchException.class, loader::next);
             assertTrue(error.getCause().getMessage().startsWith("sample 0, field 'row': the map failed"),
                     error.getCause().getMessage());
@@ -301,7 +303,8 @@ class SampleTransformsTest {
                 throw new IOException("not this one");
             }
         });
-        try (DataLoader loader = DataLoader.of(bad).batchSize(4).workers(1).onBadSample(BadSamplePolicy.SKIP).open();
+        try (DataLoader loader = DataLoader.builder(bad).batchSize(4).workers(1).onBadSample(BadSamplePolicy.SKIP)
+                .open();
                 Batch batch = loader.next()) {
             assertEquals(3, batch.valid());
             assertTrue(loader.badSamples().getFirst().toString().contains("not this one"));
@@ -326,7 +329,7 @@ class SampleTransformsTest {
         for (Filtered filtered : List.of(positive, again)) {
             assertEquals(expected.length, filtered.size());
             long[] seen = new long[ROWS];
-            try (DataLoader loader = DataLoader.of(filtered).shuffle(3).batchSize(7).endEpoch(1).open()) {
+            try (DataLoader loader = DataLoader.builder(filtered).shuffle(3).batchSize(7).endEpoch(1).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
                         for (int row = 0; row < batch.count(); row++) {
@@ -345,7 +348,7 @@ class SampleTransformsTest {
         }
         // A map of what is kept is keyed by the sample's index among them.
         Map<List<Long>, List<Long>> found = new TreeMap<>(LISTS);
-        try (DataLoader loader = DataLoader.of(noisy(again)).batchSize(9).endEpoch(1).open()) {
+        try (DataLoader loader = DataLoader.builder(noisy(again)).batchSize(9).endEpoch(1).open()) {
             take(loader, Long.MAX_VALUE, found);
         }
         assertEquals(Arrays.stream(expected).map(SampleTransformsTest::sum).boxed().toList(),
@@ -412,7 +415,8 @@ class SampleTransformsTest {
             }
         });
         List<Long> seen = new ArrayList<>();
-        try (DataLoader loader = DataLoader.of(rows).collator(collator).shuffle(1).batchSize(8).workers(3).endEpoch(2)
+        try (DataLoader loader = DataLoader.builder(rows).collator(collator).shuffle(1).batchSize(8).workers(3)
+                .endEpoch(2)
                 .open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
@@ -442,7 +446,7 @@ class SampleTransformsTest {
         try (Cached kept = Cached.of(mapped, "row")) {
             assertEquals(mapped.fingerprint(), kept.fingerprint());
             for (int epoch = 0; epoch < 3; epoch++) {
-                try (DataLoader loader = DataLoader.of(kept).shuffle(epoch).batchSize(6).workers(3).endEpoch(1)
+                try (DataLoader loader = DataLoader.builder(kept).shuffle(epoch).batchSize(6).workers(3).endEpoch(1)
                         .open()) {
                     while (loader.hasNext()) {
                         try (Batch batch = loader.next()) {

@@ -56,7 +56,8 @@ final class SimulatedTrainer implements AutoCloseable {
 
     /** Two workers, two batches ahead, three device slots; copies are in the way of slots' reuse at once. */
     DataLoaderBuilder loader(ByteRows rows) {
-        return DataLoader.of(rows).collator(new Announcing(new Stack())).batchSize(8).shuffle(7).workers(2).prefetch(2)
+        return DataLoader.builder(rows).collator(new Announcing(new Stack())).batchSize(8).shuffle(7).workers(2)
+                .prefetch(2)
                 .device(device);
     }
 

@@ -65,7 +65,8 @@ final class SteadyProgram {
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
         String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length;
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = onDevice(stages, DataLoader.of(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
+                DataLoader loader = onDevice(stages, DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8)
+                        .shuffle(1)
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
             long[] threads = threadIds(name);

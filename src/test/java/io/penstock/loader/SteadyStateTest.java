@@ -63,7 +63,8 @@ class SteadyStateTest {
         String name = "abandoned-" + transfer + "-" + byException;
         for (int round = 0; round < 20; round++) {
             try (TokenStore store = TokenStore.open(file, "nanogpt");
-                    DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(3).name(name)
+                    DataLoader loader = DataLoader.builder(TokenWindows.of(store, 32)).batchSize(4).workers(3)
+                            .name(name)
                             .transfer(transfer).open()) {
                 for (Batch batch : loader.epoch()) {
                     try (batch) {
@@ -89,7 +90,7 @@ class SteadyStateTest {
             for (boolean widened : new boolean[] {false, true}) {
                 Path file = Corpora.rawU16(folder, 500_000, read.ordinal() + (widened ? 10 : 5));
                 try (TokenStore store = TokenStore.open(file, "nanogpt");
-                        DataLoader loader = DataLoader.of(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
+                        DataLoader loader = DataLoader.builder(TokenWindows.of(store, 256)).batchSize(16).shuffle(1)
                                 .collator(widened ? CausalLm.widened(TokenWidth.I32) : CausalLm.narrow())
                                 .readMode(read).workers(2).open()) {
                     takeAndClose(loader, 50);

@@ -16,7 +16,7 @@ public final class ThreadLimitProgram {
      */
     public static void main(String[] transfer) {
         try (Device device = Device.host()) {
-            DataLoader.of(new ByteRows(1_000, 32)).batchSize(8).workers(200).device(device)
+            DataLoader.builder(new ByteRows(1_000, 32)).batchSize(8).workers(200).device(device)
                     .transfer(TransferMode.valueOf(transfer[0])).name("limited").open();
             System.out.println("opened");
         } catch (ThreadLimitException e) {

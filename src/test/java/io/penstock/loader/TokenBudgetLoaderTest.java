@@ -56,7 +56,7 @@ class TokenBudgetLoaderTest {
     }
 
     private DataLoaderBuilder loader(TokenBudget budget) {
-        return DataLoader.of(documents).collator(Pad.toLongest(TokenWidth.I32, -1).toMultipleOf(8))
+        return DataLoader.builder(documents).collator(Pad.toLongest(TokenWidth.I32, -1).toMultipleOf(8))
                 .sampler(Sampler.lengthBucketed(Sampler.shuffled(DOCUMENTS, 9), documents::length, 128, 16, 9))
                 .tokenBudget(budget, documents::length);
     }
@@ -155,7 +155,7 @@ class TokenBudgetLoaderTest {
         Lengths lengths = Lengths.of(documents, 0, 300);
         assertEquals(LongStream.range(0, DOCUMENTS).map(d -> Math.min(300, documents.length(d))).sum(),
                 LongStream.range(0, DOCUMENTS).map(lengths).sum());
-        try (DataLoader loader = DataLoader.of(documents).collator(new StackAndPad(300)).shuffle(1)
+        try (DataLoader loader = DataLoader.builder(documents).collator(new StackAndPad(300)).shuffle(1)
                 .tokenBudget(budget, lengths).endEpoch(1).open()) {
             assertTrue(loader.memory().slabBytes() <= 2 * 1000 + 50 * 4 + 2 * 256, loader.memory().toString());
             int count = 0;
@@ -172,7 +172,7 @@ class TokenBudgetLoaderTest {
 
     @Test
     void lengthsThatAreTooShortAreAnErrorOfTheBatchAndNothingIsWrittenBehindTheSlot() {
-        try (DataLoader loader = DataLoader.of(documents).collator(Pad.toLongest(TokenWidth.STORE, 0))
+        try (DataLoader loader = DataLoader.builder(documents).collator(Pad.toLongest(TokenWidth.STORE, 0))
                 .tokenBudget(TokenBudget.padded(700), d -> Math.min(documents.length(d), 10)).workers(1).open()) {
             var error = assertThrows(BatchException.class, loader::next);
             assertTrue(error.toString().contains("expected at most"), error.toString());

@@ -439,7 +439,7 @@ final class TransferScenarios {
         CudaSimulator.setDevices(3);
         try (Device zero = Device.cuda(0); Device two = Device.cuda(2)) {
             zero.makeCurrent();
-            try (DataLoader loader = DataLoader.of(new ByteRows(100, 10)).batchSize(4).device(two).open()) {
+            try (DataLoader loader = DataLoader.builder(new ByteRows(100, 10)).batchSize(4).device(two).open()) {
                 for (int i = 0; i < 10; i++) {
                     try (Batch batch = loader.next()) {
                         assertEquals(2, CudaSimulator.device(batch.address("row")));
@@ -504,7 +504,7 @@ final class TransferScenarios {
         try (TokenStore store = TokenStore.open(file, "nanogpt");
                 var trainer = new SimulatedTrainer(0);
                 PinnedBuffer result = trainer.device.allocatePinned(1 << 16);
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).shuffle(3)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 32)).batchSize(4).shuffle(3)
                         .device(trainer.device).endEpoch(1).open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next(trainer.stream)) {

@@ -111,7 +111,7 @@ class ElementTypesTest {
     };
 
     private static void assertBatches(List<Long> expected, Dataset dataset, ReadMode mode, boolean shuffled) {
-        var builder = DataLoader.of(dataset).batchSize(3).readMode(mode).endEpoch(1);
+        var builder = DataLoader.builder(dataset).batchSize(3).readMode(mode).endEpoch(1);
         try (DataLoader loader = (shuffled ? builder.shuffle(5) : builder).open()) {
             int samples = 0;
             for (Batch batch : loader.epoch()) {
@@ -137,7 +137,7 @@ class ElementTypesTest {
             List<Long> expected = numbers(truth("truths").get("truths.npy"));
             for (long[] shape : new long[][] {{20, 5}, {TensorSpec.VARIABLE, 5}}) {
                 Dataset samples = RecordFields.of(store).and("t", NpyDecoder.of(DType.BOOL, shape));
-                try (DataLoader loader = DataLoader.of(samples).batchSize(2).collator(new StackAndPad()).open();
+                try (DataLoader loader = DataLoader.builder(samples).batchSize(2).collator(new StackAndPad()).open();
                         Batch batch = loader.next()) {
                     List<Long> both = new ArrayList<>(expected);
                     both.addAll(expected);

@@ -166,8 +166,9 @@ public final class CudaLaunchChecks {
     }
 
     static void aCallThatFailsIsNamedWithWhatToDo() {
-        failing("cudaLibraryLoadData", 200, "cudaErrorInvalidKernelImage", "build it anew");
-        failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice", "older than all that the fatbin is for");
+        failing("cudaLibraryLoadData", 200, "cudaErrorInvalidKernelImage", "rebuild it");
+        failing("cudaLibraryLoadData", 209, "cudaErrorNoKernelImageForDevice",
+                "older than every GPU that the fatbin supports");
         failing("cudaLibraryLoadData", 222, "cudaErrorUnsupportedPtxVersion", "update the driver");
         failing("cudaLibraryGetKernel", 209, "cudaErrorNoKernelImageForDevice",
                 "no kernel penstock_cast in the fatbin for this GPU");

@@ -56,12 +56,13 @@ class LoaderStageTest {
     }
 
     private DataLoaderBuilder narrow() {
-        return DataLoader.of(TokenWindows.of(store, LENGTH)).collator(CausalLm.narrow()).batchSize(BATCH).shuffle(1)
+        return DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(CausalLm.narrow()).batchSize(BATCH)
+                .shuffle(1)
                 .endEpoch(2);
     }
 
     private DataLoader wide() {
-        return DataLoader.of(TokenWindows.of(store, LENGTH)).collator(CausalLm.widened(TokenWidth.I64))
+        return DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(CausalLm.widened(TokenWidth.I64))
                 .batchSize(BATCH).shuffle(1).endEpoch(2).open();
     }
 
@@ -157,7 +158,8 @@ class LoaderStageTest {
     }
 
     private static DataLoaderBuilder padded(MemoryTokenStore texts) {
-        return DataLoader.of(Documents.of(texts)).collator(Pad.toLongest(TokenWidth.I32, 0)).batchSize(2).endEpoch(1);
+        return DataLoader.builder(Documents.of(texts)).collator(Pad.toLongest(TokenWidth.I32, 0)).batchSize(2)
+                .endEpoch(1);
     }
 
     @Test

@@ -56,9 +56,9 @@ class LoaderTransformTest {
                 PinnedBuffer result = device.allocatePinned((long) BATCH * LENGTH * Long.BYTES);
                 DeviceBuffer ids = device.allocate((long) BATCH * LENGTH * Long.BYTES);
                 DeviceBuffer labels = device.allocate((long) BATCH * LENGTH * Long.BYTES);
-                DataLoader narrow = DataLoader.of(TokenWindows.of(store, LENGTH)).collator(CausalLm.narrow())
+                DataLoader narrow = DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(CausalLm.narrow())
                         .batchSize(BATCH).shuffle(1).endEpoch(2).workers(2).device(device).transfer(mode).open();
-                DataLoader wide = DataLoader.of(TokenWindows.of(store, LENGTH))
+                DataLoader wide = DataLoader.builder(TokenWindows.of(store, LENGTH))
                         .collator(CausalLm.widened(TokenWidth.I64)).batchSize(BATCH).shuffle(1).endEpoch(2).open()) {
             var transform = new CausalLmTransform(DType.U16, DType.I64, LENGTH);
             while (narrow.hasNext()) {
@@ -109,7 +109,7 @@ class LoaderTransformTest {
                 DeviceBuffer crops = device.allocate((long) batchSize * RandomCrop.PARAMETER_BYTES);
                 DeviceEvent copied = device.openEvent(EventWait.BLOCK);
                 DeviceBuffer pixels = device.allocate((long) batchSize * imageBytes);
-                DataLoader loader = DataLoader.of(TensorRows.of("image", store)).batchSize(batchSize)
+                DataLoader loader = DataLoader.builder(TensorRows.of("image", store)).batchSize(batchSize)
                         .shuffle(SEED).endEpoch(1).device(device).transfer(mode).open()) {
             while (loader.hasNext()) {
                 long[] samples;
@@ -153,7 +153,7 @@ class LoaderTransformTest {
         var crop = new RandomCrop(40, 36, 32, 32, 0.5);
         int seen = 0;
         try (MemoryTensorStore store = images();
-                DataLoader loader = DataLoader.of(transform().mapped(TensorRows.of("image", store), "image", crop))
+                DataLoader loader = DataLoader.builder(transform().mapped(TensorRows.of("image", store), "image", crop))
                         .batchSize(4).shuffle(SEED).endEpoch(1).workers(workers).open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {

@@ -101,9 +101,9 @@ class StageTest {
         int batches = 0;
         try (var store = new MemoryTokenStore(DType.U16, 50 * 64 + 1); Device device = Device.host();
                 DeviceStream stream = device.openStream("train");
-                DataLoader narrow = DataLoader.of(TokenWindows.of(store, 64)).collator(CausalLm.narrow())
+                DataLoader narrow = DataLoader.builder(TokenWindows.of(store, 64)).collator(CausalLm.narrow())
                         .batchSize(8).shuffle(1).endEpoch(1).device(device).open();
-                DataLoader wide = DataLoader.of(TokenWindows.of(store, 64))
+                DataLoader wide = DataLoader.builder(TokenWindows.of(store, 64))
                         .collator(CausalLm.widened(TokenWidth.I64)).batchSize(8).shuffle(1).endEpoch(1).open();
                 DeviceBuffer ids = device.allocate(8 * 64 * 8); DeviceBuffer labels = device.allocate(8 * 64 * 8)) {
             SlabLayout fields = SlabLayout.of(new TensorSpec("tokens", DType.U16, 8, 65));

@@ -9,8 +9,8 @@ import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;
 
 /**
- * {@code cudaMemcpyAsync} with its pointers as numbers. It is the one call of the steady state whose pointers differ
- * from call to call; the bindings take a {@code MemorySegment} for each, which would be garbage with every copy.
+ * {@code cudaMemcpyAsync} with pointers as numbers. It is the only steady-state call whose pointers change per call;
+ * the generated bindings would allocate a {@code MemorySegment} for each.
  */
 @SuppressWarnings("restricted")
 final class CudaCopy {

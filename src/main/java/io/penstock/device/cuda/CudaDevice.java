@@ -21,16 +21,15 @@ import io.penstock.os.Uninterrupted;
 import java.util.function.IntSupplier;
 
 /**
- * An NVIDIA GPU over CUDA's runtime.
+ * An NVIDIA GPU, through the CUDA runtime.
  *
- * <p><b>The current device.</b> CUDA keeps one for each OS thread, and calls that create something use it. Setting it
- * in the caller's thread would disturb the caller, and setting it back would start a context on a device that the
- * caller never used. So whatever creates runs on a {@linkplain #create short-lived thread} that has this device
- * current; it is slow anyway. What enqueues, asks and waits is given a stream or event, which knows its device, and
- * runs in the caller's thread.
+ * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
+ * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
+ * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current. Calls
+ * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
- * <p>The primary context is shared with everything else in the process that uses the runtime, a trainer above all; so
- * it is never reset, and closing releases what was opened here and no more.
+ * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
+ * never reset; closing releases only what was opened here.
  */
 final class CudaDevice implements Device {
     private final int ordinal;
@@ -46,10 +45,10 @@ final class CudaDevice implements Device {
         this.leak = Leak.watch(this, "device", name);
     }
 
-    /** Opens a device and starts CUDA on it. */
+    /** Opens a device and initializes CUDA on it. */
     static CudaDevice open(int ordinal) {
         if (ordinal < 0) {
-            throw new IllegalArgumentException("device " + ordinal + ": a number from 0 is expected");
+            throw new IllegalArgumentException("device " + ordinal + ": expected a number from 0");
         }
         int count = CudaPlatform.load().deviceCount();
         if (ordinal >= count) {
@@ -63,7 +62,7 @@ final class CudaDevice implements Device {
         } catch (DeviceException e) {
             device.leak.closed();
             throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
-                    "CUDA does not start on the device: " + e.getMessage(), e);
+                    "CUDA cannot initialize the device: " + e.getMessage(), e);
         }
         return device;
     }
@@ -148,9 +147,9 @@ final class CudaDevice implements Device {
         CudaError.checkRelease(status, name, call);
     }
 
-    /** Makes a CUDA call that depends on the current device, on a thread that has this one current. */
+    /** Makes a CUDA call that depends on the current device, on a thread where that is this device. */
     void create(String call, IntSupplier creation) {
-        int[] statuses = {cudaErrorUnknown(), cudaErrorUnknown()};        // unless the thread gets to say better
+        int[] statuses = {cudaErrorUnknown(), cudaErrorUnknown()};        // unless the thread replaces them
         Thread thread = Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(() -> {
             statuses[0] = cudaSetDevice(ordinal);
             if (statuses[0] == cudaSuccess()) {
@@ -163,7 +162,7 @@ final class CudaDevice implements Device {
         check(statuses[1], call);
     }
 
-    /** CUDA's state is that of an OS thread, and its blocking calls hold one. */
+    /** CUDA keeps state per OS thread, and its blocking calls hold one. */
     static void requirePlatformThread() {
         if (Thread.currentThread().isVirtual()) {
             throw new IllegalStateException(

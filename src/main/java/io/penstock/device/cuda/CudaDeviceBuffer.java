@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Memory of {@code cudaMalloc}, which is aligned to 256 bytes at least. */
+/** Memory from {@code cudaMalloc}, which aligns to at least 256 bytes. */
 final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
     private final CudaDevice device;
     private final long address;
@@ -20,7 +20,7 @@ final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
 
     CudaDeviceBuffer(CudaDevice device, long bytes) {
         if (bytes < 1) {
-            throw new IllegalArgumentException(bytes + " bytes: at least 1 is expected");
+            throw new IllegalArgumentException(bytes + " bytes, expected at least 1");
         }
         this.device = device;
         this.bytes = bytes;
@@ -39,7 +39,7 @@ final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
         throw new IllegalArgumentException("the device buffer belongs to another device");
     }
 
-    /** Where a range of the buffer begins. */
+    /** The address of a range's first byte. */
     long address(long offset, long length) {
         return address + Objects.checkFromIndexSize(offset, length, bytes);
     }
@@ -62,7 +62,7 @@ final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
 
     @Override
     public MemorySegment segment() {
-        throw new UnsupportedOperationException("the CPU cannot reach memory of " + device.name());
+        throw new UnsupportedOperationException("the CPU cannot access memory of " + device.name());
     }
 
     private void requireOpen() {

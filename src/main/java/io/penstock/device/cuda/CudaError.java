@@ -7,19 +7,19 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
 import io.penstock.device.DeviceException;
 
-/** Turns what a CUDA call returned into an exception. */
+/** Converts CUDA status codes to exceptions. */
 final class CudaError {
     private CudaError() {
     }
 
-    /** Goes on if the call succeeded. */
+    /** Throws unless the call succeeded. */
     static void check(int status, String device, String call) {
         if (status != cudaSuccess()) {
             throw new DeviceException(device, call, status, name(status), text(status));
         }
     }
 
-    /** The same for a call that releases something: it need not succeed once the runtime itself is being unloaded. */
+    /** The same for a call that releases something, which may fail while the runtime itself is unloading. */
     static void checkRelease(int status, String device, String call) {
         if (status != cudaErrorCudartUnloading()) {
             check(status, device, call);
@@ -34,7 +34,7 @@ final class CudaError {
         return cudaGetErrorString(status).getString(0);
     }
 
-    /** Name, number and text in one. */
+    /** Name, number and text in one string. */
     static String describe(int status) {
         return name(status) + " (" + status + "): " + text(status);
     }

@@ -17,8 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A {@code cudaEvent_t}: one that was created here, without timing, which makes waits and queries cheap, and is
- * destroyed here; or a view of somebody else's.
+ * A {@code cudaEvent_t}: one created and destroyed here, without timing, for cheap waits and queries; or a view.
  */
 final class CudaEvent implements DeviceEvent, OpenResources.Resource {
     private final CudaDevice device;

@@ -22,8 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the CUDA devices are. Everything but the free memory is asked without starting CUDA on the device, so it is
- * known of a device that somebody else uses exclusively too.
+ * Reads the properties of CUDA devices. Only the free memory needs CUDA initialized on the device, so the rest is known
+ * even for a device that another process uses exclusively.
  */
 final class CudaInspection {
     private static final int PCI_BUS_ID_BYTES = 32;
@@ -35,7 +35,7 @@ final class CudaInspection {
         this.ordinal = ordinal;
     }
 
-    /** Looks at CUDA and its devices. */
+    /** Inspects CUDA and its devices. */
     static DeviceSupport inspect() {
         List<DeviceInfo> devices = new ArrayList<>();
         String library = "";

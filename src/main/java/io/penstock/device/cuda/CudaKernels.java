@@ -29,15 +29,15 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 
 /**
- * The engine's kernels on one device: the fatbin of {@code src/main/native}, loaded with the first launch, so that a
- * device that only copies never loads it.
+ * The engine's kernels on one device, from the fatbin of {@code src/main/native}. The first launch loads it, so a
+ * device that only copies never does.
  *
- * <p>A kernel is looked up, and its code brought to the device, before it is first launched: CUDA loads lazily, and
- * would otherwise do so within the launch.
+ * <p>A kernel is looked up and its code loaded on the device before its first launch: CUDA loads lazily, and would
+ * otherwise load during the launch.
  */
 @SuppressWarnings("restricted")
 final class CudaKernels {
-    /** A file to load instead of the committed build, for who works on the kernels. */
+    /** Property naming a file to load instead of the committed build, for kernel development. */
     private static final String PROPERTY = "penstock.kernels";
     private static final String FATBIN = "kernels.fatbin";
 
@@ -55,8 +55,8 @@ final class CudaKernels {
     }
 
     /**
-     * {@code cudaLaunchKernel} with its pointers as numbers, and what it reads: the grid, and the arguments, which CUDA
-     * copies before it returns.
+     * {@code cudaLaunchKernel} with pointers as numbers, and the memory it reads: the grid, and the arguments, which
+     * CUDA copies before it returns.
      */
     private static final class Launcher {
         private static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(
@@ -66,7 +66,7 @@ final class CudaKernels {
         private final MemorySegment grid;
         private final MemorySegment block;
         private final MemorySegment struct;
-        /** Pointers to the arguments, of which there is one, the struct. */
+        /** Pointers to the arguments: one, to the struct. */
         private final MemorySegment pointers;
 
         Launcher(Arena arena) {
@@ -98,7 +98,7 @@ final class CudaKernels {
         }
     }
 
-    /** One launch at a time, for they share what {@link Launcher} has. */
+    /** One launch at a time, because launches share the {@link Launcher}'s memory. */
     synchronized void launch(Kernel kernel, int blocks, MemorySegment arguments, long stream) {
         kernel.checkLaunch(blocks, arguments);
         Long handle = kernels.get(kernel.name());
@@ -164,7 +164,7 @@ final class CudaKernels {
         }
     }
 
-    /** As {@link CudaDevice#create}, with words to an error that say what to do. */
+    /** Like {@link CudaDevice#create}, but the error message says how to fix the problem. */
     private void create(String call, String failure, IntSupplier creation) {
         try {
             device.create(call, creation);
@@ -177,18 +177,18 @@ final class CudaKernels {
     private static String hint(String errorName) {
         return switch (errorName) {
             case "cudaErrorInvalidKernelImage" -> ": the fatbin is damaged;"
-                    + " build it anew with src/main/native/build.sh";
-            case "cudaErrorNoKernelImageForDevice" -> ": it is older than all that the fatbin is for;"
-                    + " src/main/native/build.sh names these";
-            case "cudaErrorUnsupportedPtxVersion", "cudaErrorJitCompilerNotFound" -> ": it is newer than all that the"
-                    + " fatbin has code for, and the driver is too old to compile it; update the driver";
-            case "cudaErrorSymbolNotFound" -> ": the fatbin is that of another version;"
-                    + " build it anew with src/main/native/build.sh";
+                    + " rebuild it with src/main/native/build.sh";
+            case "cudaErrorNoKernelImageForDevice" -> ": it is older than every GPU that the fatbin supports;"
+                    + " src/main/native/build.sh lists those";
+            case "cudaErrorUnsupportedPtxVersion", "cudaErrorJitCompilerNotFound" -> ": it is newer than every GPU that"
+                    + " the fatbin has code for, and the driver is too old to compile it; update the driver";
+            case "cudaErrorSymbolNotFound" -> ": the fatbin belongs to another version;"
+                    + " rebuild it with src/main/native/build.sh";
             default -> "";
         };
     }
 
-    /** Unloads the code, once nothing runs any more. */
+    /** Unloads the code once nothing runs any more. */
     synchronized void close() {
         if (closed) {
             return;

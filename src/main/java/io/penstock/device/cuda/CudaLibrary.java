@@ -23,15 +23,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * CUDA's runtime library, found and loaded once for this class loader.
+ * The CUDA runtime library, found and loaded once per class loader.
  *
- * <p>The bindings are laid out for CUDA 13, and other major versions give the same names to functions and structs of
- * another shape. So a library is first opened by itself, where its version and functions can be looked at and it can be
- * closed again, and only the right one is loaded for the bindings, which look their symbols up in whatever this class
- * loader has loaded.
+ * <p>The bindings match CUDA 13; other major versions use the same names for functions and structs with other layouts.
+ * So a library is first opened on its own, to check its version and functions, and can be closed again. Only a matching
+ * one is loaded for the bindings, which look up symbols in all libraries this class loader has loaded.
  *
- * @param path the file that was loaded
- * @param version the runtime's version as CUDA counts it, 13000 for 13.0
+ * @param path the loaded file
+ * @param version the runtime's version in CUDA's encoding, 13000 for 13.0
  */
 @SuppressWarnings("restricted")
 record CudaLibrary(Path path, int version) {
@@ -57,16 +56,16 @@ record CudaLibrary(Path path, int version) {
             ValueLayout.ADDRESS.withName("dli_saddr"));
 
     /**
-     * A place to look.
+     * A location to try.
      *
-     * @param origin what says so, for messages
-     * @param library a file, or the bare name that the system's loader searches for
-     * @param binding whether the user has set it, so that no other place is tried
+     * @param origin the source of this location, for messages
+     * @param library a file, or a bare name for the system loader to search
+     * @param binding whether the user set it, so that no other location is tried
      */
     record Candidate(String origin, String library, boolean binding) {
     }
 
-    /** A place in which the library was not found, or not a right one. */
+    /** A location without a usable library. */
     private static final class Rejected extends Exception {
         private static final long serialVersionUID = 1L;
         private final Reason reason;
@@ -77,7 +76,7 @@ record CudaLibrary(Path path, int version) {
         }
     }
 
-    /** A library is loaded once for a class loader, so the outcome is kept, be it the library or why there is none. */
+    /** A class loader can load a library only once, so the outcome is kept: the library, or why there is none. */
     private static final class Once {
         private static final CudaLibrary LIBRARY;
         private static final DeviceUnavailableException FAILURE;
@@ -102,7 +101,7 @@ record CudaLibrary(Path path, int version) {
     /**
      * The loaded library.
      *
-     * @throws DeviceUnavailableException if there is none, or not the right one
+     * @throws DeviceUnavailableException if there is none, or not a usable one
      */
     static CudaLibrary load() {
         if (Once.FAILURE != null) {
@@ -111,7 +110,7 @@ record CudaLibrary(Path path, int version) {
         return Once.LIBRARY;
     }
 
-    /** Where to look, in order. */
+    /** The locations to try, in order. */
     static List<Candidate> candidates(String property, Map<String, String> environment) {
         if (property != null && !property.isBlank()) {
             return List.of(new Candidate("property penstock.cudart", property, true));
@@ -151,7 +150,7 @@ record CudaLibrary(Path path, int version) {
             }
         }
         String advice = candidates.getFirst().binding()
-                ? "; correct that setting, or remove it to have the usual places searched"
+                ? "; correct that setting, or remove it to search the usual places"
                 : "; install the CUDA " + MAJOR + " runtime, or name its " + SONAME
                         + " with -Dpenstock.cudart=FILE or PENSTOCK_CUDART";
         throw new DeviceUnavailableException(worst.reason,
@@ -195,12 +194,12 @@ record CudaLibrary(Path path, int version) {
         try {
             return SymbolLookup.libraryLookup(path, arena);
         } catch (IllegalArgumentException e) {
-            System.load(path.toString());               // fails as well, and says why
+            System.load(path.toString());               // fails too, and says why
             throw new Rejected(NO_RUNTIME, path + " cannot be loaded", e);
         }
     }
 
-    /** The file that a function comes from, as the system's loader knows it. */
+    /** The path of the library that contains a function, from the system loader. */
     private static Path fileOf(MemorySegment function, String library, Arena arena) throws Rejected {
         if (library.contains("/")) {
             return Path.of(library).toAbsolutePath();
@@ -239,7 +238,7 @@ record CudaLibrary(Path path, int version) {
         return version.get(ValueLayout.JAVA_INT, 0);
     }
 
-    /** A version as people write it: 13.0 for 13000. */
+    /** A version in readable form: 13.0 for 13000. */
     static String versionText(int version) {
         return version / 1000 + "." + version % 1000 / 10;
     }

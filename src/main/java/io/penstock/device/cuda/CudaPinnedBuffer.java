@@ -12,11 +12,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * Memory of {@code cudaHostAlloc}: page-locked, and cached by the CPU, unlike write-combined memory, which is slow to
- * read.
+ * Memory from {@code cudaHostAlloc}: page-locked and CPU-cached. Write-combined memory would be slow to read.
  *
- * <p>The segment lives in an arena of its own that is closed before the memory is freed, so a thread that still holds
- * the segment gets an exception, never freed memory.
+ * <p>The segment has its own arena, closed before the memory is freed, so a thread that still holds the segment gets an
+ * exception instead of freed memory.
  */
 @SuppressWarnings("restricted")
 final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
@@ -27,7 +26,7 @@ final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
 
     CudaPinnedBuffer(CudaDevice device, long bytes) {
         if (bytes < 1) {
-            throw new IllegalArgumentException(bytes + " bytes: at least 1 is expected");
+            throw new IllegalArgumentException(bytes + " bytes, expected at least 1");
         }
         this.device = device;
         try (Arena call = Arena.ofShared()) {
@@ -48,7 +47,7 @@ final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
         throw new IllegalArgumentException("the pinned buffer belongs to another device");
     }
 
-    /** Where a range of the buffer begins. */
+    /** The address of a range's first byte. */
     long address(long offset, long length) {
         return pointer.address() + Objects.checkFromIndexSize(offset, length, byteSize());
     }

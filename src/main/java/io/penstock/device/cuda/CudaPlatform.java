@@ -16,19 +16,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Whether CUDA works here: library, driver, devices, asked in the order in which each can answer without those behind
- * it. Without a driver the runtime answers {@code cudaDriverGetVersion} with success and version 0, and everything
- * else with an error that does not tell a missing driver from an old one.
+ * Checks that CUDA works here: library, driver, devices, in an order where each check can answer without the next.
+ * Without a driver, {@code cudaDriverGetVersion} succeeds with version 0, and every other call returns an error that
+ * does not distinguish a missing driver from an old one.
  *
  * @param library the runtime library
  * @param driverVersion the newest CUDA that the driver supports, 13000 for 13.0; 0 without a driver
  */
 record CudaPlatform(CudaLibrary library, int driverVersion) {
-    /** The first driver branch for CUDA 13. */
+    /** The advice names the first driver branch for CUDA 13. */
     private static final String DRIVER_ADVICE = "install NVIDIA driver 580 or newer";
 
     /**
-     * Loads the library and asks it for the driver.
+     * Loads the library and asks it for the driver's version.
      *
      * @throws DeviceUnavailableException if there is no usable library
      */
@@ -39,7 +39,7 @@ record CudaPlatform(CudaLibrary library, int driverVersion) {
             int status = cudaDriverGetVersion(version);
             if (status != cudaSuccess()) {
                 throw new DeviceUnavailableException(INITIALIZATION_FAILED,
-                        "the NVIDIA driver does not tell its version: " + CudaError.describe(status), null);
+                        "the NVIDIA driver does not report its version: " + CudaError.describe(status), null);
             }
             return new CudaPlatform(library, version.get(ValueLayout.JAVA_INT, 0));
         }
@@ -73,7 +73,7 @@ record CudaPlatform(CudaLibrary library, int driverVersion) {
             }
             if (status != cudaSuccess()) {
                 throw new DeviceUnavailableException(INITIALIZATION_FAILED,
-                        "CUDA does not start: cudaGetDeviceCount: " + CudaError.describe(status), null);
+                        "CUDA does not initialize: cudaGetDeviceCount: " + CudaError.describe(status), null);
             }
             return count.get(ValueLayout.JAVA_INT, 0);
         }

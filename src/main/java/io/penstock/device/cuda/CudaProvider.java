@@ -4,11 +4,11 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceProvider;
 import io.penstock.device.DeviceSupport;
 
-/** The GPUs that CUDA's runtime library gives. */
+/** Provides the GPUs of the CUDA runtime. */
 public final class CudaProvider implements DeviceProvider {
     static final String KIND = "cuda";
 
-    /** For the service loader. CUDA is looked for with the first device. */
+    /** For the service loader. The first use of a device searches for CUDA. */
     public CudaProvider() {
     }
 

@@ -24,7 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A {@code cudaStream_t}: one that was created here and is destroyed here, or a view of somebody else's. */
+/** A {@code cudaStream_t}: one created and destroyed here, or a view of a foreign one. */
 final class CudaStream implements DeviceStream, OpenResources.Resource {
     private final CudaDevice device;
     private final String name;
@@ -39,7 +39,7 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
         this.owner = owner;
     }
 
-    /** A stream that does not wait for the legacy default stream, which other code in the process may be using. */
+    /** Opens a stream that does not synchronize with the legacy default stream, which other code may be using. */
     static CudaStream open(CudaDevice device, String name) {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment created = arena.allocate(ValueLayout.ADDRESS);

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The first bytes of a fatbin, as nvcc's {@code fatbinary.h} lays them out. CUDA is given an address and no size, and
- * reads as far as the header says: so a file that was cut off must not get there.
+ * The header of a fatbin, from nvcc's {@code fatbinary.h}. CUDA gets an address without a size and trusts the header,
+ * so a truncated file must not reach it.
  *
  * <pre>
  *   0  u32  magic, 0xBA55ED50
@@ -22,7 +22,7 @@ final class FatbinHeader {
     private FatbinHeader() {
     }
 
-    /** Gives back the file if it is a whole fatbin. */
+    /** Returns the file if it is a complete fatbin. */
     static byte[] check(byte[] file, String name) throws IOException {
         if (file.length < BYTES) {
             throw new IOException(name + ": " + file.length + " bytes, a fatbin has at least " + BYTES);

@@ -1,5 +1,5 @@
 /**
- * The CUDA device, over jextract's bindings of CUDA 13's runtime library; no other package touches those. Not exported;
+ * The CUDA device, on jextract's bindings of the CUDA 13 runtime library; no other package uses those. Not exported;
  * {@link io.penstock.device.cuda.CudaProvider} opens it.
  */
 package io.penstock.device.cuda;

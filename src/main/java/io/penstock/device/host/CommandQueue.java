@@ -7,25 +7,24 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread of one stream, and the ring of commands that it runs.
+ * The thread of one stream, and its ring of commands.
  *
- * <p><b>Positions.</b> Commands are numbered from 0. {@code enqueued} counts those put in, {@code completed} those that
- * have run, so work up to position {@code p} has ended exactly when {@code completed >= p}. That is all an event
- * needs: to record is to note the count at that time, and no command runs for it.
+ * <p><b>Positions.</b> Commands are numbered from 0. {@code enqueued} counts commands put in, {@code completed} those
+ * that have run: work up to position {@code p} has ended exactly when {@code completed >= p}. Recording an event only
+ * notes the current count; no command runs for it.
  *
- * <p><b>Assumptions.</b> A command waits only for a position that was reached by {@code enqueued} before the command
- * was put in; so no cycle of waits can arise, and every queue gets on.
+ * <p><b>Assumptions.</b> A command waits only for a position that {@code enqueued} had reached before the command was
+ * put in. So waits form no cycle, and every queue makes progress.
  *
- * <p><b>Guarantees.</b> Commands run in the order of enqueueing. What a thread wrote before it enqueued a command is
- * visible to the command; what commands wrote is visible to a thread that has seen their position complete.
- * Enqueueing and waiting allocate nothing.
+ * <p><b>Guarantees.</b> Commands run in order. A command sees what a thread wrote before enqueueing it; a thread that
+ * has seen a command's position complete sees what the command wrote. Enqueueing and waiting allocate nothing.
  */
 final class CommandQueue implements Runnable {
     /** A power of two. */
     static final int CAPACITY = 1024;
-    /** Some microseconds: about what it takes to park a thread and wake it. */
+    /** Some microseconds: about the cost of parking and waking a thread. */
     private static final int SPINS = 512;
-    /** A copy is not interrupted for a safepoint, so a large one is done in pieces of some tens of microseconds. */
+    /** Safepoints cannot interrupt a copy, so a large one runs in pieces of some tens of microseconds. */
     private static final long PIECE_BYTES = 1 << 20;
 
     private final HostDevice device;
@@ -38,9 +37,9 @@ final class CommandQueue implements Runnable {
     private volatile long enqueued;
     /** Written by {@link #thread} alone. */
     private volatile long completed;
-    /** Whether {@link #thread} is parked, or about to look for the last time before it parks. */
+    /** Whether {@link #thread} is parked, or about to check one last time before it parks. */
     private volatile boolean idle;
-    /** Set once, under the lock on {@code this}: no command is put in after it. */
+    /** Set once, under the lock on {@code this}; no command is put in afterwards. */
     private volatile boolean ending;
 
     private final Object progress = new Object();
@@ -70,7 +69,7 @@ final class CommandQueue implements Runnable {
         return handle;
     }
 
-    /** The position behind all that has been enqueued. */
+    /** The position after all enqueued commands. */
     long enqueued() {
         return enqueued;
     }
@@ -98,7 +97,7 @@ final class CommandQueue implements Runnable {
         publish();
     }
 
-    /** The next command of the ring to fill; waits while all are queued. */
+    /** The next free command of the ring; waits while all are queued. */
     private Command free() {
         if (ending) {
             throw new IllegalStateException("stream '" + name + "' is closed");
@@ -133,7 +132,7 @@ final class CommandQueue implements Runnable {
         Uninterrupted.restore(interrupted);
     }
 
-    /** Waits until the work up to a position has ended without sleeping. */
+    /** Busy-waits until the work up to a position has ended. */
     void spin(long position) {
         for (int spin = 1; completed < position; spin++) {
             if (spin % SPINS == 0) {
@@ -143,7 +142,7 @@ final class CommandQueue implements Runnable {
         }
     }
 
-    /** Runs what is queued and ends the thread. */
+    /** Runs the queued commands and ends the thread. */
     void end() {
         synchronized (this) {
             ending = true;
@@ -184,7 +183,7 @@ final class CommandQueue implements Runnable {
         idle = true;
         try {
             while (true) {
-                boolean last = ending;          // read before enqueued: after the end nothing is put in
+                boolean last = ending;          // read before enqueued: nothing is put in after the end
                 if (enqueued > next) {
                     return true;
                 }
@@ -198,7 +197,7 @@ final class CommandQueue implements Runnable {
         }
     }
 
-    /** A copy, a kernel, or a wait for another stream; filled anew each time round the ring. */
+    /** A copy, a kernel, or a wait for another stream; reused each time round the ring. */
     private static final class Command {
         private MemorySegment dst;
         private long dstOffset;
@@ -206,7 +205,7 @@ final class CommandQueue implements Runnable {
         private long srcOffset;
         private long bytes;
         private Kernel kernel;
-        /** Made with the first kernel that comes to this place in the ring. */
+        /** Created by the first kernel in this place of the ring. */
         private MemorySegment arguments;
         private CommandQueue awaited;
         private long position;
@@ -245,7 +244,7 @@ final class CommandQueue implements Runnable {
             }
         }
 
-        /** Lets go of buffers and streams that are closed meanwhile. */
+        /** Drops references to buffers and streams that may be closed by now. */
         void clear() {
             dst = null;
             src = null;

@@ -3,8 +3,8 @@ package io.penstock.device.host;
 import io.penstock.device.EventWait;
 
 /**
- * What an event marks: a position in a queue. The two make one mark, so they are read and written together, under this
- * object's lock. The event and its views share it.
+ * The mark of an event: a queue and a position in it, read and written together under this object's lock. The event and
+ * its views share it.
  */
 final class EventMark {
     private final HostDevice device;
@@ -39,13 +39,13 @@ final class EventMark {
         return ended;
     }
 
-    /** Marks the work that is enqueued so far. */
+    /** Marks the work enqueued so far. */
     synchronized void set(CommandQueue marked) {
         this.queue = marked;
         this.position = marked.enqueued();
     }
 
-    /** Makes a queue wait for the mark as it is now. */
+    /** Makes a queue wait for the current mark. */
     void hold(CommandQueue waiter) {
         CommandQueue markedQueue;
         long markedPosition;
@@ -62,7 +62,7 @@ final class EventMark {
         return queue == null || queue.hasCompleted(position);
     }
 
-    /** Waits until the work has ended that is marked now. */
+    /** Waits until the currently marked work has ended. */
     void await() {
         CommandQueue markedQueue;
         long markedPosition;

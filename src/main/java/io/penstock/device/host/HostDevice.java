@@ -14,14 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A device made of this machine's memory and threads, with the semantics of a CUDA one. It starts no thread before the
+ * A device made of host memory and threads, with the semantics of a CUDA device. It starts its first thread with its
  * first stream.
  */
 final class HostDevice implements Device {
     static final int MEMORY_ALLOCATION = 2;
     static final int ILLEGAL_ADDRESS = 700;
 
-    /** Shared by all host devices, so that a handle is never that of another device's stream or event. */
+    /** Shared by all host devices, so handles are unique across devices. */
     private static final AtomicLong HANDLES = new AtomicLong(0x1000);
 
     private final OpenResources resources = new OpenResources("host");
@@ -120,7 +120,7 @@ final class HostDevice implements Device {
         resources.closed(event);
     }
 
-    /** Ends the device's work: as in a CUDA context, nothing runs after a fault, on any stream. */
+    /** Faults the device: as in a CUDA context, nothing more runs on any stream. */
     synchronized void fail(Throwable cause) {
         if (fault == null) {
             fault = cause;
@@ -131,12 +131,12 @@ final class HostDevice implements Device {
         return fault != null;
     }
 
-    /** Reports the fault, if there is one, as the error of a call. */
+    /** Throws the fault, if there is one, as this call's error. */
     void checkFault(String call) {
         Throwable cause = fault;
         if (cause != null) {
             throw new DeviceException("host", call, ILLEGAL_ADDRESS, "cudaErrorIllegalAddress",
-                    "work met memory that it cannot reach: " + cause.getMessage(), cause);
+                    "work accessed memory that it cannot reach: " + cause.getMessage(), cause);
         }
     }
 }

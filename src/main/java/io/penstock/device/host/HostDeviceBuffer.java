@@ -4,7 +4,7 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.MemorySegment;
 
-/** Memory that stands for a GPU's. */
+/** Host memory that stands in for a GPU's. */
 final class HostDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
     private final HostDevice device;
     private final HostMemory memory;

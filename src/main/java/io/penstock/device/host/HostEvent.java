@@ -4,7 +4,7 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.internal.OpenResources;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A mark as its opener has it, who ends it by closing; or a view of it, whose closing ends nothing. */
+/** A mark as its opener holds it, who ends it by closing; or a view of it, whose closing ends nothing. */
 final class HostEvent implements DeviceEvent, OpenResources.Resource {
     private final EventMark mark;
     private final boolean owner;

@@ -5,15 +5,15 @@ import io.penstock.os.LargePages;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Native memory that any thread may use and that is freed on request; access after that throws. */
+/** Native memory that any thread may use, freed on request; access after that throws. */
 final class HostMemory {
     private final Arena arena;
     private final MemorySegment segment;
 
-    /** Allocates, and fills with zeros, which backs every page with memory. */
+    /** Allocates and zero-fills, which makes every page resident. */
     HostMemory(long bytes, long alignment, String call) {
         if (bytes < 1) {
-            throw new IllegalArgumentException(bytes + " bytes: at least 1 is expected");
+            throw new IllegalArgumentException(bytes + " bytes, expected at least 1");
         }
         this.arena = Arena.ofShared();
         try {
@@ -22,8 +22,8 @@ final class HostMemory {
         } catch (OutOfMemoryError e) {
             arena.close();
             throw new DeviceException("host", call, HostDevice.MEMORY_ALLOCATION, "cudaErrorMemoryAllocation",
-                    bytes + " bytes of native memory are not to be had; the JVM's own limit is set by"
-                            + " -XX:MaxDirectMemorySize", e);
+                    bytes + " bytes of native memory cannot be allocated; -XX:MaxDirectMemorySize sets the JVM's limit",
+                    e);
         }
     }
 

@@ -4,7 +4,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.MemorySegment;
 
-/** Memory that copies to and from the device start from and end in; there is no device to lock its pages for. */
+/** Host memory for copies to and from the device; no GPU needs its pages locked. */
 final class HostPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
     private final HostDevice device;
     private final HostMemory memory;

@@ -9,7 +9,7 @@ import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.os.Machine;
 import java.util.List;
 
-/** The one host device. A container's limits are taken for what the machine has. */
+/** The one host device. A container's limits count as the machine's. */
 public final class HostProvider implements DeviceProvider {
     private static final String KIND = "host";
 

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A queue as its opener has it, who ends it by closing; or a view of it, whose closing ends nothing. */
+/** A queue as its opener holds it, who ends it by closing; or a view of it, whose closing ends nothing. */
 final class HostStream implements DeviceStream, OpenResources.Resource {
     private final CommandQueue queue;
     private final boolean owner;

@@ -7,24 +7,23 @@ import java.util.SequencedSet;
 import java.util.function.Supplier;
 
 /**
- * The streams, events and buffers that are open on a device, in the order of opening, so that the device can end
- * cleanly and name what was forgotten.
+ * The streams, events and buffers open on a device, in order of opening, to be closed and reported as leaks.
  *
  * <p>Thread-safe. Opening and closing run one at a time, so nothing is opened on a device that has begun to close.
  */
 public final class OpenResources {
     private static final System.Logger LOG = System.getLogger("io.penstock.device");
 
-    /** Something that a device opened. */
+    /** A resource that a device opened. */
     public interface Resource {
         /**
-         * What messages call it.
+         * The resource's name in messages.
          *
          * @return for example {@code stream 'copies'}
          */
         String describe();
 
-        /** Closes it; a second time has no effect. */
+        /** Closes it; repeating has no effect. */
         void close();
     }
 
@@ -33,7 +32,7 @@ public final class OpenResources {
     private boolean closed;
 
     /**
-     * Nothing is open yet.
+     * Creates the empty record of a device.
      *
      * @param device the device's name
      */
@@ -42,10 +41,10 @@ public final class OpenResources {
     }
 
     /**
-     * Opens a resource and notes it.
+     * Opens a resource and records it.
      *
      * @param <R> its type
-     * @param opening makes the resource
+     * @param opening opens the resource
      * @return the resource
      * @throws IllegalStateException if the device is closed
      */
@@ -57,7 +56,7 @@ public final class OpenResources {
     }
 
     /**
-     * Notes that a resource is closed.
+     * Removes a closed resource from the record.
      *
      * @param resource the resource
      */
@@ -66,7 +65,7 @@ public final class OpenResources {
     }
 
     /**
-     * Refuses to go on with a closed device.
+     * Throws if the device is closed.
      *
      * @throws IllegalStateException if the device is closed
      */
@@ -77,11 +76,10 @@ public final class OpenResources {
     }
 
     /**
-     * Closes what is still open, the last opened first, and names it in a warning. A failure does not keep the rest
-     * from being closed.
+     * Closes what is still open, last opened first, and names it in a warning. A failure does not stop the others.
      *
-     * @return whether this was the first call, and the device is to be closed now
-     * @throws RuntimeException the first failure of a resource, after all are closed
+     * @return whether this was the first call, so that the device must be closed now
+     * @throws RuntimeException a resource's first failure, after all are closed
      */
     public boolean closeAll() {
         List<Resource> leaked;

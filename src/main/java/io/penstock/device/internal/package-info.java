@@ -1,2 +1,2 @@
-/** What both implementations of a device need: the record of what is open. Not exported. */
+/** Shared by the device implementations: the record of open resources. Not exported. */
 package io.penstock.device.internal;

@@ -5,25 +5,25 @@ import java.math.MathContext;
 import java.util.Locale;
 
 /**
- * A rule fired, or cleared again.
+ * A rule fired or cleared.
  *
- * @param rule which
+ * @param rule the rule
  * @param state whether it fired or cleared
- * @param value the mean that it was judged by
- * @param batches how many batches the loader had given by then
- * @param steps over how many of them the mean is: those of the rule, or fewer where batches hardly come
+ * @param value the mean that was judged
+ * @param batches batches delivered so far
+ * @param steps number of steps averaged: the rule's, or fewer if batches hardly arrive
  */
 public record Alert(AlertRule rule, State state, double value, long batches, long steps) {
 
-    /** What became of a rule. */
+    /** A rule's change. */
     public enum State {
         /** Its condition holds, and did not before. */
         FIRED,
-        /** Its condition holds no longer. */
+        /** Its condition no longer holds. */
         CLEARED
     }
 
-    /** For people: {@code wait above 0.2 fired: wait share 0.345 over 100 steps, at batch 1200}. */
+    /** A line of text: {@code wait above 0.2 fired: wait share 0.345 over 100 steps, at batch 1200}. */
     @Override
     public String toString() {
         return String.format(Locale.ROOT, "%s %s: %s %s over %d steps, at batch %d", rule.name(),

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Watches a loader and tells a callback when a rule fires or clears.
+ * Watches a loader and calls back when a rule fires or clears.
  *
  * {@snippet :
  * try (var monitor = AlertMonitor.open(loader, List.of(AlertRule.waitAbove(0.2, 100)), alert -> page(alert))) {
@@ -18,13 +18,13 @@ import java.util.function.Supplier;
  * }
  * }
  *
- * <p>The callback is called on the monitor's own daemon thread, never on the trainer's: training takes no notice of how
- * long it takes, and what it throws is logged. Every alert is logged as well: fired as a warning, cleared as a note.
+ * <p>The callback runs on the monitor's own daemon thread, so it cannot slow down training; its exceptions are logged.
+ * Every alert is logged too: firing as a warning, clearing as information.
  *
- * <p>The monitor reads the loader's running totals four times a second. A stretch so begins and ends up to a quarter of
- * a second late, and has the rule's steps or some more. It ends after a minute, too, if the steps have not come by
- * then: so throughput that has stopped is seen. What the trainer waits for the first batch is not judged, and a pause
- * of the trainer's own, such as a validation, counts as time in which it did not wait.
+ * <p>The monitor reads the loader's running totals four times a second. So a period begins and ends up to a quarter of
+ * a second late, and has the rule's steps or a few more. It also ends after a minute, so that a stalled run is noticed.
+ * The wait for the first batch is not judged, and a pause of the trainer's own, such as a validation, counts as time
+ * without waiting.
  */
 public final class AlertMonitor implements AutoCloseable {
 
@@ -49,12 +49,12 @@ public final class AlertMonitor implements AutoCloseable {
     }
 
     /**
-     * Begins to watch.
+     * Starts watching.
      *
-     * @param loader what to watch; may be closed before the monitor
-     * @param rules what to tell of
-     * @param callback who is told, on the monitor's thread
-     * @return the monitor, to be closed by the caller
+     * @param loader the loader; may be closed before the monitor
+     * @param rules the rules
+     * @param callback receives alerts, on the monitor's thread
+     * @return the monitor, which the caller closes
      */
     public static AlertMonitor open(DataLoader loader, List<AlertRule> rules, Consumer<Alert> callback) {
         return new AlertMonitor(() -> progress(loader.report()), rules, callback, LOOK_NANOS, LONGEST_NANOS);
@@ -97,7 +97,7 @@ public final class AlertMonitor implements AutoCloseable {
     }
 
     /**
-     * Ends the watch. A callback that runs is let finish, and not waited for. Calling it again does nothing.
+     * Stops watching. Does not wait for a running callback, which completes. Repeating it has no effect.
      */
     @Override
     public void close() {

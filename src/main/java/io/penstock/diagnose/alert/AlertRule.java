@@ -4,26 +4,25 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * A condition on what a loader gives, over so many steps. It is judged at the end of every such stretch, by the mean
- * over it. Between the threshold and the one to clear lies what neither fires nor clears, so that a value that wavers
- * about the threshold is told once and not at every turn.
+ * A condition on a loader's output, judged by the mean over consecutive periods of a number of steps. Between the
+ * threshold and the clear threshold it neither fires nor clears, so an oscillating value is reported only once.
  *
- * @param name what callbacks and logs call it
- * @param measure what is judged
+ * @param name its name in callbacks and logs
+ * @param measure the quantity
  * @param threshold fires below it, or for {@link Measure#WAIT_SHARE} above it
  * @param clearThreshold clears beyond it, on the good side of the threshold
- * @param steps over how many batches
+ * @param steps batches per period
  */
 public record AlertRule(String name, Measure measure, double threshold, double clearThreshold, long steps) {
 
-    /** A tenth: from a threshold to where it clears, if nothing else is said. */
+    /** Default distance from a threshold to its clear threshold: a tenth. */
     private static final double HYSTERESIS = 0.1;
 
-    /** What a rule is about. */
+    /** The quantities that rules judge. */
     public enum Measure {
         /** The share of time that the trainer did not wait for a batch, 0 to 1; low is bad. */
         UTILISATION,
-        /** Samples a second; low is bad. */
+        /** Samples per second; low is bad. */
         SAMPLES_PER_SECOND,
         /** The share of time that the trainer waited for a batch, 0 to 1; high is bad. */
         WAIT_SHARE;
@@ -32,7 +31,7 @@ public record AlertRule(String name, Measure measure, double threshold, double c
             return this == WAIT_SHARE;
         }
 
-        /** For people: {@code wait share}. */
+    /** The name as text: {@code wait share}. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT).replace('_', ' ');
@@ -40,7 +39,7 @@ public record AlertRule(String name, Measure measure, double threshold, double c
     }
 
     /**
-     * Checks.
+     * Checks the rule.
      *
      * @throws IllegalArgumentException if there are no steps, a share is not 0 to 1, or it would clear where it fires
      */
@@ -59,10 +58,10 @@ public record AlertRule(String name, Measure measure, double threshold, double c
     }
 
     /**
-     * Fires when the share of time without waiting is below a threshold; clears a tenth above it, at most at 1.
+     * Fires when the share of time without waiting falls below a threshold; clears a tenth above it, at most at 1.
      *
      * @param threshold 0 to 1
-     * @param steps over how many batches
+     * @param steps batches per period
      * @return the rule
      */
     public static AlertRule utilisationBelow(double threshold, long steps) {
@@ -71,10 +70,10 @@ public record AlertRule(String name, Measure measure, double threshold, double c
     }
 
     /**
-     * Fires when fewer samples a second are given; clears a tenth above. Also where none come at all.
+     * Fires when throughput falls below a threshold, even to 0; clears a tenth above it.
      *
      * @param samplesPerSecond at least 0
-     * @param steps over how many batches
+     * @param steps batches per period
      * @return the rule
      */
     public static AlertRule throughputBelow(double samplesPerSecond, long steps) {
@@ -83,10 +82,10 @@ public record AlertRule(String name, Measure measure, double threshold, double c
     }
 
     /**
-     * Fires when the share of time spent waiting is above a threshold; clears a tenth below it.
+     * Fires when the share of time spent waiting exceeds a threshold; clears a tenth below it.
      *
      * @param threshold 0 to 1
-     * @param steps over how many batches
+     * @param steps batches per period
      * @return the rule
      */
     public static AlertRule waitAbove(double threshold, long steps) {

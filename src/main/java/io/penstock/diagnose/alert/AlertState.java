@@ -1,13 +1,13 @@
 package io.penstock.diagnose.alert;
 
-/** One rule over time: fires once, clears once. Of one thread. */
+/** The state of one rule over time. Not thread-safe. */
 final class AlertState {
 
     /**
-     * How far a loader has come.
+     * A loader's progress.
      *
-     * @param atNanos when that was
-     * @param batches batches given
+     * @param atNanos the time
+     * @param batches batches delivered
      * @param samples samples in them
      * @param waitNanos time that the trainer waited for them
      */
@@ -16,7 +16,7 @@ final class AlertState {
 
     private final AlertRule rule;
     private final long longestNanos;
-    /** Where the stretch at hand began; null before the first batch, whose time is that of opening. */
+    /** Where the current period began; null before the first batch, whose wait includes opening. */
     private Progress begin;
     private boolean fired;
 
@@ -25,7 +25,7 @@ final class AlertState {
         this.longestNanos = longestNanos;
     }
 
-    /** Judges the stretch if it is complete; gives an alert if the rule's state has changed, or null. */
+    /** Judges the period if it is complete; returns an alert if the rule's state changed, or null. */
     Alert accept(Progress now) {
         if (begin == null) {
             begin = now.batches > 0 ? now : null;
@@ -44,7 +44,7 @@ final class AlertState {
             case SAMPLES_PER_SECOND -> (now.samples - begin.samples) * 1e9 / nanos;
         };
         if (steps == 0 && rule.measure() != AlertRule.Measure.SAMPLES_PER_SECOND) {
-            return null;                                // a wait is known when it is over
+            return null;                                // a wait is known only when it ends
         }
         begin = now;
         if (fired ? rule.clears(value) : rule.fires(value)) {

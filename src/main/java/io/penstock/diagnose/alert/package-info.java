@@ -1,5 +1,4 @@
 /**
- * Conditions on a running loader that somebody wants to be told of: training waits for input, or goes slower than it
- * should.
+ * Alerts on a running loader: training waits for input, or is slower than it should be.
  */
 package io.penstock.diagnose.alert;

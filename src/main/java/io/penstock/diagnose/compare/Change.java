@@ -3,14 +3,14 @@ package io.penstock.diagnose.compare;
 /**
  * One quantity in both runs.
  *
- * @param name what it is, with its unit
- * @param before in the earlier run; NaN if it was not measured
- * @param after in the later one; NaN if it was not measured
+ * @param name its name with the unit
+ * @param before its value in the earlier run; NaN if not measured
+ * @param after its value in the later run; NaN if not measured
  */
 public record Change(String name, double before, double after) {
 
     /**
-     * The change.
+     * The absolute change.
      *
      * @return after minus before, in the quantity's unit; NaN if either was not measured
      */
@@ -19,9 +19,9 @@ public record Change(String name, double before, double after) {
     }
 
     /**
-     * The change in relation to before.
+     * The relative change.
      *
-     * @return 0.03 for 3 % more; NaN if either was not measured, or there was nothing before
+     * @return 0.03 for 3 % more; NaN if either was not measured, or the earlier value is 0
      */
     public double ratio() {
         return before == 0 ? Double.NaN : after / before - 1;

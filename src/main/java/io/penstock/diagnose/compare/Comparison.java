@@ -15,22 +15,21 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A run beside an earlier one.
+ * Compares a run with an earlier one.
  *
- * <p><b>Outcome.</b> The step counts first: it has regressed if its mean is longer by the threshold at least and the
- * 95 % interval of the change excludes 0, and improved likewise. It is unchanged if the whole interval lies within the
- * threshold; otherwise nobody can tell. If it is unchanged, the peak memory decides, from 10 % on; if step and memory
- * go opposite ways, the outcome is mixed. Two runs on other data, with other batches, on another kind of machine, or
- * one with a cold page cache and one with a warm one, do not compare: the outcome is inconclusive, unless mismatches
- * are allowed.
+ * <p><b>Outcome.</b> The step counts first: it regressed if its mean is longer by at least the threshold and the 95 %
+ * interval of the change excludes 0; improvement likewise. It is unchanged if the whole interval lies within the
+ * threshold; otherwise the outcome is inconclusive. If the step is unchanged, a change of peak memory of at least 10 %
+ * decides; if step and memory go opposite ways, the outcome is mixed. Runs with different data, batch sizes, machines,
+ * or page cache states (one cold, one warm) are not comparable: inconclusive, unless mismatches are allowed.
  *
- * @param outcome what became of the run
+ * @param outcome the outcome
  * @param reason why, in a sentence
- * @param mismatches in what the runs differ so that they do not compare
- * @param settings in what they differ otherwise: what may have been changed on purpose
- * @param step by how much the step changed
+ * @param mismatches differences that make the runs incomparable
+ * @param settings other differences, which may be intended
+ * @param step the change of the step
  * @param measures step, waits, rates and memory
- * @param parts what the mean step is made of, in milliseconds: each cause of waiting, computing and the rest
+ * @param parts the parts of the mean step, in milliseconds: each cause of waiting, compute and the rest
  * @param stages the mean time of a batch in each stage, in milliseconds
  * @param before the earlier run's verdict
  * @param after the later run's verdict
@@ -39,16 +38,16 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
         StepChange step, List<Change> measures, List<Change> parts, List<Change> stages, Verdict before,
         Verdict after) {
 
-    /** From this change of the step on it counts, unless said otherwise. */
+    /** The default threshold for the change of the step. */
     public static final double THRESHOLD = 0.03;
     private static final double MEMORY_THRESHOLD = 0.10;
 
     /**
-     * What differs between two runs.
+     * A difference between two runs.
      *
-     * @param name what it is
-     * @param before in the earlier run
-     * @param after in the later one
+     * @param name what differs
+     * @param before its value in the earlier run
+     * @param after its value in the later one
      */
     public record Difference(String name, String before, String after) {
 
@@ -63,8 +62,8 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
      *
      * @param before the earlier one
      * @param after the later one
-     * @param threshold the change of the step from which on it counts, for example {@link #THRESHOLD}
-     * @param allowMismatch whether to judge runs too that do not compare
+     * @param threshold the smallest change of the step that counts, for example {@link #THRESHOLD}
+     * @param allowMismatch whether to judge incomparable runs too
      * @return the comparison
      * @throws IllegalArgumentException if the threshold is not above 0 and below 1
      */

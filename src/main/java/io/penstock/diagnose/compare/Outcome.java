@@ -2,25 +2,25 @@ package io.penstock.diagnose.compare;
 
 import java.util.Locale;
 
-/** What became of a run in comparison with an earlier one. */
+/** The outcome of comparing a run with an earlier one. */
 public enum Outcome {
-    /** The step takes longer, or the memory is more, beyond the threshold and beyond the noise. */
+    /** The step is longer, or memory is more, beyond the threshold and the noise. */
     REGRESSION,
     /** The step is shorter, or the memory less. */
     IMPROVEMENT,
     /** One is better and the other worse. */
     MIXED,
-    /** Whatever there is, it is less than the threshold. */
+    /** Any change is below the threshold. */
     UNCHANGED,
-    /** The runs do not compare, are too short, or too noisy to tell. */
+    /** The runs are not comparable, too short, or too noisy. */
     INCONCLUSIVE;
 
     /**
-     * The outcome of a name as an option on the command line gives it.
+     * Returns the outcome with a name, as command-line options give it.
      *
      * @param name for example {@code regression}
      * @return the outcome
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if no outcome has it
      */
     public static Outcome of(String name) {
         return valueOf(name.toUpperCase(Locale.ROOT));

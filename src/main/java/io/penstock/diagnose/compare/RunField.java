@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Something that a run ran with. */
+/** One condition of a run. */
 record RunField(String name, Function<Fingerprint, Object> value) {
 
-    /** Runs that differ in one of these do not compare. */
+    /** Runs that differ in one of these are not comparable. */
     static final List<RunField> GROUND = List.of(
             new RunField("dataset", Fingerprint::dataset),
             new RunField("batch size", Fingerprint::batchSize),
@@ -19,7 +19,7 @@ record RunField(String name, Function<Fingerprint, Object> value) {
             new RunField("cores", Fingerprint::cores),
             new RunField("device", Fingerprint::gpu));
 
-    /** What is changed to see what comes of it. */
+    /** Settings that are changed to see the effect. */
     static final List<RunField> SETTINGS = List.of(
             new RunField("penstock", Fingerprint::penstock),
             new RunField("JDK", Fingerprint::jdk),

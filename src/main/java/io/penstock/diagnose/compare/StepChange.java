@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * By how much the mean step of a run changed, with a 95 % confidence interval by the moving block bootstrap (Künsch
- * 1989; Efron and Tibshirani, chapter 8): means of both runs are drawn again and again from blocks of neighboring
- * points, so that slow phases of a machine, which make neighbors alike, widen the interval as they should. Blocks are
- * as long as the square root of the number of points. Drawn with a fixed seed: the same runs give the same interval.
+ * The change of a run's mean step, with a 95 % confidence interval by the moving block bootstrap (Künsch 1989; Efron
+ * and Tibshirani, chapter 8). Means of both runs are drawn repeatedly from blocks of neighboring points, so slow phases
+ * of a machine, which make neighbors alike, widen the interval as they should. The block length is the square root of
+ * the number of points. The seed is fixed: the same runs give the same interval.
  *
  * @param ratio the later mean over the earlier one, minus 1
  * @param low the interval's lower end
@@ -17,14 +17,14 @@ import java.util.SplittableRandom;
  */
 public record StepChange(double ratio, double low, double high) {
 
-    /** Fewer points of a series than this say nothing of its noise. */
+    /** The smallest series that reveals its noise. */
     static final int MIN_POINTS = 10;
 
     private static final int DRAWS = 4000;
     private static final double TAIL = 0.025;
     private static final long SEED = 42;
 
-    /** Where there is nothing to tell it from. */
+    /** Without enough data. */
     static final StepChange UNKNOWN = new StepChange(Double.NaN, Double.NaN, Double.NaN);
 
     static StepChange between(List<StepPoint> before, List<StepPoint> after) {
@@ -41,12 +41,12 @@ public record StepChange(double ratio, double low, double high) {
                 drawn[(int) ((1 - TAIL) * DRAWS) - 1]);
     }
 
-    /** Whether the noise alone is no explanation. */
+    /** Whether noise alone cannot explain it. */
     boolean isBeyondNoise() {
         return low > 0 || high < 0;
     }
 
-    /** Step times in order, each with the number of steps that it is the mean of. */
+    /** Step times in order, each with the number of steps it averages. */
     private static final class Series {
 
         private final double[] millis;
@@ -69,7 +69,7 @@ public record StepChange(double ratio, double low, double high) {
             return sum / count;
         }
 
-        /** Of as many points as there are, block by block. */
+        /** Draws as many points as there are, block by block. */
         double drawMean(SplittableRandom random) {
             double sum = 0;
             double count = 0;

@@ -1,5 +1,5 @@
 /**
- * Tells whether a run is slower than another one, beyond the noise of both, and what of it is.
- * {@link io.penstock.diagnose.compare.Comparison} is where to begin.
+ * Tells whether and where a run is slower than another one, beyond the noise of both. Start at
+ * {@link io.penstock.diagnose.compare.Comparison}.
  */
 package io.penstock.diagnose.compare;

@@ -1,13 +1,13 @@
 package io.penstock.diagnose.data;
 
 /**
- * Which bucket of a histogram a value falls in.
+ * Assigns values to the buckets of a histogram.
  *
  * <ul>
- *   <li>Ids: one bucket for each id below {@value #EXACT_IDS}; all others, negative ones too, share as many by
+ *   <li>Ids: one bucket for each id below {@value #EXACT_IDS}; all others, negative ones too, share as many buckets by
  *       multiplicative hashing (Knuth, "The Art of Computer Programming", vol. 3, section 6.4). So classes and bytes
- *       are exact, and of a tokenizer that numbers its merges by frequency, what is frequent is.
- *   <li>Lengths: one bucket for each below 16, from there on eight an octave: at most 12.5 % wide.
+ *       are exact, and so are the frequent ids of a tokenizer that numbers its merges by frequency.
+ *   <li>Lengths: one bucket each below 16, then eight per octave: at most 12.5 % wide.
  * </ul>
  */
 final class Buckets {
@@ -23,7 +23,7 @@ final class Buckets {
     private Buckets() {
     }
 
-    /** Both sides are cheap, so that the choice is no branch: it would be mispredicted every other time. */
+    /** Computes both sides, which are cheap, to avoid a branch that would be mispredicted every other time. */
     static int ofId(long id) {
         return (id & -EXACT_IDS) == 0 ? (int) id : EXACT_IDS + (int) (id * GOLDEN >>> HASH_SHIFT);
     }
@@ -36,7 +36,7 @@ final class Buckets {
         return (shift << OCTAVE_BITS) + (int) (length >>> shift);
     }
 
-    /** What a bucket is called: the id, or the least length in it. */
+    /** A bucket's name: the id, or the range of lengths. */
     static String name(FieldKind kind, int bucket) {
         if (kind == FieldKind.IDS) {
             return bucket < EXACT_IDS ? "id " + bucket : "ids of hash " + (bucket - EXACT_IDS);

@@ -4,10 +4,10 @@ import io.penstock.diagnose.data.DataFinding.Measure;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Compares what was in two stretches of runs, and says what changed beyond the noise of looking at a sample. */
+/** Compares the data of two profiles and reports changes that exceed the sampling noise. */
 public final class DataDrift {
 
-    /** With fewer replicates that have anything, the noise is not known well enough to say what is more. */
+    /** With fewer replicates that have values, the noise estimate is too poor for a finding. */
     static final int LEAST_REPLICATES = 8;
     private static final int MOVERS = 3;
 
@@ -21,14 +21,14 @@ public final class DataDrift {
     }
 
     /**
-     * What changed, field by field. Nothing is found where one side has too little data to know its
-     * noise: fewer than {@value #LEAST_REPLICATES} batches.
+     * Compares all fields. Finds nothing if one side has too few batches to estimate its noise: fewer than
+     * {@value #LEAST_REPLICATES}.
      *
      * @param before the reference
-     * @param now what is compared with it
+     * @param now the profile to compare with it
      * @param limits what counts as a change
-     * @return the findings; empty if all is as it was
-     * @throws DataShapeException if the two have other fields; {@link #compareShared} compares what both have
+     * @return the findings; empty if nothing changed
+     * @throws DataShapeException if the two have different fields; {@link #compareShared} compares the shared ones
      */
     public static List<DataFinding> compare(DataProfile before, DataProfile now, DriftLimits limits) {
         before.checkSameShape(now);
@@ -36,13 +36,12 @@ public final class DataDrift {
     }
 
     /**
-     * As {@link #compare}, for profiles of different fields: those that both have, by name, with the same kind and
-     * channels, are compared, and no others.
+     * Like {@link #compare}, but for profiles with different fields: compares fields of equal name, kind and channels.
      *
      * @param before the reference
-     * @param now what is compared with it
+     * @param now the profile to compare with it
      * @param limits what counts as a change
-     * @return the findings; empty if all that both have is as it was
+     * @return the findings; empty if no shared field changed
      */
     public static List<DataFinding> compareShared(DataProfile before, DataProfile now, DriftLimits limits) {
         return compareShared(before, now, limits, -1);

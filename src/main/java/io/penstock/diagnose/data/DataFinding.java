@@ -5,25 +5,25 @@ import java.math.MathContext;
 import java.util.Locale;
 
 /**
- * One thing about the data that is not as it was.
+ * A change of the data.
  *
  * @param field the field's name; empty if it is about samples
  * @param channel the channel; -1 if the field has none
  * @param measure what changed
- * @param before its value in the reference; for {@link Measure#DISTRIBUTION} the divergence that noise alone would give
- * @param now its value since; for {@link Measure#DISTRIBUTION} the divergence from the reference, in bits
- * @param sigmas how far out of the noise it is, in standard deviations; infinite where there is no noise
- * @param epoch the first epoch in which it was found; -1 if it is not of an epoch
- * @param detail more for people, such as which ids; may be empty
+ * @param before its value in the reference; for {@link Measure#DISTRIBUTION} the divergence expected from noise alone
+ * @param now its present value; for {@link Measure#DISTRIBUTION} the divergence from the reference, in bits
+ * @param sigmas distance from the noise in standard deviations; infinite without noise
+ * @param epoch the first epoch with the change; -1 if it does not belong to an epoch
+ * @param detail details as text, such as which ids; may be empty
  */
 public record DataFinding(String field, int channel, Measure measure, double before, double now, double sigmas,
         long epoch, String detail) {
 
-    /** What may change. */
+    /** The measures that may change. */
     public enum Measure {
-        /** Values that are infinite or not a number, where none were. */
+        /** Infinite or NaN values, where there were none. */
         NON_FINITE("share of non-finite values"),
-        /** How often ids, or lengths, are met. */
+        /** The frequencies of ids or lengths. */
         DISTRIBUTION("distribution"),
         /** The mean of a field, or of a channel. */
         MEAN("mean"),
@@ -31,9 +31,9 @@ public record DataFinding(String field, int channel, Measure measure, double bef
         DEVIATION("standard deviation"),
         /** The share of padding. */
         PADDING("share of padding"),
-        /** The share of rows that are all one value. */
+        /** The share of rows with only one value. */
         CONSTANT_ROWS("share of constant rows"),
-        /** The share of samples that could not be read. */
+        /** The share of unreadable samples. */
         BAD_SAMPLES("share of bad samples");
 
         private final String text;
@@ -42,7 +42,7 @@ public record DataFinding(String field, int channel, Measure measure, double bef
             this.text = text;
         }
 
-        /** For people: {@code mean}. */
+    /** The name as text: {@code mean}. */
         @Override
         public String toString() {
             return text;
@@ -57,13 +57,13 @@ public record DataFinding(String field, int channel, Measure measure, double bef
         return new DataFinding(field, channel, measure, before, now, sigmas, firstEpoch, detail);
     }
 
-    /** Whether another one is about the same, whatever its size. */
+    /** Whether another finding is about the same thing, whatever its size. */
     boolean isAbout(DataFinding other) {
         return field.equals(other.field) && channel == other.channel && measure == other.measure;
     }
 
     /**
-     * For people: {@code image, channel 2: mean from 117.2 to 96.4 (31 sigma), since epoch 3}.
+     * A line of text: {@code image, channel 2: mean from 117.2 to 96.4 (31 sigma), since epoch 3}.
      */
     @Override
     public String toString() {

@@ -11,17 +11,17 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What was in the batches of a stretch of a run: a snapshot of {@link DataStatistics}, or several of them merged. As a
- * file it is a baseline for later runs, and what the ranks of one run merge.
+ * What the batches of a period of a run contained: a snapshot of {@link DataStatistics}, or several of them merged. As
+ * a file it is a baseline for later runs; the ranks of one run merge their profiles.
  *
- * <p>It is not changed any more, and may be read by any thread.
+ * <p>Immutable and thread-safe.
  */
 public final class DataProfile {
 
-    /** Parts that each number is kept for, to tell a change from the noise of a sample. */
+    /** The number of replicates per statistic, which separate a change from sampling noise. */
     public static final int REPLICATES = 16;
 
-    /** Far above any profile, so that a wrong path does not load a corpus into memory. */
+    /** Far above any profile, so that a wrong path does not load a whole corpus. */
     private static final long MAX_FILE_BYTES = 1 << 26;
 
     final long[] batches = new long[REPLICATES];
@@ -47,7 +47,7 @@ public final class DataProfile {
     }
 
     /**
-     * Batches that were looked at.
+     * The number of sampled batches.
      *
      * @return at least 0
      */
@@ -56,7 +56,7 @@ public final class DataProfile {
     }
 
     /**
-     * Samples in these batches.
+     * The number of samples in these batches.
      *
      * @return at least 0
      */
@@ -65,7 +65,7 @@ public final class DataProfile {
     }
 
     /**
-     * The share of samples that could not be read, and were replaced or skipped.
+     * The share of unreadable samples, which were replaced or skipped.
      *
      * @return 0 to 1; {@code NaN} before any sample
      */
@@ -74,10 +74,9 @@ public final class DataProfile {
     }
 
     /**
-     * This profile and another one's batches together, as if one collector had seen both: counts are exactly the same,
-     * means and deviations to rounding.
+     * Merges this profile with another, as if one collector had seen both: counts are exact, the rest up to rounding.
      *
-     * @param other of the same fields: of another rank, epoch or run
+     * @param other a profile with the same fields: of another rank, epoch or run
      * @return a new profile
      * @throws DataShapeException if the fields differ
      */
@@ -112,11 +111,10 @@ public final class DataProfile {
     }
 
     /**
-     * Checks that another profile is of the same fields: names, dtypes, what they are taken for, and shapes, apart from
-     * the batch size.
+     * Checks that another profile has the same fields: names, dtypes, kinds, and shapes except for the batch size.
      *
      * @param other the other profile
-     * @throws DataShapeException if they differ; names the first field that does
+     * @throws DataShapeException if they differ; names the first such field
      */
     public void checkSameShape(DataProfile other) {
         List<String> ours = new ArrayList<>();
@@ -133,7 +131,7 @@ public final class DataProfile {
     }
 
     /**
-     * The text form: counts by replicate, moments, and histograms without their empty buckets.
+     * Writes the profile as text: counts by replicate, moments, and histograms without empty buckets.
      *
      * @return JSON on one line
      */
@@ -142,21 +140,21 @@ public final class DataProfile {
     }
 
     /**
-     * Reads the text form back.
+     * Reads the text form.
      *
-     * @param json what {@link #toJson} wrote
+     * @param json the output of {@link #toJson}
      * @return the profile
-     * @throws IllegalArgumentException if the text is no profile of this version; says where and why
+     * @throws IllegalArgumentException if the text is not a profile of this version; says where and why
      */
     public static DataProfile fromJson(CharSequence json) {
         return ProfileJson.read(JsonFields.parse(json, ProfileJson.WHAT));
     }
 
     /**
-     * Writes the text form to a file, whole or not at all.
+     * Writes the text form to a file atomically.
      *
-     * @param file where; an existing file is replaced
-     * @throws IOException if it cannot be written; the old file is then as it was
+     * @param file the file; replaced if it exists
+     * @throws IOException if it cannot be written; the old file is then unchanged
      */
     public void write(Path file) throws IOException {
         AtomicFile.write(file, toJson() + "\n");
@@ -165,9 +163,9 @@ public final class DataProfile {
     /**
      * Reads a profile from a file.
      *
-     * @param file what {@link #write} wrote
+     * @param file a file from {@link #write}
      * @return the profile
-     * @throws MalformedStoreException if the file holds no profile of this version
+     * @throws MalformedStoreException if the file is not a profile of this version
      * @throws IOException if it cannot be read
      */
     public static DataProfile read(Path file) throws IOException {

@@ -1,14 +1,14 @@
 package io.penstock.diagnose.data;
 
-/** Two profiles are of batches with other fields, and so not of one dataset. */
+/** Two profiles have different fields, so they do not belong to one dataset. */
 public final class DataShapeException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1;
 
     /**
-     * Says in what they differ.
+     * Creates the exception.
      *
-     * @param message the first field that differs, as found and as expected
+     * @param message the first field that differs, found and expected
      */
     public DataShapeException(String message) {
         super(message);

@@ -13,30 +13,29 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Looks at some of the batches as workers have made them, and keeps what is in them, epoch by epoch. It sits behind the
- * collator, where the batch is in host memory whatever device it is for:
+ * Samples batches as workers make them and keeps statistics of the data, epoch by epoch. It follows the collator, where
+ * every batch is in host memory, whatever its device:
  *
  * {@snippet :
  * var statistics = DataStatistics.builder().baseline(DataProfile.read(file)).build();
- * try (DataLoader loader = DataLoader.of(dataset).collator(new Stack().then(statistics)).batchSize(32).open()) {
+ * try (DataLoader loader = DataLoader.builder(dataset).collator(new Stack().then(statistics)).batchSize(32).open()) {
  *     // … train …
  *     statistics.findings().forEach(System.out::println);
  * }
  * }
  *
- * <p><b>Which batches.</b> One of every 64, or as set: the first of an epoch, and from each 64 after them one that
- * epoch and place decide. In it up to 4096 values of each field, spread evenly over the rows that have weight. So what
- * is looked at is a function of the plan alone, and does not depend on workers; batches that were made ahead and never
- * taken count too. On average that is 64 values a batch, a tenth of a microsecond or so; {@link #cost} says what it
- * was.
+ * <p><b>Which batches.</b> One in every 64 by default: the first of an epoch, and from each 64 after it the one that
+ * epoch and position determine. It reads up to 4096 values of each field, spread evenly over the rows with weight. So
+ * the sample depends only on the plan, not on workers; prefetched batches that are never taken count too. On average
+ * that is 64 values per batch, about a tenth of a microsecond; {@link #cost} reports the actual cost.
  *
- * <p><b>Findings.</b> Each epoch is compared, once it has ended, with the baseline, or with the first epoch if there is
- * none. It takes {@value DataDrift#LEAST_REPLICATES} batches that were looked at: of short epochs, look at every batch.
- * Where the order is not shuffled, ends of a run within an epoch are not compared: they are other data.
+ * <p><b>Findings.</b> Each completed epoch is compared with the baseline, or without one with the first epoch. That
+ * takes at least {@value DataDrift#LEAST_REPLICATES} sampled batches: for short epochs, sample every batch. If the
+ * order is not shuffled, an epoch that a run covers only in part is not compared: it contains other data.
  *
- * <p>Memory is bounded: a field of ids takes about a MiB, others less. Nothing is allocated from the second epoch on,
- * but for findings and while an epoch is compared. What goes wrong in here stops the watch and not the training: it is
- * logged, and said by {@link #findings}. Thread-safe.
+ * <p>Memory is bounded: a field of ids takes about a MiB, others less. From the second epoch on, it allocates only for
+ * findings and while comparing an epoch. An internal error stops the statistics but not the training; it is logged, and
+ * {@link #findings} throws it. Thread-safe.
  */
 public final class DataStatistics implements BatchMap {
 
@@ -56,16 +55,16 @@ public final class DataStatistics implements BatchMap {
     private FieldReader[] readers;
     private DataProfile reference;
     private boolean referenceIsGiven;
-    /** Epochs that gave way to others. */
+    /** Earlier epochs, merged. */
     private DataProfile past;
-    /** The last two epochs: workers may still be at the end of one while others begin the next. */
+    /** The last two epochs: some workers may still finish one while others start the next. */
     private Epoch older;
     private Epoch newer;
     private long batches;
     private long values;
     private long costNanos;
 
-    /** What was seen of one epoch. */
+    /** The statistics of one epoch. */
     private static final class Epoch {
         private final DataProfile profile;
         private long number = -1;
@@ -83,11 +82,11 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * What watching took so far.
+     * The cost of the statistics so far.
      *
-     * @param batches batches that were looked at
-     * @param values values in them that were read
-     * @param nanos time of the workers, waiting for each other included
+     * @param batches sampled batches
+     * @param values values read in them
+     * @param nanos worker time, including waits for each other
      */
     public record Cost(long batches, long values, long nanos) {
     }
@@ -103,7 +102,7 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * Begins the settings of a watch.
+     * Creates a builder.
      *
      * @return the settings, all at their defaults
      */
@@ -111,7 +110,7 @@ public final class DataStatistics implements BatchMap {
         return new DataStatisticsBuilder();
     }
 
-    /** Looks at the batch, if it is one to be looked at; changes nothing. */
+    /** Reads the batch if it belongs to the sample; changes nothing. */
     @Override
     public void apply(BatchPlan plan, Slab batch) {
         if (failure == null && isWatched(plan.epoch(), plan.indexInEpoch())) {
@@ -133,7 +132,7 @@ public final class DataStatistics implements BatchMap {
             if (layout == null) {
                 begin(batch.table().layout());
             } else if (layout != batch.table().layout() && !layout.equals(batch.table().layout())) {
-                throw new DataShapeException("the batch is of another loader: found " + batch.table().layout().fields()
+                throw new DataShapeException("batch from another loader: found " + batch.table().layout().fields()
                         + ", expected " + layout.fields());
             }
             Epoch epoch = epoch(plan.epoch());
@@ -202,7 +201,7 @@ public final class DataStatistics implements BatchMap {
         }
     }
 
-    /** Compares the epoch that has ended, once; gives what was not found before. */
+    /** Compares the epoch that has ended, once; returns the new findings. */
     private List<DataFinding> compareOlder() {
         if (older == null || older.number < 0 || older.compared) {
             return List.of();
@@ -240,11 +239,11 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * What has changed, of the epochs that have ended: each once, with the first epoch that it was found in and the
-     * numbers of the last. May be called by any thread.
+     * The changes in completed epochs: each once, with the first epoch in which it appeared and the latest figures.
+     * Thread-safe.
      *
-     * @return the findings; empty if all is as it was
-     * @throws IllegalStateException if the watch has stopped, because of an error or a baseline of other fields
+     * @return the findings; empty if nothing changed
+     * @throws IllegalStateException if the statistics stopped, after an error or a baseline with other fields
      */
     public List<DataFinding> findings() {
         checkWatching();
@@ -262,9 +261,9 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * How many changes were found so far, without comparing anything now.
+     * The number of changes found so far, without a new comparison.
      *
-     * @return the size of {@link #findings}, but for an epoch that has only just ended
+     * @return the size of {@link #findings}, without an epoch that has only just ended
      */
     public int changes() {
         lock.lock();
@@ -276,10 +275,10 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * How the epoch under way differs from the reference so far: for the end of a run. Not among {@link #findings}.
+     * Compares the current epoch so far with the reference, for the end of a run. Not included in {@link #findings}.
      *
-     * @return the findings; empty if all is as it was, or there is too little to say
-     * @throws IllegalStateException if the watch has stopped
+     * @return the findings; empty if nothing changed or there is too little data
+     * @throws IllegalStateException if the statistics stopped
      */
     public List<DataFinding> findingsSoFar() {
         checkWatching();
@@ -300,9 +299,9 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * All that was seen so far, of all epochs: to be saved as a baseline, or merged with that of other ranks.
+     * The statistics of all epochs so far: save it as a baseline, or merge it with those of other ranks.
      *
-     * @return a snapshot; empty if no batch was looked at yet
+     * @return a snapshot; empty if no batch was sampled yet
      */
     public Optional<DataProfile> profile() {
         lock.lock();
@@ -320,7 +319,7 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * What watching took so far.
+     * The cost of the statistics so far.
      *
      * @return running totals
      */

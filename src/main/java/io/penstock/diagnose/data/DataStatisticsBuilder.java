@@ -19,7 +19,7 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * Of how many batches one is looked at. Default 64.
+     * Samples one in this many batches. Default 64.
      *
      * @param batches at least 1
      * @return this
@@ -30,7 +30,7 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * The most values of a field that are read in such a batch, but at least one of each row. Default 4096.
+     * Sets the maximum number of values per field in a sampled batch; each row contributes at least one. Default 4096.
      *
      * @param values at least 1
      * @return this
@@ -41,9 +41,9 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * What epochs are compared with. Default: the first epoch.
+     * Sets the reference for comparing epochs. Default: the first epoch.
      *
-     * @param profile of batches of the same fields
+     * @param profile a profile with the same fields
      * @return this
      */
     public DataStatisticsBuilder baseline(DataProfile profile) {
@@ -52,7 +52,7 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * What counts as a change. Default {@link DriftLimits#DEFAULT}.
+     * Sets what counts as a change. Default {@link DriftLimits#DEFAULT}.
      *
      * @param limits the limits
      * @return this
@@ -63,7 +63,7 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * What a field's values are. Default: {@link FieldKind#of}.
+     * Sets the kind of a field's values. Default: {@link FieldKind#of}.
      *
      * @param field the field's name in the batch
      * @param kind the kind; ids and lengths must be integers
@@ -75,8 +75,8 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * Told of each finding when it is first made, on a worker's thread or on that of a caller of
-     * {@link DataStatistics#findings}. What it throws is logged. Findings are logged as warnings in any case.
+     * Sets a listener, which receives each finding once, on a worker's thread or the thread of a caller of
+     * {@link DataStatistics#findings}. Its exceptions are logged. Findings are always logged as warnings too.
      *
      * @param listener the listener
      * @return this
@@ -94,7 +94,7 @@ public final class DataStatisticsBuilder {
     }
 
     /**
-     * A watch that has seen nothing yet.
+     * Builds the collector.
      *
      * @return the collector
      */

@@ -4,16 +4,16 @@ import io.penstock.text.NumberText;
 import java.util.Arrays;
 
 /**
- * How far two histograms are apart, and whether that is more than the noise of two samples of one distribution.
+ * The divergence of two histograms, and whether it exceeds the noise of two samples of one distribution.
  *
  * <p>The size is the Jensen-Shannon divergence (Lin, "Divergence measures based on the Shannon entropy", 1991) in bits:
- * 0 for equal distributions, 1 for such that share nothing. The test is the chi-square test of homogeneity with the
- * second-order correction of Rao and Scott ("The analysis of categorical data from complex sample surveys", 1981):
- * values of one document, or one batch, are alike, so that a sample of n of them is worth fewer. By how much, and how
- * unevenly over the buckets, is read off the replicates: the trace of their covariance and of its square.
+ * 0 for equal distributions, 1 for disjoint ones. The test is the chi-square test of homogeneity with the second-order
+ * correction of Rao and Scott ("The analysis of categorical data from complex sample surveys", 1981): values of one
+ * document or batch are alike, so a sample of n of them is worth fewer. The replicates show by how much, and how
+ * unevenly over the buckets: the traces of their covariance and of its square.
  *
- * <p>Neighboring buckets are merged until five values of each sample are expected in all, so that the approximation
- * holds. Merging never makes two distributions look further apart than they are.
+ * <p>Neighboring buckets are merged until each sample has five expected values in each, so that the approximation
+ * holds. Merging never increases the divergence.
  */
 final class Divergence {
 
@@ -21,7 +21,7 @@ final class Divergence {
     private static final double LN_2 = Math.log(2);
 
     final double bits;
-    /** What the divergence is on average if nothing changed. */
+    /** The mean divergence if nothing changed. */
     final double noiseBits;
     final double sigmas;
 
@@ -66,7 +66,7 @@ final class Divergence {
         return new Divergence(nats / LN_2, trace / (8 * LN_2 * pairSize), sigmas);
     }
 
-    /** Joins neighbors until each group has enough of both samples together; gives how many groups there are. */
+    /** Merges neighbors until each group has enough of both samples; returns the number of groups. */
     private static int merge(long[] a, long[] b, double least, int[] group) {
         int groups = 0;
         long inGroup = 0;
@@ -78,7 +78,7 @@ final class Divergence {
                 inGroup = 0;
             }
         }
-        if (inGroup > 0 && groups > 0) {                // what is left over joins the last group
+        if (inGroup > 0 && groups > 0) {                // the remainder joins the last group
             for (int k = a.length - 1; k >= 0 && group[k] == groups; k--) {
                 group[k] = groups - 1;
             }
@@ -105,14 +105,14 @@ final class Divergence {
         return x * x;
     }
 
-    /** The covariance of standardised counts, as the replicates show it: (K - 1, K - 1) if values were independent. */
+    /** The replicates' covariance of standardized counts: (K - 1, K - 1) for independent values. */
     private record Spread(double trace, double traceOfSquare, int replicates) {
 
         /**
-         * The spread of a profile's replicates.
+         * Computes the spread of a profile's replicates.
          *
-         * @param share of each group, in this profile
-         * @param pooled of each group, in both: what the statistic is scaled by
+         * @param share each group's share in this profile
+         * @param pooled each group's share in both, which scales the statistic
          */
         static Spread of(FieldProfile profile, int[] group, double[] share, double[] pooled) {
             int all = DataProfile.REPLICATES;
@@ -145,7 +145,7 @@ final class Divergence {
             double squares = 0;
             for (int r = 0; r < replicates; r++) {
                 for (int s = 0; s < r; s++) {
-                    // Deviations from a common mean lean against each other by this much.
+                    // Deviations from a common mean are negatively correlated by this much.
                     squares += square(dot(z[r], z[s]) + Math.sqrt(size[r] * size[s]) / total * trace);
                 }
             }
@@ -163,7 +163,7 @@ final class Divergence {
         }
     }
 
-    /** The buckets whose share changed most, for people: {@code id 7 from 0.1 % to 3.4 %}. */
+    /** The buckets whose share changed most, as text: {@code id 7 from 0.1 % to 3.4 %}. */
     static String movers(FieldProfile before, FieldProfile now, int most) {
         long[] a = before.histogram();
         long[] b = now.histogram();

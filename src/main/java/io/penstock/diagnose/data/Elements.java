@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Reads single elements of a slab, by their offset in it and without an object for it. */
+/** Reads single elements of a slab by offset, without allocating. */
 final class Elements {
 
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
@@ -31,7 +31,7 @@ final class Elements {
         return values;
     }
 
-    /** An integer; a {@code u64} as its two's complement. */
+    /** Reads an integer; a {@code u64} as its two's complement. */
     static long integer(DType dtype, MemorySegment slab, long at) {
         return switch (dtype) {
             case U16 -> slab.get(I16, at) & 0xFFFF;
@@ -45,7 +45,7 @@ final class Elements {
         };
     }
 
-    /** A number; exact but for 64-bit integers beyond 2^53. */
+    /** Reads a number; exact except for 64-bit integers beyond 2^53. */
     static double number(DType dtype, MemorySegment slab, long at) {
         return switch (dtype) {
             case U8, BOOL -> slab.get(I8, at) & 0xFF;
@@ -60,7 +60,7 @@ final class Elements {
         };
     }
 
-    /** Integers at a distance from each other; a loop for each width, so that it has no switch in it. */
+    /** Reads integers at a stride; one loop per width, so that no loop contains a switch. */
     static void integers(DType dtype, MemorySegment slab, long start, long strideBytes, long[] into, int count) {
         switch (dtype) {
             case U16 -> {
@@ -86,7 +86,7 @@ final class Elements {
         }
     }
 
-    /** Numbers at a distance from each other, likewise. */
+    /** Reads numbers at a stride, likewise. */
     static void numbers(DType dtype, MemorySegment slab, long start, long strideBytes, double[] into, int count) {
         switch (dtype) {
             case U8 -> {

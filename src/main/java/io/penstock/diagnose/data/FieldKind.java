@@ -3,24 +3,24 @@ package io.penstock.diagnose.data;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 
-/** What the values of a field mean, and so what is measured of them. */
+/** The meaning of a field's values, which decides what is measured. */
 public enum FieldKind {
-    /** Token ids or classes: how often each is there. */
+    /** Token ids or classes: their frequencies. */
     IDS,
-    /** Quantities: mean and deviation, of each channel where there are some. */
+    /** Quantities: mean and deviation, for each channel if there are any. */
     NUMBERS,
-    /** Counts of elements: mean, deviation and how they are spread. */
+    /** Counts of elements: mean, deviation and distribution. */
     LENGTHS;
 
-    /** Where packed pieces begin: the differences are their lengths. */
+    /** The field with the starts of packed pieces: the differences are their lengths. */
     static final String STARTS = "cu_seqlens";
     private static final int IMAGE_RANK = 3;
 
     /**
-     * What a field of a batch is taken for: lengths by their names; other integers as ids, but truth values, and
-     * {@code u8} of rank 3 and more, which are images, as numbers; floating-point as numbers.
+     * Guesses a field's kind: lengths by their name; {@code bool}, floating-point, and {@code u8} of rank 3 and more
+     * (images) as numbers; other integers as ids.
      *
-     * @param field the field, as the batch has it
+     * @param field the batch's field
      * @return the kind
      */
     public static FieldKind of(TensorSpec field) {

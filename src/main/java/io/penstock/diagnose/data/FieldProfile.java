@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What was measured of one field, each number for each replicate: rows and values looked at, padding, rows of one
- * value, values that are no numbers, the extremes, and, by kind, moments of each channel and a histogram.
+ * The statistics of one field, by replicate: rows and values read, padding, constant rows, non-finite values, extremes,
+ * and, depending on the kind, moments of each channel and a histogram.
  *
- * <p>A snapshot is not changed any more, and may be read by any thread.
+ * <p>Immutable and thread-safe once it is a snapshot.
  */
 public final class FieldProfile {
 
@@ -20,9 +20,9 @@ public final class FieldProfile {
 
     final long[] rows = new long[DataProfile.REPLICATES];
     final long[] values = new long[DataProfile.REPLICATES];
-    /** Of fields that are padded: elements that are data. */
+    /** For padded fields: elements that are data. */
     final long[] filled = new long[DataProfile.REPLICATES];
-    /** Of fields that are padded: elements, data or not; otherwise 0. */
+    /** For padded fields: all elements; otherwise 0. */
     final long[] places = new long[DataProfile.REPLICATES];
     final long[] constantRows = new long[DataProfile.REPLICATES];
     final long[] nonFinite = new long[DataProfile.REPLICATES];
@@ -67,7 +67,7 @@ public final class FieldProfile {
     }
 
     /**
-     * What its values are taken for.
+     * The kind of its values.
      *
      * @return the kind
      */
@@ -76,7 +76,7 @@ public final class FieldProfile {
     }
 
     /**
-     * How many channels are told apart.
+     * The number of channels.
      *
      * @return 1 if the field has no channels
      */
@@ -85,7 +85,7 @@ public final class FieldProfile {
     }
 
     /**
-     * Rows that were looked at.
+     * The number of rows read.
      *
      * @return at least 0
      */
@@ -94,7 +94,7 @@ public final class FieldProfile {
     }
 
     /**
-     * Values that were looked at, in these rows.
+     * The number of values read in these rows.
      *
      * @return at least 0
      */
@@ -112,7 +112,7 @@ public final class FieldProfile {
     }
 
     /**
-     * The share of rows of which all values that were looked at are equal, such as black images.
+     * The share of rows whose sampled values are all equal, such as black images.
      *
      * @return 0 to 1; {@code NaN} before any row
      */
@@ -121,16 +121,16 @@ public final class FieldProfile {
     }
 
     /**
-     * Values that are not a number, infinite, or beyond 10^150.
+     * The number of values that are NaN, infinite, or beyond 10^150.
      *
-     * @return at least 0; they count in no other figure
+     * @return at least 0; no other figure includes them
      */
     public long nonFinite() {
         return sum(nonFinite);
     }
 
     /**
-     * The least value seen.
+     * The minimum of the values read.
      *
      * @return infinity before any
      */
@@ -139,7 +139,7 @@ public final class FieldProfile {
     }
 
     /**
-     * The greatest value seen.
+     * The maximum of the values read.
      *
      * @return minus infinity before any
      */
@@ -168,9 +168,9 @@ public final class FieldProfile {
     }
 
     /**
-     * How often each bucket of the histogram was met.
+     * The histogram's counts.
      *
-     * @return counts by bucket, empty for numbers; {@link #bucketName} says what they are
+     * @return counts by bucket, empty for numbers; {@link #bucketName} names the buckets
      */
     public long[] histogram() {
         long[] total = new long[buckets];
@@ -181,8 +181,8 @@ public final class FieldProfile {
     }
 
     /**
-     * What a bucket of the histogram holds: ids below 1024 have one each, those above share 1024; lengths below 16 have
-     * one each, those above are in steps of at most 12.5 %.
+     * The values in a bucket of the histogram: ids below 1024 have one bucket each, those above share 1024; lengths
+     * below 16 have one each, those above come in steps of at most 12.5 %.
      *
      * @param bucket from 0
      * @return for example {@code id 198} or {@code lengths 320 to 351}
@@ -192,7 +192,7 @@ public final class FieldProfile {
     }
 
     /**
-     * What the field is without the batch's own dimension.
+     * The field's dtype, shape and kind, without the batch dimension.
      *
      * @return for example {@code u8[224,224,3] as numbers of 3 channels}
      */

@@ -9,15 +9,15 @@ import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Reads one field of batches into a profile of it: so many values, spread evenly over the rows that have weight. */
+/** Reads one field of batches into its profile: a limited number of values, spread evenly over the rows with weight. */
 final class FieldReader {
 
-    /** A dimension of more is not one of colors. */
+    /** A larger last dimension does not hold colors. */
     static final int MAX_CHANNELS = 4;
-    /** What is beyond counts as infinite: its square would be. */
+    /** Values beyond count as infinite, because their squares would be. */
     private static final double GREATEST = 1e150;
     private static final int NONE = -1;
-    /** Values that are gathered before they are counted. */
+    /** Number of values gathered before they are counted. */
     private static final int CHUNK = 512;
     private static final String PIECE_IDS = "document_ids";
 
@@ -28,9 +28,9 @@ final class FieldReader {
     private final boolean isStarts;
     private final int channels;
     private final boolean channelsLast;
-    /** The field that says how many of a row's elements are data; or {@link #NONE}. */
+    /** The field with the number of data elements per row; or {@link #NONE}. */
     private final int lengths;
-    /** The field whose zeros are padding, behind all else of a row; or {@link #NONE}. */
+    /** The field whose zeros mark padding at a row's end; or {@link #NONE}. */
     private final int pieceIds;
     private final double[] shift = new double[MAX_CHANNELS];
     private final double[] sum = new double[MAX_CHANNELS];
@@ -38,7 +38,7 @@ final class FieldReader {
     private final long[] count = new long[MAX_CHANNELS];
     private final double[] numbers;
     private final long[] integers;
-    /** The extremes of the row at hand. */
+    /** The extremes of the current row. */
     private double low;
     private double high;
 
@@ -60,14 +60,14 @@ final class FieldReader {
         this.pieceIds = hasRows && spec.rank() == 2 && kind == FieldKind.IDS ? indexOf(fields, PIECE_IDS) : NONE;
     }
 
-    /** Whether the field's first dimension is that of the samples: as that of the first field is. */
+    /** Whether the field's first dimension is the samples, like the first field's. */
     private static boolean hasRows(SlabLayout layout, int field) {
         TensorSpec spec = layout.fields().get(field);
         TensorSpec first = layout.fields().getFirst();
         return spec.rank() > 0 && first.rank() > 0 && spec.dim(0) == first.dim(0);
     }
 
-    /** Where padding collators put the lengths: right behind the field, or for the first field in "lengths". */
+    /** Where padding collators put the lengths: right after the field, or in "lengths" for the first field. */
     private static int lengthsOf(List<TensorSpec> fields, int field) {
         int own = indexOf(fields, fields.get(field).name() + "_lengths");
         return own != NONE || field != 0 ? own : indexOf(fields, "lengths");
@@ -86,7 +86,7 @@ final class FieldReader {
         return new FieldProfile(layout.fields().get(field), kind, channels);
     }
 
-    /** Reads a batch into one replicate of a profile; gives how many values it looked at. */
+    /** Reads a batch into one replicate of a profile; returns the number of values read. */
     long read(BatchPlan plan, Slab slab, int maxValues, int replicate, FieldProfile into) {
         SlabTable table = slab.table();
         long bytes = table.byteSize(field);
@@ -117,7 +117,7 @@ final class FieldReader {
         return read;
     }
 
-    /** The elements before the first one that is of no piece. */
+    /** The number of elements before the first one that belongs to no piece. */
     private long filledWithPieces(Slab slab, int row, long rowElements) {
         long at = slab.table().offset(pieceIds) + row * rowElements * 4;
         long low = 0;
@@ -145,11 +145,11 @@ final class FieldReader {
         return finishRow(pieces, Double.NaN, Double.NaN, replicate, into);
     }
 
-    /** Every so many elements, from one on that the sample decides; pixels where there are channels. */
+    /** Reads elements at a stride from a start that the sample determines; whole pixels if there are channels. */
     private long readRow(MemorySegment slab, long start, long rowElements, long filled, long quota, long chance,
             int replicate, FieldProfile into) {
         long pixels = filled / channels;
-        long step = (pixels + quota - 1) / Math.max(1, quota) | 1;      // odd: not in step with rows of an image
+        long step = (pixels + quota - 1) / Math.max(1, quota) | 1;      // odd: out of step with an image's rows
         long first = step == 1 ? 0 : Long.remainderUnsigned(chance, Math.min(step, Math.max(1, pixels)));
         long read = pixels <= first ? 0 : (pixels - first + step - 1) / step;
         int width = dtype.byteSize();

@@ -3,9 +3,9 @@ package io.penstock.diagnose.data;
 import java.util.Arrays;
 
 /**
- * Count, mean and sum of squared deviations of the values of each channel, for each replicate. Parts are joined as in
- * Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979), so that
- * a mean far from zero costs no digits.
+ * Count, mean and sum of squared deviations for each channel and replicate. Parts are combined as in Chan, Golub and
+ * LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979), so a mean far from zero
+ * costs no precision.
  */
 final class Moments {
 
@@ -38,7 +38,7 @@ final class Moments {
         return squares[index(replicate, channel)];
     }
 
-    /** Adds values by their sums of {@code x - shift} and {@code (x - shift)^2}, the shift being one of them. */
+    /** Adds values by their sums of {@code x - shift} and {@code (x - shift)^2}; the shift is one of the values. */
     void add(int replicate, int channel, long values, double shift, double sum, double sumOfSquares) {
         if (values > 0) {
             join(index(replicate, channel), values, shift + sum / values,

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The text form of profiles. Reading trusts nothing: every key, length and range is checked, and none may be more. */
+/** The text form of profiles. Reading checks every key, length and range, and rejects unknown ones. */
 final class ProfileJson {
 
     static final String WHAT = "a data profile";
@@ -17,7 +17,7 @@ final class ProfileJson {
     private static final String VERSION_KEY = "penstock_data_profile";
     private static final long VERSION = 1;
     private static final int MAX_CHANNELS = FieldReader.MAX_CHANNELS;
-    /** Sums over replicates and files stay within 63 bits. */
+    /** Limits counts so that sums over replicates and files fit in 63 bits. */
     private static final long MOST_COUNT = 1L << 52;
     private static final int R = DataProfile.REPLICATES;
 

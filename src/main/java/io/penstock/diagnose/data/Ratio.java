@@ -1,17 +1,17 @@
 package io.penstock.diagnose.data;
 
 /**
- * A ratio of two sums over the replicates, with the standard error that the replicates' spread gives: the linearised
- * estimator of ratios in cluster samples (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.3), the
- * finite-population correction left out.
+ * A ratio of two sums over the replicates with its standard error, from the replicates' spread: the linearized ratio
+ * estimator for cluster samples (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.3), without the
+ * finite-population correction.
  *
- * @param value the ratio of the sums; {@code NaN} if the lower one is 0
+ * @param value the ratio of the sums; {@code NaN} if the denominator is 0
  * @param error its standard error
- * @param replicates how many have any part in it
+ * @param replicates number of replicates that contribute
  */
 record Ratio(double value, double error, int replicates) {
 
-    /** What one replicate adds to the sums. */
+    /** One replicate's contribution to the sums. */
     private interface Part {
         double of(int replicate);
     }
@@ -50,8 +50,8 @@ record Ratio(double value, double error, int replicates) {
     }
 
     /**
-     * How far this ratio is from another, in standard deviations of a normal distribution of the same tail: Welch's
-     * test, its t turned into z.
+     * The distance from another ratio, in standard deviations of a normal distribution with the same tail: Welch's
+     * test, its t converted to z.
      */
     double zFrom(Ratio other) {
         double difference = value - other.value;

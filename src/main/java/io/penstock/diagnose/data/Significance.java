@@ -1,6 +1,6 @@
 package io.penstock.diagnose.data;
 
-/** Turns test statistics into standard deviations of a normal distribution that leave the same tail. */
+/** Converts test statistics to standard deviations of a normal distribution with the same tail. */
 final class Significance {
 
     private Significance() {
@@ -20,8 +20,8 @@ final class Significance {
      * A ratio of variances: Paulson, "An approximate normalization of the analysis of variance distribution" (1942).
      *
      * @param f at least 0
-     * @param upper degrees of freedom above the line
-     * @param lower degrees of freedom below it
+     * @param upper degrees of freedom of the numerator
+     * @param lower degrees of freedom of the denominator
      */
     static double ofFisher(double f, double upper, double lower) {
         double root = Math.cbrt(f);

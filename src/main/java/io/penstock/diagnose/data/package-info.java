@@ -1,6 +1,5 @@
 /**
- * A watch on data that changes quietly: what is in the batches, measured on a sample of them, over epochs and against a
- * saved baseline.
+ * Detects silent changes of the data: statistics of a sample of the batches, compared across epochs or with a baseline.
  *
  * <pre>
  *   worker ──filled slab──▶ DataStatistics ──one epoch, or all──▶ DataProfile ──save, merge──▶ file
@@ -8,8 +7,8 @@
  *                                └────────── DataDrift.compare ◀──────┘──▶ DataFinding
  * </pre>
  *
- * <p>Batches are dealt over {@value io.penstock.diagnose.data.DataProfile#REPLICATES} replicates, and every number is
- * kept for each of them. How far the replicates of one epoch are apart is the noise of the sample, whatever makes it:
- * documents that repeat their words, batches of like samples, few values. A change is one that stands out of it.
+ * <p>Batches are dealt over {@value io.penstock.diagnose.data.DataProfile#REPLICATES} replicates, and every statistic
+ * is kept for each. The spread between an epoch's replicates is the sampling noise, whatever its source: documents that
+ * repeat their words, batches of similar samples, few values. A change must exceed that noise.
  */
 package io.penstock.diagnose.data;

@@ -5,7 +5,7 @@ import io.penstock.markup.Markup;
 import io.penstock.text.NumberText;
 import java.util.List;
 
-/** Horizontal bars: one that is made of parts, or one below the other. */
+/** Horizontal bars: one stacked bar, or rows of bars. */
 final class Bars {
 
     private static final double WIDTH = 860;
@@ -16,18 +16,18 @@ final class Bars {
     }
 
     /**
-     * A part, or a bar.
+     * A part of a stacked bar, or a bar.
      *
      * @param label its name
      * @param value its length
-     * @param text its length for people
-     * @param cssClass its colour
-     * @param whisker a second, longer length to mark; NaN for none
+     * @param text its length as text
+     * @param cssClass its color
+     * @param whisker a second, larger value to mark; NaN for none
      */
     record Bar(String label, double value, String text, String cssClass, double whisker) {
     }
 
-    /** One bar of parts that add up. */
+    /** Draws one bar of parts that add up. */
     static String stacked(String label, List<Bar> parts) {
         double sum = parts.stream().mapToDouble(Bar::value).sum();
         Markup svg = new Markup();
@@ -47,7 +47,7 @@ final class Bars {
         return svg.close().toString();
     }
 
-    /** Bars one below the other, on one scale. */
+    /** Draws bars in rows, on one scale. */
     static String rows(String label, List<Bar> bars) {
         double greatest = bars.stream().mapToDouble(bar -> Double.isNaN(bar.whisker()) ? bar.value()
                 : Math.max(bar.value(), bar.whisker())).max().orElse(1);

@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A run's summary as one page: what holds training back, where a step goes, how it went over time, what each stage
- * takes, a few batches on their way, what other settings would do. The page needs no network, no script and no other
- * file, and follows the reader's choice of light and dark.
+ * A run's summary as one HTML page: what limits training, the parts of a step, the run over time, the stages' times, a
+ * timeline of a few batches, predictions for other settings. The page needs no network, script or other file, and
+ * follows the reader's light or dark mode.
  */
 public final class HtmlReport {
 
@@ -41,10 +41,10 @@ public final class HtmlReport {
     }
 
     /**
-     * Makes the page.
+     * Creates the page.
      *
-     * @param summary what is known of the run
-     * @return an HTML document, to be written in UTF-8
+     * @param summary the run's summary
+     * @return an HTML document, to be written as UTF-8
      */
     public static String of(Summary summary) {
         return new HtmlReport(summary).write();
@@ -121,7 +121,7 @@ public final class HtmlReport {
         return value instanceof Double number ? NumberText.digits(number) : String.valueOf(value);
     }
 
-    /** The mean step: waiting by its causes, computing, and the rest. */
+    /** The mean step: waiting by cause, computing, and the rest. */
     private void stepParts() {
         section("Parts of a step", "The trainer's mean step in time order: waits by cause, computing, and the rest.");
         List<Bar> parts = new ArrayList<>();
@@ -399,7 +399,7 @@ public final class HtmlReport {
         return max;
     }
 
-    /** Cuts peaks that would flatten all else. */
+    /** Clips peaks that would flatten everything else. */
     private static double[] capped(double[] values, double most) {
         double[] capped = values.clone();
         for (int i = 0; i < capped.length; i++) {

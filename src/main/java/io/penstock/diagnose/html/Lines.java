@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
 
-/** A chart of quantities over the seconds of a run, in one unit from 0 up. */
+/** A chart of quantities over a run's seconds, in one unit from 0 up. */
 final class Lines {
 
     private static final double WIDTH = 860;
@@ -24,11 +24,11 @@ final class Lines {
     private Axis y;
 
     /**
-     * A chart.
+     * Creates a chart.
      *
-     * @param label what it shows, for those who do not see it
-     * @param seconds where the points are, in rising order
-     * @param unit how a value is written
+     * @param label its description, for screen readers
+     * @param seconds the points' times, in ascending order
+     * @param unit formats a value
      */
     Lines(String label, double[] seconds, DoubleFunction<String> unit) {
         this.seconds = seconds;
@@ -37,7 +37,7 @@ final class Lines {
         svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) HEIGHT, "role", "img", "aria-label", label);
     }
 
-    /** Draws the axes for values up to the greatest one. */
+    /** Draws the axes for values up to a maximum. */
     Lines axes(double greatest) {
         y = Axis.of(greatest, BOTTOM, TOP);
         for (double tick : y.ticks()) {
@@ -52,7 +52,7 @@ final class Lines {
         return this;
     }
 
-    /** Marks points in time, such as where epochs begin. */
+    /** Marks points in time, such as epoch starts. */
     Lines marks(List<Double> at, String title) {
         for (double second : at) {
             svg.open("line", "class", "mark", "x1", x.pixel(second), "x2", x.pixel(second), "y1", TOP, "y2", BOTTOM);
@@ -76,7 +76,7 @@ final class Lines {
         return this;
     }
 
-    /** Says what a point is, when the pointer is over it. */
+    /** Sets the points' tooltips. */
     Lines tips(List<String> tips) {
         for (int i = 0; i < tips.size(); i++) {
             double from = x.pixel(seconds[i]);

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A few batches on their way: a lane a worker, one for the copy, one for the trainer. */
+/** A timeline of a few batches: a lane per worker, one for the copy, one for the trainer. */
 final class Timeline {
 
     private static final double WIDTH = 860;
     private static final double LEFT = 90;
     private static final double RIGHT = 850;
     private static final double LANE = 34;
-    /** More would be too narrow for their numbers. */
+    /** With more batches, their numbers would not fit. */
     private static final int MOST_BATCHES = 20;
 
     private final List<BatchTimes> batches;

@@ -1,2 +1,2 @@
-/** A run's summary as a page for a browser: {@link io.penstock.diagnose.html.HtmlReport}. */
+/** A run's summary as an HTML page: {@link io.penstock.diagnose.html.HtmlReport}. */
 package io.penstock.diagnose.html;

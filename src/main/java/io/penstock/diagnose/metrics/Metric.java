@@ -8,29 +8,29 @@ import java.util.TreeMap;
 import java.util.function.DoubleSupplier;
 
 /**
- * One number that may be read at any time, by any thread.
+ * A number that any thread may read at any time.
  *
- * @param name what it is, without prefix and unit: {@code batches}, {@code wait}
- * @param kind whether it only grows
- * @param unit what it counts
+ * @param name its name without prefix and unit: {@code batches}, {@code wait}
+ * @param kind counter or gauge
+ * @param unit its unit
  * @param help one sentence
- * @param labels what tells it from others of the same name, such as the stage; few, and fixed
+ * @param labels distinguish metrics of the same name, for example by stage; few, and fixed
  * @param value reads it
  */
 public record Metric(String name, Kind kind, Unit unit, String help, Map<String, String> labels,
         DoubleSupplier value) {
 
-    /** Whether a number only grows. */
+    /** Whether a metric is monotonic. */
     public enum Kind {
         /** A total since the source was opened. */
         COUNTER,
-        /** A number that may go up and down. */
+        /** A number that may rise and fall. */
         GAUGE
     }
 
-    /** What a number counts; base units alone, so that no reader converts. */
+    /** A metric's unit; only base units, so that no reader converts. */
     public enum Unit {
-        /** Things, which the name says. */
+        /** A count of what the name says. */
         NONE,
         /** Bytes. */
         BYTES,
@@ -39,7 +39,7 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
         /** A share, 0 to 1. */
         RATIO;
 
-        /** For names: {@code seconds}. */
+        /** The unit in names: {@code seconds}. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
@@ -51,7 +51,7 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
     /**
      * Checks and copies.
      *
-     * @throws IllegalArgumentException if the name or a label's is not of lower-case words joined by underscores
+     * @throws IllegalArgumentException if the name or a label's name is not lower-case words joined by underscores
      */
     public Metric {
         Objects.requireNonNull(kind, "kind");
@@ -71,9 +71,9 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
     }
 
     /**
-     * The name as Prometheus wants it.
+     * The Prometheus name.
      *
-     * @return prefix, name, base unit, and {@code total} for what only grows: {@code penstock_wait_seconds_total}
+     * @return prefix, name, base unit, and {@code total} for counters: {@code penstock_wait_seconds_total}
      */
     public String prometheusName() {
         return "penstock_" + name + (unit == Unit.NONE ? "" : "_" + unit) + (kind == Kind.COUNTER ? "_total" : "");
@@ -88,7 +88,7 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
         return unit == Unit.NONE || unit == Unit.BYTES;
     }
 
-    /** The same with one more label. */
+    /** A copy with one more label. */
     Metric labelled(String key, String text) {
         Map<String, String> more = new TreeMap<>(labels);
         more.put(key, text);

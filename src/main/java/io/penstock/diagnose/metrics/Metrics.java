@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The metrics of one or more sources, in a fixed order: what all exporters read. The sources stay readable after they
- * are closed, with the totals that they had.
+ * The metrics of one or more sources, in a fixed order, for all exporters. After a source is closed, its last totals
+ * remain readable.
  *
  * {@snippet :
  * Metrics metrics = Metrics.of("train", loader).and(Metrics.of("train", statistics));
@@ -37,8 +37,8 @@ public record Metrics(List<Metric> all) {
     /**
      * Checks and copies.
      *
-     * @throws IllegalArgumentException if two metrics have the same name and labels, or the same name and not the same
-     *     kind, unit and help
+     * @throws IllegalArgumentException if two metrics have the same name and labels, or the same name but a different
+     *     kind, unit or help text
      */
     public Metrics {
         all = List.copyOf(all);
@@ -58,9 +58,9 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * The metrics of a loader; of its latest steps too, if it keeps {@linkplain DataLoader#accounts accounts}.
+     * The metrics of a loader, including its latest steps if it keeps {@linkplain DataLoader#accounts accounts}.
      *
-     * @param name tells it from other loaders, as the label {@code loader}: {@code train}, {@code validation}
+     * @param name the value of the label {@code loader}: {@code train}, {@code validation}
      * @param loader the loader
      * @return views of its running totals
      */
@@ -117,7 +117,7 @@ public record Metrics(List<Metric> all) {
                 RecentSteps::freeSlots);
     }
 
-    /** Looks at the accounts once for all metrics of a scrape. */
+    /** Reads the accounts once for all metrics of a scrape. */
     private static final class RecentSource implements Supplier<RecentSteps> {
 
         private static final long FRESH_NANOS = 200_000_000;
@@ -141,11 +141,11 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * The metrics of a watch on data.
+     * The metrics of data statistics.
      *
-     * @param name tells it from others, as the label {@code loader}
-     * @param statistics the watch
-     * @return views of it
+     * @param name the value of the label {@code loader}
+     * @param statistics the statistics
+     * @return views of them
      */
     public static Metrics of(String name, DataStatistics statistics) {
         List<Metric> list = new ArrayList<>();
@@ -158,9 +158,9 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * These metrics and others.
+     * Combines these metrics with others.
      *
-     * @param others of another source
+     * @param others metrics of another source
      * @return both
      * @throws IllegalArgumentException if they have a metric in common: give the sources different names
      */
@@ -175,10 +175,10 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * Metrics that are read from one value each time.
+     * Adds metrics that are all read from one source value.
      *
-     * @param list where they are put
-     * @param source gives the value
+     * @param list the target list
+     * @param source returns the value
      */
     private record Of<T>(List<Metric> list, Supplier<T> source) {
 

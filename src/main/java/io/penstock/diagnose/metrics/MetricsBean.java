@@ -15,8 +15,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Shows metrics in JMX: one attribute each, read-only, {@code long} for counts and bytes and {@code double} for the
- * rest, so that JConsole and other clients need no class of ours. {@code penstock_stage_seconds_total{stage="plan"}} is
+ * Exposes metrics in JMX, each as a read-only attribute: {@code long} for counts and bytes, {@code double} otherwise.
+ * So JConsole and other clients need no Penstock classes. {@code penstock_stage_seconds_total{stage="plan"}} becomes
  * {@code StageSecondsTotalPlan}.
  */
 public final class MetricsBean implements AutoCloseable {
@@ -32,13 +32,13 @@ public final class MetricsBean implements AutoCloseable {
     }
 
     /**
-     * Registers metrics with the platform's server, as {@code io.penstock:type=Metrics,name=…}.
+     * Registers metrics with the platform MBean server, as {@code io.penstock:type=Metrics,name=…}.
      *
-     * @param name tells them from others
+     * @param name distinguishes them from others
      * @param metrics the metrics
-     * @return what unregisters them, to be closed by the caller
-     * @throws IllegalArgumentException if the name is taken, or two metrics would be one attribute: register the
-     *     sources one by one
+     * @return the registration, which the caller closes
+     * @throws IllegalArgumentException if the name is taken, or two metrics would have one attribute: register the
+     *     sources separately
      */
     public static MetricsBean register(String name, Metrics metrics) {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -51,13 +51,13 @@ public final class MetricsBean implements AutoCloseable {
         }
     }
 
-    /** Takes the metrics out again. Calling it again does nothing. */
+    /** Unregisters the metrics. Repeating it has no effect. */
     @Override
     public void close() {
         try {
             server.unregisterMBean(name);
         } catch (InstanceNotFoundException _) {
-            // Closed before, or unregistered by somebody else: it is gone.
+            // Closed before, or unregistered by other code.
         } catch (JMException e) {
             throw new IllegalStateException(name + ": " + e.getMessage(), e);
         }
@@ -80,7 +80,7 @@ public final class MetricsBean implements AutoCloseable {
         name.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());
     }
 
-    /** What JMX asks. */
+    /** The MBean. */
     private static final class Bean implements DynamicMBean {
 
         private final Map<String, Metric> attributes = new LinkedHashMap<>();
@@ -111,7 +111,7 @@ public final class MetricsBean implements AutoCloseable {
                 try {
                     list.add(new Attribute(name, getAttribute(name)));
                 } catch (AttributeNotFoundException _) {
-                    // As the interface has it: what cannot be read is left out.
+                    // The interface requires omitting what cannot be read.
                 }
             }
             return list;

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Writes one line of metrics to the log, every so many seconds, or whenever a trainer asks: by {@link System.Logger} of
- * the name {@code io.penstock.metrics}, at level INFO. What only grows is written as its rate since the line before, in
- * which seconds a second are a share. What is still 0, or not known, is left out:
+ * Logs a line of metrics, at intervals or on request, to the {@link System.Logger} {@code io.penstock.metrics} at level
+ * INFO. Counters are written as rates since the previous line; seconds per second become a share. Values that are 0 or
+ * unknown are left out:
  *
  * <pre>{@code
  *   10.0 s, train: batches=39.4/s samples=1260/s made=83.2MB/s wait=3.1% stage.collate=41.0% … host_slots=5
@@ -34,9 +34,9 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * A log that writes when it is asked to: every so many steps, for example.
+     * Creates a log that writes on request, for example every so many steps.
      *
-     * @param metrics what to write
+     * @param metrics the metrics
      * @return the log; {@link #write} writes a line
      */
     public static MetricsLog of(Metrics metrics) {
@@ -44,12 +44,12 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Begins to write a line every so often, on a daemon thread of its own.
+     * Starts writing lines at an interval, on its own daemon thread.
      *
-     * @param interval from line to line, at least a millisecond
-     * @param metrics what to write
-     * @return what ends it, to be closed by the caller
-     * @throws IllegalArgumentException if the interval is shorter
+     * @param interval time between lines, at least a millisecond
+     * @param metrics the metrics
+     * @return the log, which the caller closes
+     * @throws IllegalArgumentException if the interval is shorter than a millisecond
      */
     public static MetricsLog every(Duration interval, Metrics metrics) {
         if (interval.toMillis() < 1) {
@@ -88,7 +88,7 @@ public final class MetricsLog implements AutoCloseable {
         LOG.log(System.Logger.Level.INFO, () -> line);
     }
 
-    /** The line of what happened since the last one. */
+    /** The line for the time since the last one. */
     synchronized String line(long now) {
         double seconds = Math.max(1, now - beforeNanos) / (double) TimeUnit.SECONDS.toNanos(1);
         beforeNanos = now;
@@ -138,7 +138,7 @@ public final class MetricsLog implements AutoCloseable {
         };
     }
 
-    /** Writes a last line, if lines were written at intervals, and ends that. Calling it again does nothing. */
+    /** Stops writing at intervals, after a last line. Repeating it has no effect. */
     @Override
     public void close() {
         if (closed) {

@@ -10,11 +10,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Answers {@code GET /metrics} with the metrics as text, by the JDK's own HTTP server: for Prometheus to scrape. There
- * is none unless it is opened, and only programs on this machine reach it unless another address is named. It answers
- * without authentication or encryption: what is named beyond loopback should be a network that is trusted.
+ * Serves {@code GET /metrics} as text for Prometheus, from the JDK's HTTP server. It binds to loopback, so only this
+ * machine reaches it, unless you pass another address. It has no authentication or encryption: bind other addresses
+ * only on a trusted network.
  *
- * <p>Needs the module {@code jdk.httpserver}. One daemon thread answers; a scrape reads totals and stops nobody.
+ * <p>Needs the module {@code jdk.httpserver}. One daemon thread serves; a scrape reads totals and blocks no one.
  */
 public final class PrometheusEndpoint implements AutoCloseable {
 
@@ -36,11 +36,11 @@ public final class PrometheusEndpoint implements AutoCloseable {
     }
 
     /**
-     * Answers on the loopback address.
+     * Serves on the loopback address.
      *
-     * @param metrics what to answer with
-     * @param port the port, or 0 for any that is free
-     * @return the endpoint, to be closed by the caller
+     * @param metrics the metrics
+     * @param port the port, or 0 for any free one
+     * @return the endpoint, which the caller closes
      * @throws IOException if the port is taken
      */
     public static PrometheusEndpoint open(Metrics metrics, int port) throws IOException {
@@ -48,11 +48,11 @@ public final class PrometheusEndpoint implements AutoCloseable {
     }
 
     /**
-     * Answers on another address, which other machines may reach.
+     * Serves on another address, which other machines may reach.
      *
-     * @param metrics what to answer with
-     * @param address where
-     * @return the endpoint, to be closed by the caller
+     * @param metrics the metrics
+     * @param address the address
+     * @return the endpoint, which the caller closes
      * @throws IOException if the address cannot be used
      */
     public static PrometheusEndpoint open(Metrics metrics, InetSocketAddress address) throws IOException {
@@ -60,7 +60,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
     }
 
     /**
-     * Where it answers.
+     * The bound address.
      *
      * @return address and port
      */
@@ -91,7 +91,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
         }
     }
 
-    /** Stops answering. Calling it again does nothing. */
+    /** Stops serving. Repeating it has no effect. */
     @Override
     public void close() {
         server.stop(0);

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes metrics in Prometheus's text exposition format, version 0.0.4: a HELP and a TYPE line for each name, and then
- * one line for each combination of labels.
+ * Writes metrics in Prometheus's text exposition format, version 0.0.4: a HELP and a TYPE line per name, then one line
+ * per combination of labels.
  */
 final class PrometheusText {
 

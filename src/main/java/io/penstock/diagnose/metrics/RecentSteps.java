@@ -6,20 +6,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The trainer's latest steps, from the accounts of their batches. A step goes from the request for its batch to the
- * request for the next one; the last of an epoch has none that it ends with, and is left out.
+ * The trainer's latest steps, from their batches' accounts. A step lasts from the request for its batch to the next
+ * request; an epoch's last step has no end and is left out.
  *
- * @param atNanos when they were looked at
- * @param steps how many there are
- * @param stepNanos sorted
- * @param waitNanos of these steps, sorted
- * @param readyBatches the mean number that stood made when the trainer asked; NaN if nobody looked
- * @param freeSlots the mean number of host slots with nothing in them; NaN if nobody looked
+ * @param atNanos when they were read
+ * @param steps number of steps
+ * @param stepNanos step times, sorted
+ * @param waitNanos these steps' waits, sorted
+ * @param readyBatches the mean number of complete batches at the trainer's request; NaN if not measured
+ * @param freeSlots the mean number of empty host slots; NaN if not measured
  */
 record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches,
         double freeSlots) {
 
-    /** How many steps back one looks. */
+    /** The maximum number of steps covered. */
     private static final int MOST = 1000;
 
     static RecentSteps of(Accounts accounts, long now) {
@@ -58,13 +58,13 @@ record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, 
         return seconds(waitNanos, quantile);
     }
 
-    /** The value that so large a part of the steps does not exceed: the nearest rank. */
+    /** A quantile of the steps, by nearest rank. */
     private static double seconds(long[] sorted, double quantile) {
         return sorted.length == 0 ? Double.NaN
                 : sorted[Math.clamp((int) Math.ceil(quantile * sorted.length) - 1, 0, sorted.length - 1)] * 1e-9;
     }
 
-    /** The share of these steps that was not spent waiting; NaN if there are none. */
+    /** The share of these steps not spent waiting; NaN without steps. */
     double utilisation() {
         return 1 - (double) Arrays.stream(waitNanos).sum() / Arrays.stream(stepNanos).sum();
     }

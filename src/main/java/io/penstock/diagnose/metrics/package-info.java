@@ -1,12 +1,11 @@
 /**
- * What is measured, once, for all who read it: a line of the log, JMX, a Prometheus endpoint, and Micrometer in a
- * package of its own.
+ * Metrics, measured once for all exporters: log lines, JMX, a Prometheus endpoint, and Micrometer in its own package.
  *
  * <pre>
  *   DataLoader, DataStatistics ──▶ Metrics ──▶ MetricsLog, MetricsBean, PrometheusEndpoint, …
  * </pre>
  *
- * <p>Nothing is measured for the sake of a reader: metrics are views of totals that the engine keeps anyhow. None has
- * a label that grows with the run, such as a batch or a step.
+ * <p>Exporters add no measurements: metrics are views of totals that the engine keeps anyway. No label grows with the
+ * run, such as a batch or a step.
  */
 package io.penstock.diagnose.metrics;

@@ -11,17 +11,17 @@ import java.util.List;
 
 /**
  * Binds metrics to a Micrometer registry: {@code new PenstockMeters(Metrics.of("train", loader)).bindTo(registry)}.
- * Names are Micrometer's way, {@code penstock.slot.wait} in seconds, so that each registry spells them as it does; a
- * Prometheus registry comes to the names of {@link Metric#prometheusName}. The registry keeps the sources reachable.
+ * Names follow Micrometer, {@code penstock.slot.wait} in seconds, so that each registry converts them as usual; a
+ * Prometheus registry arrives at {@link Metric#prometheusName}. The registry keeps the sources reachable.
  */
 public final class PenstockMeters implements MeterBinder {
 
     private final Metrics metrics;
 
     /**
-     * A binder of some metrics.
+     * Creates a binder.
      *
-     * @param metrics what to bind
+     * @param metrics the metrics to bind
      */
     public PenstockMeters(Metrics metrics) {
         this.metrics = metrics;
@@ -34,7 +34,7 @@ public final class PenstockMeters implements MeterBinder {
             String unit = metric.unit() == Metric.Unit.NONE ? null : metric.unit().toString();
             List<Tag> tags = metric.labels().entrySet().stream()
                     .map(label -> Tag.of(label.getKey(), label.getValue())).toList();
-            // Meters hold what they read weakly; the function holds it for them.
+            // Meters refer weakly to what they read; the function keeps it alive.
             if (metric.kind() == Metric.Kind.COUNTER) {
                 FunctionCounter.builder(name, metric, same -> metric.value().getAsDouble()).tags(tags)
                         .baseUnit(unit).description(metric.help()).register(registry);

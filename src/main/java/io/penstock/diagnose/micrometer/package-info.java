@@ -1,5 +1,4 @@
 /**
- * Metrics for Micrometer, and through it for whatever it exports to. The one package that needs the library
- * {@code micrometer-core}; the engine runs without it.
+ * Exports metrics to Micrometer. Only this package needs the library {@code micrometer-core}.
  */
 package io.penstock.diagnose.micrometer;

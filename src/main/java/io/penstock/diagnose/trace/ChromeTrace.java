@@ -18,20 +18,19 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Writes steps of a recording in Chrome's trace event format, which ui.perfetto.dev, chrome://tracing and PyTorch's
- * profiler plugin read. A process is a rank; its threads are lanes:
+ * Writes a recording's steps in Chrome's trace event format, for ui.perfetto.dev, chrome://tracing and PyTorch's
+ * profiler plugin. A process is a rank; its threads are lanes:
  *
  * <pre>
  *   tid   0     steps                ProfilerStep#N
- *   tid   1     trainer              the loader's __next__, by the name that PyTorch's plugin looks for; the lease
+ *   tid   1     trainer              the loader's __next__, the name that PyTorch's plugin looks for; the lease
  *   tid  10 +   workers              waiting for a slot, plan, make
  *   tid 100     copy                 submit; the copy
  *   tid 200     JVM                  pauses
  * </pre>
  *
- * Slices of a lane nest. A batch is an asynchronous slice from its worker's claim until it is given back, and a flow
- * joins its making, its copy and its being taken. Counters show batches that are ready and free slots. Source: "Trace
- * Event Format", Google.
+ * Slices of a lane nest. A batch is an asynchronous slice from its worker's claim until its close, and a flow joins its
+ * making, copying and taking. Counters show ready batches and free slots. Source: "Trace Event Format", Google.
  */
 public final class ChromeTrace {
 
@@ -56,12 +55,12 @@ public final class ChromeTrace {
     }
 
     /**
-     * Writes a trace file, whole or not at all.
+     * Writes a trace file atomically.
      *
-     * @param recording what was recorded
-     * @param window which of its steps
-     * @param file the file to write; replaced if it exists
-     * @return how many steps are in it
+     * @param recording the recording
+     * @param window its steps to write
+     * @param file the file; replaced if it exists
+     * @return number of steps written
      * @throws IOException if it cannot be written
      */
     public static int write(Recording recording, TraceWindow window, Path file) throws IOException {
@@ -74,10 +73,10 @@ public final class ChromeTrace {
     /**
      * Writes a trace.
      *
-     * @param recording what was recorded
-     * @param window which of its steps
-     * @param out where to
-     * @return how many steps are in it
+     * @param recording the recording
+     * @param window its steps to write
+     * @param out the target
+     * @return number of steps written
      * @throws IOException if it cannot be written
      */
     public static int write(Recording recording, TraceWindow window, Writer out) throws IOException {
@@ -130,7 +129,7 @@ public final class ChromeTrace {
                 Map.of("epoch", account.epoch(), "samples", account.samples(), "bytes", account.bytes()));
         slice(TRAINER, "enumerate(DataLoader)#" + recording.settings().name() + ".__next__", taking.requestedAt(),
                 taking.takenAt(), Map.of("batch", account.sequence()));
-        // Leases may overlap when the trainer takes the next batch before it gives this one back; slices may not.
+        // Leases may overlap if the trainer takes the next batch before closing this one; slices may not.
         long held = next == null ? closed : Math.min(closed, next.taking().requestedAt());
         slice(TRAINER, "holds the batch", taking.takenAt(), Math.max(held, taking.takenAt()),
                 Map.of("batch", account.sequence()));
@@ -149,7 +148,7 @@ public final class ChromeTrace {
         flow("s", account, tid, making.plannedAt());
     }
 
-    /** Stages take turns, sample by sample: so they are no slices, but sums. */
+    /** Stages alternate sample by sample, so they are sums instead of slices. */
     private static Map<String, Object> parts(BatchAccount account) {
         Making making = account.making();
         Map<String, Object> parts = new LinkedHashMap<>();

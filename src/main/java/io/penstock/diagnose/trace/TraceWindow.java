@@ -1,17 +1,17 @@
 package io.penstock.diagnose.trace;
 
 /**
- * Which steps of a run a trace shows, as PyTorch's profiler is told: it waits, then warms up, then is active. Steps are
- * counted from the loader's first one. Accounts are kept at all times, so a step of warm-up costs the same as one of
- * waiting, and neither is shown; they are two numbers so that a schedule can be taken over as it is.
+ * The steps that a trace shows, given as for PyTorch's profiler: wait, warm up, then be active. Steps are counted from
+ * the loader's first one. Accounts are always kept, so waiting and warm-up steps cost the same, and neither is shown;
+ * they are two numbers so that an existing schedule works unchanged.
  *
- * @param waitSteps steps at the start that are passed over
- * @param warmupSteps steps behind these that are passed over too
- * @param activeSteps steps behind these, which are shown
+ * @param waitSteps steps skipped at the start
+ * @param warmupSteps further steps skipped
+ * @param activeSteps steps shown after that
  */
 public record TraceWindow(long waitSteps, long warmupSteps, long activeSteps) {
 
-    /** Every step that is recorded. */
+    /** All recorded steps. */
     public static final TraceWindow ALL = new TraceWindow(0, 0, Long.MAX_VALUE);
 
     /**
@@ -27,11 +27,11 @@ public record TraceWindow(long waitSteps, long warmupSteps, long activeSteps) {
     }
 
     /**
-     * A window as an option has it.
+     * Parses a window option.
      *
      * @param text {@code WAIT,WARMUP,ACTIVE}
      * @return the window
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not a window
      */
     public static TraceWindow of(String text) {
         String[] parts = text.split(",", -1);

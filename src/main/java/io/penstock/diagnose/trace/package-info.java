@@ -1,2 +1,2 @@
-/** A window of steps as a trace for Perfetto and Chrome: {@link io.penstock.diagnose.trace.ChromeTrace}. */
+/** Steps as a trace for Perfetto and Chrome: {@link io.penstock.diagnose.trace.ChromeTrace}. */
 package io.penstock.diagnose.trace;

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * A kind of range: a name, in the domain {@code penstock}, with a number that tells one range from the next. One
- * thread at a time pushes and starts; any thread may end what was started.
+ * A kind of range: a name in the domain {@code penstock}, with a number for each range. One thread at a time pushes and
+ * starts; any thread may end a started range.
  */
 public final class NvtxRange implements AutoCloseable {
 
@@ -37,7 +37,7 @@ public final class NvtxRange implements AutoCloseable {
     private final MemorySegment attributes = arena.allocate(ATTRIBUTES);
 
     /**
-     * A kind of range, if {@linkplain #areHeard a tool listens}.
+     * Creates a kind of range; requires that {@linkplain #areHeard a tool listens}.
      *
      * @param name its name
      */
@@ -66,16 +66,16 @@ public final class NvtxRange implements AutoCloseable {
     /**
      * Whether a tool listens.
      *
-     * @return false if there is none to tell of ranges
+     * @return false if there is no tool to report ranges to
      */
     public static boolean areHeard() {
         return TOOL != null;
     }
 
     /**
-     * A range of this thread begins, within the one that it has begun last.
+     * Starts a range of this thread, nested in the one it pushed last.
      *
-     * @param number which one it is
+     * @param number the range's number
      */
     public void push(long number) {
         if (TOOL.push() != null) {
@@ -88,7 +88,7 @@ public final class NvtxRange implements AutoCloseable {
         }
     }
 
-    /** The range that this thread has pushed last ends. */
+    /** Ends the range that this thread pushed last. */
     public void pop() {
         if (TOOL.pop() != null) {
             try {
@@ -100,10 +100,10 @@ public final class NvtxRange implements AutoCloseable {
     }
 
     /**
-     * A range of the process begins, which may overlap others.
+     * Starts a range of the process, which may overlap others.
      *
-     * @param number which one it is
-     * @return what to end it with
+     * @param number the range's number
+     * @return the id to end it with
      */
     public long start(long number) {
         if (TOOL.start() == null) {
@@ -118,9 +118,9 @@ public final class NvtxRange implements AutoCloseable {
     }
 
     /**
-     * It ends.
+     * Ends a started range.
      *
-     * @param range what {@link #start} gave
+     * @param range the id from {@link #start}
      */
     public void end(long range) {
         if (TOOL.end() != null) {
@@ -140,7 +140,7 @@ public final class NvtxRange implements AutoCloseable {
         };
     }
 
-    /** Frees the memory of the name. Calling it again does nothing. */
+    /** Frees the memory of the name. Repeating it has no effect. */
     @Override
     public void close() {
         if (arena.scope().isAlive()) {

@@ -18,22 +18,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * The tool that listens to ranges, attached as NVTX 3 attaches it ({@code nvtxDetail/nvtxInit.h},
+ * The tool that listens to ranges, attached as in NVTX 3 ({@code nvtxDetail/nvtxInit.h},
  * {@code nvtxTypes.h}).
  *
  * <pre>
  *   tool                                            this
  *   InitializeInjectionNvtx2(getExportTable) ◀───── called once
  *   getExportTable(CALLBACKS) ─────────────────────▶ { struct_size, GetModuleFunctionTable }
- *   GetModuleFunctionTable(CORE2, &amp;table, &amp;size) ──▶ table[id] points to a slot, one a function
+ *   GetModuleFunctionTable(CORE2, &amp;table, &amp;size) ──▶ table[id] points to a slot, one per function
  *   *table[id] = the tool's function
  * </pre>
  *
- * <p>Only functions of the module CORE2, which are those that know domains, are called; the slots of all others are
- * there so that a tool finds what it expects. A function that the tool leaves out is not called.
+ * <p>Only functions of the module CORE2, which supports domains, are called; all other slots exist because a tool
+ * expects them. A function that the tool leaves out is not called.
  *
- * @param domain what the tool shows this library's ranges under; NULL, which is the default domain, if it has none
- * @param registerString {@code nvtxDomainRegisterStringA}; null if the tool has none
+ * @param domain the domain of this library's ranges; NULL, the default domain, if the tool has no domains
+ * @param registerString {@code nvtxDomainRegisterStringA}; null if the tool lacks it
  * @param push {@code nvtxDomainRangePushEx}; likewise
  * @param pop {@code nvtxDomainRangePop}; likewise
  * @param start {@code nvtxDomainRangeStartEx}; likewise
@@ -42,23 +42,23 @@ import java.lang.invoke.MethodType;
 record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle push, MethodHandle pop,
         MethodHandle start, MethodHandle end) {
 
-    /** The variable that names a tool's library. */
+    /** The environment variable with the path of a tool's library. */
     static final String VARIABLE = "NVTX_INJECTION64_PATH";
-    /** What this library's ranges are shown under. */
+    /** The domain of this library's ranges. */
     static final String DOMAIN = "penstock";
 
     private static final System.Logger LOG = System.getLogger(NvtxTool.class.getName());
     private static final int NVTX_VERSION = 3;
 
-    /** Export tables, by their ids. */
+    /** Export tables, by id. */
     private static final int CALLBACKS = 1;
     private static final int VERSION_INFO = 3;
 
     private static final int CORE2 = 5;
-    /** How many functions a module has, by its id, counted from the one that is numbered 0 and is none. */
+    /** The number of functions of each module, by id, including the unused number 0. */
     private static final int[] MODULE_SIZES = {0, 16, 9, 15, 7, 16, 7};
 
-    /** Functions of CORE2, by their ids. */
+    /** Functions of CORE2, by id. */
     private static final int RANGE_START = 2;
     private static final int RANGE_END = 3;
     private static final int RANGE_PUSH = 4;
@@ -72,7 +72,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
             JAVA_LONG.withName("struct_size"), JAVA_INT.withName("version"), JAVA_INT.withName("reserved0"),
             ADDRESS.withName("SetInjectionNvtxVersion"));
 
-    /** What the tool is given to fill, alive as long as the process, since nobody tells the tool to let go. */
+    /** The tables that the tool fills; they live as long as the process, because the tool is never detached. */
     private static final class Tables {
 
         private final MemorySegment callbacks;
@@ -119,7 +119,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
             return id == CALLBACKS ? callbacks : id == VERSION_INFO ? versionInfo : MemorySegment.NULL;
         }
 
-        /** Called by the tool, which may not want to know one or the other. */
+        /** Called by the tool, which may pass NULL for either result. */
         @SuppressWarnings("unused") // by its name
         int moduleTable(int module, MemorySegment table, MemorySegment size) {
             if (module < 1 || module >= MODULE_SIZES.length) {
@@ -134,18 +134,18 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
             return 1;
         }
 
-        /** Called by the tool; of no interest. */
+        /** Called by the tool; only logged. */
         @SuppressWarnings("unused") // by its name
         void setVersion(int version) {
-            LOG.log(System.Logger.Level.DEBUG, "the NVTX tool says that its version is {0}", version);
+            LOG.log(System.Logger.Level.DEBUG, "the NVTX tool reports version {0}", version);
         }
     }
 
     /**
-     * Attaches the tool that a variable names.
+     * Attaches the tool named by the environment variable.
      *
      * @param library the variable's value
-     * @return null if it names none, or one that cannot be attached, which the log says
+     * @return null if it names no tool, or one that cannot be attached, as a warning then says
      */
     static NvtxTool attach(String library) {
         if (library == null || library.isBlank() || ADDRESS.byteSize() != Long.BYTES) {

@@ -447,7 +447,7 @@ public final class CudaChecks {
         try (Device device = Device.cuda(0);
                 DeviceStream trainer = device.openStream("trainer");
                 PinnedBuffer result = device.allocatePinned(4096);
-                DataLoader loader = DataLoader.of(new Squares()).batchSize(7).shuffle(5).workers(2).endEpoch(3)
+                DataLoader loader = DataLoader.builder(new Squares()).batchSize(7).shuffle(5).workers(2).endEpoch(3)
                         .device(device).open()) {
             device.makeCurrent();
             int batches = 0;
@@ -470,7 +470,7 @@ public final class CudaChecks {
 
     static void aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen() throws Throwable {
         try (Device device = Device.cuda(0);
-                DataLoader loader = DataLoader.of(new Squares()).batchSize(7).device(device).open()) {
+                DataLoader loader = DataLoader.builder(new Squares()).batchSize(7).device(device).open()) {
             loader.next().close();
             CudaSimulator.fail("cudaMemcpyAsync", 700);
             RuntimeException e = assertThrows(RuntimeException.class, () -> {

@@ -112,7 +112,7 @@ class AlertTest {
         List<Thread> threads = new ArrayList<>();
         Path file = Corpora.rawU16(folder, 20_000, 1);
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(0).open();
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 32)).batchSize(4).workers(0).open();
                 AlertMonitor _ = new AlertMonitor(() -> new Progress(System.nanoTime(),
                         loader.report().batches(), loader.report().samples(), loader.report().consumerWaitNanos()),
                         List.of(AlertRule.throughputBelow(1e12, 5)), alert -> {

@@ -73,7 +73,7 @@ class DataStatisticsTest {
             DataStatistics statistics = DataStatistics.builder().every(1).maxValues(1 << 20).build();
             TreeMap<Integer, Long> expected = new TreeMap<>();
             long samples = 0;
-            try (DataLoader loader = DataLoader.of(windows).collator(new Stack().then(statistics)).batchSize(8)
+            try (DataLoader loader = DataLoader.builder(windows).collator(new Stack().then(statistics)).batchSize(8)
                     .shuffle(3).endEpoch(2).workers(3).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
@@ -102,7 +102,7 @@ class DataStatisticsTest {
         for (int workers : new int[] {0, 1, 4}) {
             try (TokenStore store = TokenStore.open(corpus)) {
                 DataStatistics statistics = DataStatistics.builder().every(5).maxValues(100).build();
-                run(DataLoader.of(TokenWindows.of(store, 32)).collator(new Stack().then(statistics))
+                run(DataLoader.builder(TokenWindows.of(store, 32)).collator(new Stack().then(statistics))
                         .batchSize(8).shuffle(3).endEpoch(3).workers(workers));
                 profiles.add(statistics.profile().orElseThrow().toJson());
             }
@@ -118,7 +118,7 @@ class DataStatisticsTest {
             long filled = 0;
             long places = 0;
             List<Long> lengths = new ArrayList<>();
-            try (DataLoader loader = DataLoader.of(Documents.of(store)).batchSize(4).endEpoch(1)
+            try (DataLoader loader = DataLoader.builder(Documents.of(store)).batchSize(4).endEpoch(1)
                     .collator(Pad.toLongest(TokenWidth.I32, 7).then(statistics)).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
@@ -156,7 +156,7 @@ class DataStatisticsTest {
             long places = 0;
             long pieces = 0;
             try (PackedSequences packed = Packing.of(Documents.of(store), 96).pack();
-                    DataLoader loader = DataLoader.of(packed).batchSize(4).endEpoch(1)
+                    DataLoader loader = DataLoader.builder(packed).batchSize(4).endEpoch(1)
                     .collator(PackedLm.of(TokenWidth.I64).then(statistics)).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {

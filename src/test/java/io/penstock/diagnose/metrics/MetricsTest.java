@@ -60,7 +60,7 @@ class MetricsTest {
     void run() throws Exception {
         store = TokenStore.open(Corpora.rawU16(folder, 20_000, 1), "nanogpt");
         DataStatistics statistics = DataStatistics.builder().every(1).build();
-        loader = DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(0)
+        loader = DataLoader.builder(TokenWindows.of(store, 32)).batchSize(4).workers(0)
                 .collator(new Stack().then(statistics)).open();
         for (int i = 0; i < BATCHES; i++) {
             try (Batch batch = loader.next()) {
@@ -120,7 +120,7 @@ class MetricsTest {
     @Test
     void recentStepsAreThoseOfTheTrainersClock() {
         var time = new SteppedTime();
-        try (DataLoader stepped = time.open(DataLoader.of(TokenWindows.of(store, 32)).batchSize(4).workers(0))) {
+        try (DataLoader stepped = time.open(DataLoader.builder(TokenWindows.of(store, 32)).batchSize(4).workers(0))) {
             for (int i = 0; i < BATCHES; i++) {
                 stepped.next().close();
             }

@@ -256,7 +256,7 @@ class MegatronPiecesTest {
 
     private static List<String> batches(Dataset dataset, Collator collator, ReadMode mode) {
         List<String> batches = new ArrayList<>();
-        try (DataLoader loader = DataLoader.of(dataset).collator(collator).batchSize(6).shuffle(3).readMode(mode)
+        try (DataLoader loader = DataLoader.builder(dataset).collator(collator).batchSize(6).shuffle(3).readMode(mode)
                 .workers(mode == ReadMode.AUTO ? 2 : 0).endEpoch(1).open()) {
             for (Batch batch : loader.epoch()) {
                 try (batch) {

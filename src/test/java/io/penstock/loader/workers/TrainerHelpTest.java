@@ -65,7 +65,7 @@ class TrainerHelpTest {
     }
 
     private DataLoaderBuilder loader() {
-        return DataLoader.of(TokenWindows.of(store, LENGTH)).batchSize(24).shuffle(5);
+        return DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(24).shuffle(5);
     }
 
     /**
@@ -205,7 +205,7 @@ class TrainerHelpTest {
     void aBatchThatCannotBeMadeFailsAtItsTurnWhoeverFilledIt() {
         long[] starts = LongStream.rangeClosed(0, 100).map(d -> d * 10).toArray();
         try (var documents = new MemoryTokenStore(DType.U16, starts);
-                DataLoader loader = DataLoader.of(Documents.of(new Torn(documents, 42))).batchSize(5).workers(2)
+                DataLoader loader = DataLoader.builder(Documents.of(new Torn(documents, 42))).batchSize(5).workers(2)
                         .collator(Pad.toLongest(TokenWidth.I64, 0)).open()) {
             int epochs = 0;
             for (; epochs < 2_000 || loader.report().helpNanos() == 0; epochs++) {
@@ -250,9 +250,9 @@ class TrainerHelpTest {
                     out.segment().copyFrom(in.segment());
                 });
         for (DataLoaderBuilder settings : new DataLoaderBuilder[] {
-            DataLoader.of(windows).collator(new Noting(threads)),
-            DataLoader.of(windows).collator(CausalLm.narrow().then((_, _) -> threads.add(Thread.currentThread()))),
-            DataLoader.of(mapped)}) {
+            DataLoader.builder(windows).collator(new Noting(threads)),
+            DataLoader.builder(windows).collator(CausalLm.narrow().then((_, _) -> threads.add(Thread.currentThread()))),
+            DataLoader.builder(mapped)}) {
             threads.clear();
             try (DataLoader loader = settings.batchSize(4).workers(2).open()) {
                 for (int i = 0; i < 20_000; i++) {
@@ -269,7 +269,7 @@ class TrainerHelpTest {
     @Test
     void slowBatchesAreLeftToWorkers() {
         try (var large = new MemoryTokenStore(DType.U16, 1 << 23);
-                DataLoader loader = DataLoader.of(TokenWindows.of(large, 1 << 18)).batchSize(31).workers(2)
+                DataLoader loader = DataLoader.builder(TokenWindows.of(large, 1 << 18)).batchSize(31).workers(2)
                         .prefetch(1).open()) {
             for (int i = 0; i < 60; i++) {
                 loader.next().close();

@@ -85,7 +85,7 @@ final class EverySample {
         }
         Collator collator = new StackAndPad();
         if (size <= MOST_BATCHED && collator.layout(dataset, 8).capacityBytes() < 1 << 20) {
-            try (DataLoader loader = DataLoader.of(dataset).collator(collator).batchSize(8).workers(0)
+            try (DataLoader loader = DataLoader.builder(dataset).collator(collator).batchSize(8).workers(0)
                     .transfer(TransferMode.IN_PLACE).endEpoch(1).open()) {
                 for (Batch batch : loader.epoch()) {
                     batch.close();
