@@ -28,7 +28,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
      *
      * @param format the format's name
      * @param tokens the tokens
-     * @param documentEnds the file of document ends in tokens, {@code u64}, non-decreasing; the first document starts at 0.
+     * @param documentEnds the file of document ends in tokens, {@code u64}, non-decreasing; document 0 starts at 0.
      *     Null for a single document (none if there are no tokens)
      * @param others further files of the store
      * @param info describes the store
