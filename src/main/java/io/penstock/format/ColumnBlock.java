@@ -9,14 +9,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A column's values of some rows, decoded: the values of all rows one behind the other; where they are lists or bytes,
- * {@code rows + 1} offsets in units of elements or bytes; where not every row has a value, a byte a row that says so.
+ * Decoded values of a column for some rows: the values of all rows, consecutive; for lists or bytes, {@code rows + 1}
+ * offsets in elements or bytes; if rows lack values, a state byte per row.
  *
  * @param place the file that holds them
- * @param valuesAt where in it the values start
- * @param valueBytes of a value, or of a list's element
- * @param offsetsAt where the offsets start, {@code u32}; -1 if each row has one value
- * @param statesAt where the bytes of rows start; -1 if every row has a value
+ * @param valuesAt the offset of the values in that file
+ * @param valueBytes the size of a value or list element
+ * @param offsetsAt the offset of the {@code u32} offsets; -1 if each row has one value
+ * @param statesAt the offset of the state bytes; -1 if every row has a value
  */
 public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueBytes, long offsetsAt, long statesAt) {
 
@@ -26,19 +26,19 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
     /** The state of a row that has a value. */
     public static final byte PRESENT = 1;
 
-    /** The state of a row whose value cannot be given. */
+    /** The state of a row whose value cannot be read. */
     public static final byte BAD = 2;
 
     /**
-     * Puts values into a copy.
+     * Appends values to a decoded copy.
      *
-     * @param copy takes them
-     * @param values of all rows
-     * @param valueBytes of a value, or of a list's element
-     * @param offsets of lists and bytes; null if each row has one value
-     * @param states a byte a row; null if every row has a value
+     * @param copy the decoded copy
+     * @param values the values of all rows
+     * @param valueBytes the size of a value or list element
+     * @param offsets the offsets of lists and bytes; null if each row has one value
+     * @param states a byte per row; null if every row has a value
      * @return the block
-     * @throws IOException if there is no disk space
+     * @throws IOException if the disk is full
      */
     public static ColumnBlock append(DecodedSpill copy, MemorySegment values, int valueBytes, MemorySegment offsets,
             MemorySegment states) throws IOException {
@@ -52,7 +52,7 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
     }
 
     /**
-     * What there is of a row.
+     * Returns the state of a row.
      *
      * @param row the row, counted from the block's first
      * @return {@link #NULL}, {@link #PRESENT} or {@link #BAD}
@@ -62,10 +62,10 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
     }
 
     /**
-     * Points at the value of a row that has one.
+     * Locates the value of a row that has one.
      *
      * @param row the row, counted from the block's first
-     * @param into set to the value
+     * @param into receives the location
      */
     public void locate(long row, Span into) {
         if (offsetsAt < 0) {

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Blocks of columns, each decoded once, by the first thread that needs it. Any number of threads may ask; one waits
- * only for another that decodes the same block, or by chance one of those that share its lock.
+ * Column blocks, each decoded once by the first thread that needs it. Thread-safe; a thread waits only for another that
+ * decodes the same block or one that shares its lock.
  */
 public final class ColumnBlocks {
 
@@ -33,9 +33,9 @@ public final class ColumnBlocks {
     private final Decoder decoder;
 
     /**
-     * Blocks of which none is decoded yet.
+     * Creates blocks, none of them decoded.
      *
-     * @param count how many
+     * @param count the number of blocks
      * @param decoder decodes them
      */
     public ColumnBlocks(int count, Decoder decoder) {
@@ -45,12 +45,12 @@ public final class ColumnBlocks {
     }
 
     /**
-     * A block; it is decoded if it was not.
+     * Returns a block, decoding it if needed.
      *
      * @param block its number
-     * @param file what it is decoded from; an error names it if it has shrunk
+     * @param file its source; an error names it if it has shrunk
      * @return the block
-     * @throws UncheckedIOException if it is malformed, now and any other time
+     * @throws UncheckedIOException if it is malformed; later calls fail too
      */
     public ColumnBlock get(int block, MappedFile file) {
         ColumnBlock found = blocks.getAcquire(block);

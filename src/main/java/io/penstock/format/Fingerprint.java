@@ -9,9 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 
 /**
- * A checksum of a bounded sample of a store's files: their sizes, and of each its head, its tail and 64 blocks of
- * 4 KiB spread evenly. It tells stores apart in the time of a few page reads, whatever their size; it is no proof
- * against somebody who wants two stores to look the same.
+ * A checksum of a bounded sample of a store's files: their sizes, heads, tails and 64 evenly spread blocks of 4 KiB
+ * each. It distinguishes stores of any size in the time of a few page reads. It does not resist deliberate collisions.
  */
 public final class Fingerprint {
 
@@ -22,13 +21,13 @@ public final class Fingerprint {
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] block = new byte[BLOCK_BYTES];
 
-    /** A fingerprint of nothing yet. */
+    /** Creates an empty fingerprint. */
     public Fingerprint() {
     }
 
     /**
-     * Takes in a file. The sampled pages, and no more, are brought in before they are read, all at once: the OS would
-     * read as much as 128 KiB, or what the device is set to, around each of them.
+     * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
+     * device's read-ahead, around each.
      *
      * @param file the file
      * @return this
@@ -45,7 +44,7 @@ public final class Fingerprint {
     }
 
     /**
-     * Takes in some memory.
+     * Adds memory.
      *
      * @param bytes the memory
      * @return this
@@ -64,7 +63,7 @@ public final class Fingerprint {
         return this;
     }
 
-    /** Head, blocks between, tail; all blocks there are of what is no larger than that. */
+    /** Returns the number of blocks: head, spread blocks and tail, or all blocks of a small file. */
     private static int blocks(long size) {
         return isWhole(size) ? (int) Math.ceilDiv(size, (long) BLOCK_BYTES) : BLOCKS + 2;
     }
@@ -85,7 +84,7 @@ public final class Fingerprint {
     }
 
     /**
-     * The fingerprint of what was taken in; call it once.
+     * Returns the fingerprint of everything added; call it once.
      *
      * @return 32 hexadecimal digits
      */

@@ -7,10 +7,10 @@ import io.penstock.io.spill.DecodedSpill;
 import io.penstock.io.spill.NativeBytes;
 import java.io.IOException;
 
-/** The JSON texts of rows, one behind the other, as they become a {@link ColumnBlock}. One thread's. */
+/** Collects the JSON texts of rows for a {@link ColumnBlock}. For one thread. */
 public final class JsonRows implements AutoCloseable {
 
-    /** What texts of rows that are decoded together may take: their offsets are {@code u32}. */
+    /** The most that a block's texts may take: their offsets are {@code u32}. */
     private static final long MAX_BYTES = Integer.MAX_VALUE;
 
     private final DecodeLimit.Budget budget;
@@ -21,15 +21,15 @@ public final class JsonRows implements AutoCloseable {
     private final NativeBytes states = new NativeBytes();
     private long rowStart;
     private boolean isComplete = true;
-    /** What was taken of the budget and is not in a copy yet. */
+    /** The bytes taken from the budget that are not in a copy yet. */
     private long taken;
 
     /**
-     * No row yet.
+     * Creates an empty collection.
      *
-     * @param file what the rows are of, for messages
-     * @param column the name of their column
-     * @param budget what the texts are taken of
+     * @param file the rows' file, for messages
+     * @param column the column's name
+     * @param budget the budget for the texts
      */
     public JsonRows(Location file, String column, DecodeLimit.Budget budget) {
         this.file = file;
@@ -39,9 +39,9 @@ public final class JsonRows implements AutoCloseable {
     }
 
     /**
-     * A row begins.
+     * Begins a row.
      *
-     * @return what its value is appended to
+     * @return the text to append its value to
      */
     public JsonText begin() {
         text.begin();
@@ -50,10 +50,10 @@ public final class JsonRows implements AutoCloseable {
     }
 
     /**
-     * The row ends. Unless it has a value, what was appended is taken back; {@code null} is none.
+     * Ends the row. Without a value, discards what was appended; {@code null} is no value.
      *
      * @param state one of {@link ColumnBlock#PRESENT}, {@link ColumnBlock#NULL} and {@link ColumnBlock#BAD}
-     * @throws IOException if the rows take more than a block may, or than the budget has
+     * @throws IOException if the rows exceed a block's limit or the budget
      */
     public void end(byte state) throws IOException {
         byte kept = state == ColumnBlock.PRESENT && text.isNullFrom(rowStart) ? ColumnBlock.NULL : state;
@@ -72,11 +72,11 @@ public final class JsonRows implements AutoCloseable {
     }
 
     /**
-     * Puts the rows into a copy.
+     * Appends the rows to a decoded copy.
      *
-     * @param copy takes them
+     * @param copy the decoded copy
      * @return the block
-     * @throws IOException if there is no disk space
+     * @throws IOException if the disk is full
      */
     public ColumnBlock append(DecodedSpill copy) throws IOException {
         ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
@@ -85,7 +85,7 @@ public final class JsonRows implements AutoCloseable {
         return block;
     }
 
-    /** Frees their memory, and gives back what was taken for rows that are in no copy. */
+    /** Frees the memory, and returns the budget of rows that are in no copy. */
     @Override
     public void close() {
         budget.giveBack(taken);

@@ -11,15 +11,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
 /**
- * Appends values of tables to a JSON text in UTF-8. How each type is written is defined in {@code docs/formats.md},
- * "Nested values as JSON". One thread's.
+ * Appends table values to a JSON text in UTF-8; {@code docs/formats.md}, "Nested values as JSON", defines the mapping
+ * of types. For one thread.
  */
 public final class JsonText implements AutoCloseable {
 
-    /** What the text of one value may take. */
+    /** The most bytes that the text of one value may take. */
     public static final long MAX_VALUE_BYTES = 256 << 20;
 
-    /** The greatest scale of a decimal, up or down: what bounds the zeros that are written for it. */
+    /** The greatest absolute scale of a decimal, which bounds the zeros written for it. */
     public static final int MAX_SCALE = 1000;
 
     /** The letters {@code null} as a little-endian number. */
@@ -37,21 +37,21 @@ public final class JsonText implements AutoCloseable {
     private final NativeBytes out = new NativeBytes();
     private long limit = MAX_VALUE_BYTES;
 
-    /** An empty text. */
+    /** Creates an empty text. */
     public JsonText() {
     }
 
     /**
-     * The bytes of a text that stands for itself: a field's name in quotes and the colon behind it, for instance.
+     * Returns a field's name in quotes, with a colon.
      *
      * @param name the name
-     * @return its JSON, with a colon behind it
+     * @return its JSON bytes, with a colon
      */
     public static byte[] key(String name) {
         return (Json.write(name) + ":").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A value begins, which may take {@link #MAX_VALUE_BYTES}. */
+    /** Begins a value of at most {@link #MAX_VALUE_BYTES}. */
     void begin() {
         begin(MAX_VALUE_BYTES);
     }
@@ -76,7 +76,7 @@ public final class JsonText implements AutoCloseable {
     }
 
     /**
-     * Appends a bracket, a comma, or what else stands for itself.
+     * Appends a bracket, comma or other punctuation.
      *
      * @param sign an ASCII character
      * @throws UnwritableException if the value becomes too long
@@ -111,7 +111,7 @@ public final class JsonText implements AutoCloseable {
     }
 
     /**
-     * Appends a truth value.
+     * Appends a boolean.
      *
      * @param value the value
      * @throws UnwritableException if the value becomes too long
@@ -131,7 +131,7 @@ public final class JsonText implements AutoCloseable {
     }
 
     /**
-     * Appends an integer without a sign.
+     * Appends an unsigned integer.
      *
      * @param value its bits
      * @throws UnwritableException if the value becomes too long
@@ -141,9 +141,9 @@ public final class JsonText implements AutoCloseable {
     }
 
     /**
-     * Appends a float: as few digits as give the same {@code double}; {@code null} if it is not finite.
+     * Appends a float with the fewest digits that give the same {@code double}; {@code null} if it is not finite.
      *
-     * @param value the float, one of fewer bits widened
+     * @param value the float, widened if narrower
      * @throws UnwritableException if the value becomes too long
      */
     public void real(double value) throws UnwritableException {
@@ -153,8 +153,8 @@ public final class JsonText implements AutoCloseable {
     /**
      * Appends a decimal with all its digits.
      *
-     * @param unscaled the number without its point, in two's complement, the first byte the highest
-     * @param scale how many digits are behind the point
+     * @param unscaled the unscaled number, big-endian two's complement
+     * @param scale the number of digits after the point
      * @throws UnwritableException if the value becomes too long
      */
     public void decimal(byte[] unscaled, int scale) throws UnwritableException {
@@ -165,9 +165,9 @@ public final class JsonText implements AutoCloseable {
     /**
      * Appends bytes as a string in base64.
      *
-     * @param source holds the bytes
-     * @param offset the first of them
-     * @param length how many
+     * @param source the memory that holds the bytes
+     * @param offset the offset of the first one
+     * @param length the number of bytes
      * @throws UnwritableException if the value becomes too long
      */
     public void base64(MemorySegment source, long offset, long length) throws UnwritableException {
@@ -181,11 +181,11 @@ public final class JsonText implements AutoCloseable {
     }
 
     /**
-     * Appends a text in UTF-8 as a string.
+     * Appends UTF-8 text as a string.
      *
-     * @param source holds the text
+     * @param source the memory that holds the text
      * @param offset its first byte
-     * @param length how many bytes
+     * @param length the number of bytes
      * @throws UnwritableException if it is not UTF-8, or the value becomes too long
      */
     public void text(MemorySegment source, long offset, long length) throws UnwritableException {
@@ -259,7 +259,7 @@ public final class JsonText implements AutoCloseable {
      * Appends a time of day as a string, {@code "12:30:00.250"}.
      *
      * @param count units since midnight
-     * @param digits behind the second that a unit has: 0, 3, 6 or 9
+     * @param digits the unit's digits after the second: 0, 3, 6 or 9
      * @throws UnwritableException if the value becomes too long
      */
     public void time(long count, int digits) throws UnwritableException {
@@ -270,8 +270,8 @@ public final class JsonText implements AutoCloseable {
      * Appends a timestamp as a string, {@code "2024-02-29T12:30:00.250"}.
      *
      * @param count units since 1970
-     * @param digits behind the second that a unit has: 0, 3, 6 or 9
-     * @param isInstant whether it is a point in time, to which {@code Z} is appended
+     * @param digits the unit's digits after the second: 0, 3, 6 or 9
+     * @param isInstant whether it is an instant, which gets a {@code Z}
      * @throws UnwritableException if the value becomes too long
      */
     public void timestamp(long count, int digits, boolean isInstant) throws UnwritableException {
@@ -284,8 +284,8 @@ public final class JsonText implements AutoCloseable {
      *
      * @param days since 1970-01-01
      * @param count units since midnight
-     * @param digits behind the second that a unit has: 0, 3, 6 or 9
-     * @param isInstant whether it is a point in time, to which {@code Z} is appended
+     * @param digits the unit's digits after the second: 0, 3, 6 or 9
+     * @param isInstant whether it is an instant, which gets a {@code Z}
      * @throws UnwritableException if the value becomes too long
      */
     public void timestamp(long days, long count, int digits, boolean isInstant) throws UnwritableException {
@@ -300,7 +300,7 @@ public final class JsonText implements AutoCloseable {
         return units;
     }
 
-    /** The proleptic Gregorian calendar, counted from March on, so that the day that may be missing comes last. */
+    /** Formats a date of the proleptic Gregorian calendar; years start in March, so the leap day is last. */
     private static String dateText(long days) {
         long shifted = days + DAYS_TO_1970;
         long era = Math.floorDiv(shifted, DAYS_OF_ERA);

@@ -12,7 +12,7 @@ public final class Mapping {
     }
 
     /**
-     * What makes a store of a file.
+     * Creates a store from a file.
      *
      * @param <S> the store, which then owns the file
      */
@@ -20,36 +20,37 @@ public final class Mapping {
     public interface Reader<S> {
 
         /**
-         * Reads and checks.
+         * Reads and validates the file.
          *
          * @param file the file
          * @return the store
-         * @throws IOException if the file is not as its format says
+         * @throws IOException if the file violates its format
          */
         S read(MappedFile file) throws IOException;
     }
 
     /**
-     * Opens a file and makes a store of it; closes it if that fails, also because the file shrinks meanwhile.
+     * Opens a file and creates a store from it; closes the file if that fails, for example because it shrinks
+     * meanwhile.
      *
      * @param <S> the store
      * @param location the file
-     * @param reader makes the store
-     * @return what the reader made
-     * @throws IOException if there is no such file, it cannot be read, it shrinks, or the reader refuses it
+     * @param reader creates the store
+     * @return the store
+     * @throws IOException if the file is missing, cannot be read, shrinks, or is rejected by the reader
      */
     public static <S> S open(Location location, Reader<S> reader) throws IOException {
         return open(location, null, reader);
     }
 
     /**
-     * Opens a file that is read as another one says, and makes a store of it, as {@link #open(Location, Reader)} does.
+     * Opens a file with its index and creates a store, as {@link #open(Location, Reader)} does.
      *
      * @param <S> the store
      * @param location the file
-     * @param index the other file: checked to be unchanged together with this one. Null if there is none
-     * @param reader makes the store
-     * @return what the reader made
+     * @param index the index file: change checks cover both files. Null if there is none
+     * @param reader creates the store
+     * @return the store
      * @throws IOException as {@link #open(Location, Reader)}
      */
     public static <S> S open(Location location, MappedFile index, Reader<S> reader) throws IOException {

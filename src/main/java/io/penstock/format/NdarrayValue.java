@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * A value of the encoding {@code ndarray} whose shape, and perhaps type, it says itself: a mutable cursor that one
- * thread points at value after value.
+ * A value of the encoding {@code ndarray} that contains its shape and perhaps its type: a mutable cursor, which one
+ * thread moves from value to value.
  *
  * <pre>{@code
  * 1 byte the type, unless the column has it: bytes of an element × 8, + 1 if signed, + 2 if floating
@@ -28,17 +28,17 @@ public final class NdarrayValue {
     private long dataOffset;
     private long dataBytes;
 
-    /** A cursor at nothing yet. */
+    /** Creates a cursor without a value. */
     public NdarrayValue() {
     }
 
     /**
-     * Reads the head of a value.
+     * Reads the header of a value.
      *
-     * @param bytes what holds the value
+     * @param bytes the memory that holds the value
      * @param offset its first byte
      * @param byteSize its length
-     * @param known the type of its elements if the column has it, or null if the value says it
+     * @param known the column's element type, or null if the value declares it
      * @throws CodecException if the value is malformed; says how, but not where
      * @throws IndexOutOfBoundsException if the value is not within {@code bytes}
      */
@@ -112,7 +112,7 @@ public final class NdarrayValue {
     }
 
     /**
-     * The type of the elements.
+     * Returns the element type.
      *
      * @return the dtype
      */
@@ -121,7 +121,7 @@ public final class NdarrayValue {
     }
 
     /**
-     * The number of dimensions.
+     * Returns the number of dimensions.
      *
      * @return 0 to 63
      */
@@ -130,7 +130,7 @@ public final class NdarrayValue {
     }
 
     /**
-     * A dimension.
+     * Returns a dimension.
      *
      * @param d its index, 0 being the outermost
      * @return its size
@@ -140,7 +140,7 @@ public final class NdarrayValue {
     }
 
     /**
-     * The dimensions.
+     * Returns the dimensions.
      *
      * @return a copy
      */
@@ -149,7 +149,7 @@ public final class NdarrayValue {
     }
 
     /**
-     * Where the elements begin.
+     * Returns where the elements start.
      *
      * @return an offset in the memory that was read
      */
@@ -158,9 +158,9 @@ public final class NdarrayValue {
     }
 
     /**
-     * Bytes of the elements.
+     * Returns the size of the elements.
      *
-     * @return the size
+     * @return bytes
      */
     public long dataBytes() {
         return dataBytes;

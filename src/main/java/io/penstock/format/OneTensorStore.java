@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** A store of one tensor without a name: in place in a mapped file, or in a copy that was made when it was opened. */
+/** A store of one unnamed tensor, in place in a mapped file or in a copy made at open. */
 public final class OneTensorStore implements TensorStore, StoreInfo.Source {
 
     /**
-     * The tensor, row-major and little-endian, of a file that stores it otherwise.
+     * A row-major, little-endian copy of a tensor stored otherwise.
      *
-     * @param arena holds it; the store closes it
+     * @param arena its memory; the store closes it
      * @param tensor the tensor
      */
     public record Copy(Arena arena, Tensor tensor) {
@@ -35,15 +35,15 @@ public final class OneTensorStore implements TensorStore, StoreInfo.Source {
     private volatile String fingerprint;
 
     /**
-     * A store.
+     * Creates a store.
      *
      * @param format the format's name
-     * @param file the file that has the tensor; the store closes it
-     * @param byteOffset where in the file the first element is
-     * @param spec the tensor's type and shape, without a name
-     * @param copy the tensor if it is not read in place, otherwise null
-     * @param info says what the store is made of: that one tensor
-     * @param distinction what else tells such stores apart in fingerprints; empty if nothing does
+     * @param file the tensor's file; the store closes it
+     * @param byteOffset the first element's offset in the file
+     * @param spec the tensor's type and shape; no name
+     * @param copy the tensor's copy; null if it is read in place
+     * @param info describes the store: that one tensor
+     * @param distinction further text for the fingerprint; may be empty
      */
     public OneTensorStore(String format, MappedFile file, long byteOffset, TensorSpec spec, Copy copy,
             Function<Tensor, StoreInfo> info, String distinction) {

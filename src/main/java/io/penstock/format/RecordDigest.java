@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 
 /**
- * SHA-256 of keys and values in order: of each its length as a little-endian {@code u32}, then its bytes. Values
- * without keys have empty ones.
+ * SHA-256 of keys and values in order, each as its length in little-endian {@code u32} and its bytes. Values without
+ * keys have empty ones.
  */
 public final class RecordDigest {
 
@@ -18,12 +18,12 @@ public final class RecordDigest {
     private final byte[] chunk = new byte[CHUNK_BYTES];
     private int used;
 
-    /** A digest of nothing yet. */
+    /** Creates an empty digest. */
     public RecordDigest() {
     }
 
     /**
-     * Takes in a value without a key.
+     * Adds a value without a key.
      *
      * @param value its bytes
      * @return this
@@ -34,10 +34,10 @@ public final class RecordDigest {
     }
 
     /**
-     * Takes in a key and its value.
+     * Adds a key and its value.
      *
      * @param key the key's bytes
-     * @param value the value's
+     * @param value the value's bytes
      * @return this
      */
     public RecordDigest add(Span key, Span value) {
@@ -50,7 +50,7 @@ public final class RecordDigest {
     }
 
     /**
-     * Takes in bytes alone, without a length.
+     * Adds bytes without a length.
      *
      * @param bytes the bytes
      * @return this
@@ -84,7 +84,7 @@ public final class RecordDigest {
     }
 
     /**
-     * The digest of what was taken in; call it once.
+     * Returns the digest; call it once.
      *
      * @return 64 hexadecimal digits
      */

@@ -6,22 +6,22 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 
 /**
- * Tokens one after another in a mapped file.
+ * Contiguous tokens in a mapped file.
  *
  * @param file the file
- * @param byteOffset where the first token is
- * @param dtype how tokens are stored
- * @param tokenCount how many
+ * @param byteOffset the first token's offset
+ * @param dtype the stored type of the tokens
+ * @param tokenCount the number of tokens
  */
 public record TokenRun(MappedFile file, long byteOffset, DType dtype, long tokenCount) {
 
     /**
-     * Points at a part of the run.
+     * Locates a part of the run.
      *
      * @param firstToken the position of the part's first token
-     * @param tokens how many
-     * @param into set to the part's bytes
-     * @throws IndexOutOfBoundsException if the part is not within the run; names the file and both ends
+     * @param tokens the number of tokens
+     * @param into receives the location
+     * @throws IndexOutOfBoundsException if the part is outside the run; names the file and both ends
      */
     public void locate(long firstToken, long tokens, Span into) {
         if (firstToken < 0 || tokens < 0 || tokens > tokenCount - firstToken) {
@@ -33,7 +33,7 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
     }
 
     /**
-     * The whole run.
+     * Returns the whole run.
      *
      * @return a view of the mapping
      */

@@ -12,26 +12,26 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 
-/** A store whose tokens are one run: all of it is one document, or a second file says where documents end. */
+/** A store of contiguous tokens: one document, or several whose ends are in a second file. */
 public final class TokenRunStore implements TokenStore, StoreInfo.Source {
 
     private final String format;
     private final TokenRun tokens;
-    /** Where each document ends, {@code u64}; null if all of it is one document, or none if it has no token. */
+    /** The document ends, {@code u64}; null for a single document (none if there are no tokens). */
     private final MappedFile documentEnds;
     private final List<MappedFile> others;
     private final Supplier<StoreInfo> info;
     private volatile String fingerprint;
 
     /**
-     * A store of several files, all of which it closes.
+     * Creates a store of several files and owns them.
      *
      * @param format the format's name
      * @param tokens the tokens
-     * @param documentEnds the file of the documents' ends, in tokens, {@code u64}, never going down; the first document
-     *     starts at 0. Null if all of it is one document, or none if it has no token
+     * @param documentEnds the file of document ends in tokens, {@code u64}, non-decreasing; document 0 starts at 0.
+     *     Null for a single document (none if there are no tokens)
      * @param others further files of the store
-     * @param info says what the store is made of
+     * @param info describes the store
      */
     public TokenRunStore(String format, TokenRun tokens, MappedFile documentEnds, List<MappedFile> others,
             Supplier<StoreInfo> info) {
@@ -43,11 +43,11 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * A store of one file and one document, or none if it has no token.
+     * Creates a store of one file and one document, or none if there are no tokens.
      *
      * @param format the format's name
      * @param tokens the tokens; the store closes their file
-     * @param details says what there is to say of the store, by name
+     * @param details the format's own fields, by name
      * @return the store
      */
     public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, Object>> details) {

@@ -3,14 +3,14 @@ package io.penstock.format;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A row's value cannot be written as JSON; other rows can. The message does not say where it is: the caller does. */
+/** A row's value cannot be written as JSON; other rows may be good. The caller adds the position to the message. */
 public final class UnwritableException extends IOException {
 
     @Serial
     private static final long serialVersionUID = 1;
 
     /**
-     * A finding.
+     * Creates the error.
      *
      * @param message what is wrong with the value
      */

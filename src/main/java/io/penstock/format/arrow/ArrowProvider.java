@@ -7,7 +7,7 @@ import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 
-/** Arrow's IPC files and streams, and folders of them as Hugging Face's datasets are saved. */
+/** Arrow IPC files and streams, and folders of them as saved by Hugging Face datasets. */
 public final class ArrowProvider implements StoreProvider {
 
     @Override

@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * The schema that Arrow puts into files of other formats, so that what they cannot say of a column's type is not lost:
- * the message that a stream starts with.
+ * The schema that Arrow embeds in files of other formats, to keep column types that they cannot express: the first
+ * message of a stream.
  */
 public final class EmbeddedSchema {
 

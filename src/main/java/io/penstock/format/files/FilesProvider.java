@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A folder of files, each of which is a record; of image trees the folders in it are classes. */
+/** A folder of files, one record each; in image trees the subfolders are classes. */
 public final class FilesProvider implements StoreProvider {
 
     /** For the service loader. */

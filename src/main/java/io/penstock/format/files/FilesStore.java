@@ -30,13 +30,11 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The files below a folder as records, one each, in the order of the bytes of their paths: the column {@code image} if
- * all are images by their names, otherwise {@code file}. If none is right in the folder, the folders in it are classes,
- * as for torchvision's {@code ImageFolder}, and a column {@code class} has the position of the record's among their
- * sorted names.
+ * The files below a folder as records, sorted by the bytes of their paths. The column is {@code image} if all names are
+ * those of images, otherwise {@code file}. If no file is directly in the folder, its subfolders are classes, as in
+ * torchvision's {@code ImageFolder}, and the column {@code class} is the index among their sorted names.
  *
- * <p>Opening lists the tree and opens no file. A file is read when it is located for the first time ({@link FileBytes}
- * says how and where it stays).
+ * <p>Opening lists the tree and opens no file. Locating a file for the first time reads it; see {@link FileBytes}.
  */
 public final class FilesStore implements RecordStore {
 

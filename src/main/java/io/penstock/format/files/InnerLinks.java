@@ -5,11 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Which links in a folder are taken for the files that they lead to: those to a regular file below the same folder. The
- * others, also those to folders and to nothing, are not: what is read is then in the folder, and each folder is walked
- * once.
+ * Follows only links to regular files below the same folder. Other links, including broken ones and links to folders,
+ * are ignored: so all data is in the folder, and each folder is walked once.
  *
- * @param realRoot the folder, without any link in its path
+ * @param realRoot the folder's real path, without links
  */
 public record InnerLinks(Path realRoot) {
 

@@ -29,7 +29,7 @@ import java.util.Map;
  * @param layout the channels that are stored
  * @param storedBits of a channel in the file
  * @param orientation Exif's, 0 if it has none
- * @param isTransparent whether a colour, or colours of the palette, are transparent
+ * @param isTransparent whether a color, or colors of the palette, are transparent
  */
 record Picture(ImageFormat format, int width, int height, PixelLayout layout, int storedBits, int orientation,
         boolean isTransparent) {

@@ -9,7 +9,7 @@ import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** LMDB's environments: a folder with {@code data.mdb}, or that file under any name. */
+/** LMDB environments: a folder with {@code data.mdb}, or that file under any name. */
 public final class LmdbProvider implements StoreProvider {
 
     /** For the service loader. */

@@ -24,13 +24,13 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * One database of an LMDB environment, read over the mapping of its file, as of its last transaction. A record is a key
- * and a value, the columns {@code key} and {@code value}; where a key has several values (DUPSORT) each of them is a
- * record. Records stand in the order of the database. Keys and values are views of the mapping, large values too.
+ * One database of an LMDB environment, read from its mapped file as of the last transaction. Each key-value pair is a
+ * record with the columns {@code key} and {@code value}, in database order; a key with several values (DUPSORT) gives
+ * several records. Keys and values, large ones too, are views of the mapping.
  *
- * <p>Opening walks the tree of the database once, for LMDB does not say which record is the n-th. The lock file is not
- * needed and never written: nobody may write the environment while it is open here. Layout: LMDB 0.9, 64-bit,
- * little-endian ({@code mdb.c}, data format version 1), with pages of any size.
+ * <p>Opening walks the database's tree once, because LMDB has no index by position. The lock file is neither needed nor
+ * written: the environment must not be written while it is open here. Layout: LMDB 0.9, 64-bit, little-endian
+ * ({@code mdb.c}, data format version 1), with pages of any size.
  */
 public final class LmdbStore implements RecordStore, Verifiable {
 

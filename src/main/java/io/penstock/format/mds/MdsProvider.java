@@ -8,7 +8,7 @@ import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** MosaicML's streaming shards: a folder with {@code index.json}, or that file. */
+/** MosaicML streaming shards: a folder with {@code index.json}, or that file. */
 public final class MdsProvider implements StoreProvider {
 
     /** For the service loader. */

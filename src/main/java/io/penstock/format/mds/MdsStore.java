@@ -27,9 +27,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A MosaicML streaming dataset (MDS version 2) in a folder: {@code index.json} and the shards that it names. Samples of
- * plain shards are views of the mappings; a compressed shard, of which there is no plain one beside it, is decoded when
- * a sample of it is located for the first time, into a copy that lives as long as the store.
+ * A MosaicML streaming dataset (MDS version 2) in a folder: {@code index.json} and its shards. Samples of plain shards
+ * are views of the mappings. A compressed shard without a plain one next to it is decoded when one of its samples is
+ * first located, into a copy that lives as long as the store.
  *
  * <p>A shard is, little-endian ({@code streaming/base/format/mds/writer.py}):
  *
@@ -39,8 +39,8 @@ import java.util.function.Consumer;
  * }</pre>
  *
  * <p>Numbers, and arrays of one type and shape, are columns of numbers; {@code str}, {@code str_int},
- * {@code str_float}, {@code str_decimal} and {@code json} are text; anything else is bytes of that encoding. Arrays
- * whose shape is a matter of each value are bytes too, which {@link NdarrayValue} reads. A pickle is never opened.
+ * {@code str_float}, {@code str_decimal} and {@code json} are text; anything else is bytes of that encoding. Arrays of
+ * varying shape are bytes too, which {@link NdarrayValue} reads. Pickles are never opened.
  */
 public final class MdsStore implements RecordStore, Verifiable {
 

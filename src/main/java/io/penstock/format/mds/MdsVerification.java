@@ -16,11 +16,11 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What {@link MdsStore#verify} checked.
+ * The result of {@link MdsStore#verify}.
  *
- * @param files files that were read
- * @param hashes digests that are as the index has them
- * @param unknown algorithms of digests that were not checked, as Python names them
+ * @param files the number of files read
+ * @param hashes the number of digests that match the index
+ * @param unknown the algorithms, by Python's name, of digests that were not checked
  */
 public record MdsVerification(long files, long hashes, Set<String> unknown) {
 

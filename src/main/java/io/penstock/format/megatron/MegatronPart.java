@@ -13,13 +13,12 @@ import java.util.Objects;
 import java.util.function.IntToLongFunction;
 
 /**
- * A run of documents of a store that is being written. One thread at a time uses a part; several parts are written at
- * the same time by as many threads.
+ * A run of documents of a store being written. One thread at a time uses a part; several threads write several parts.
  *
  * <p>A part holds a MiB of native memory and two open files from its first token to its {@link #close}: a writer of
  * many parts closes each when it is complete.
  *
- * <p>An error in writing makes the whole store fail: {@link MegatronWriter#commit} then refuses.
+ * <p>After a write error {@link MegatronWriter#commit} throws: the whole store fails.
  */
 public final class MegatronPart implements AutoCloseable {
 

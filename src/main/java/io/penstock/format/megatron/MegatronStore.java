@@ -29,13 +29,13 @@ import java.util.Objects;
 /**
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
  *
- * <p>Positions count through the sequences in the order of the index. As they are written, sequences lie in that order
- * in the {@code .bin}, one behind the other. An index may also name some of them, in another order, or one several
- * times: what then does not lie together is located {@linkplain #locatePart piece by piece}.
+ * <p>Positions count through the sequences in index order. Writers put sequences into the {@code .bin} contiguously in
+ * that order. An index may also skip, reorder or repeat sequences: ranges that are not contiguous are located
+ * {@linkplain #locatePart piece by piece}.
  *
- * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store.
- * A store may hold no token at all, as the one that an empty corpus makes. The format has floating-point elements too:
- * they can be inspected, and no collator takes them for tokens.
+ * <p>A {@code .bin} may be longer than its index says, as it may for Megatron; the surplus is not part of the store. A
+ * store may be empty. The format also has floating-point elements: they can be inspected, but collators reject them as
+ * tokens.
  */
 public final class MegatronStore implements TokenStore, StoreInfo.Source {
 

@@ -20,8 +20,8 @@ import java.util.List;
  * {@code X.sha256}, which {@code sha256sum -c} checks, and those of their {@linkplain BlockChecksums blocks} in
  * {@code X.bin.crc32c} and {@code X.idx.crc32c}.
  *
- * <p>Documents are written in parts, side by side; {@link #commit} puts them one after another, in the order in which
- * the parts were asked for. Until then nothing is visible under the store's name, and without it nothing remains:
+ * <p>Documents are written in concurrent parts; {@link #commit} concatenates the parts in order of creation and
+ * publishes the store. Without a commit nothing remains:
  *
  * <pre>{@code
  * try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
@@ -33,8 +33,8 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>The files are written in a folder {@code .X.writing} beside the store, which a second writer finds locked, and
- * which {@link #close} and an orderly end of the JVM remove; after a kill or a power cut the next writer does.
+ * <p>The files are written in a locked folder {@code .X.writing} next to the store. {@link #close} and an orderly JVM
+ * exit remove it; after a kill or a power cut the next writer does.
  */
 public final class MegatronWriter implements AutoCloseable {
 

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * Raw little-endian tokens without a header, {@code u16} unless told otherwise, as nanoGPT prepares them; read in
- * place, all of it one document.
+ * Raw little-endian tokens without a header, {@code u16} by default, as nanoGPT prepares them; read in place as one
+ * document.
  */
 public final class NanogptProvider implements StoreProvider {
 

@@ -21,8 +21,8 @@ import java.util.Map;
 
 /**
  * numpy's array file: in place if it is stored row-major and little-endian, otherwise a converted copy in native
- * memory. Bytes behind the data are no part of it, as for numpy. The dtype that is told is that of elements that
- * numpy has no name for and stores as bytes, such as {@code bf16}.
+ * memory. Trailing bytes are ignored, as in numpy. The dtype option is for elements that numpy has no name for and
+ * stores as bytes, such as {@code bf16}.
  */
 public final class NpyProvider implements StoreProvider {
 

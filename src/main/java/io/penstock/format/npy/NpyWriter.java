@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Writes a tensor as a {@code .npy} of version 1.0, byte for byte as {@code numpy.save} does, and its
- * {@linkplain BlockChecksums checksums} beside it.
+ * Writes a tensor as a {@code .npy} of version 1.0, byte for byte as {@code numpy.save} does, with a
+ * {@linkplain BlockChecksums checksum} sidecar.
  */
 public final class NpyWriter {
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** What the header of a {@code .npy} says of its array, wherever the bytes are: in a file, or in a part of one. */
+/** The array that a {@code .npy} header describes, in a file or in a part of one. */
 public final class NpyArray {
 
     /** The longest header; what is read of an array before its data. */

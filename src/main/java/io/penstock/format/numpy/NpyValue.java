@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads {@code .npy} values that are parts of other files, one after the other; for one thread. As long as they have
- * the same header, byte for byte, it is not parsed again, and nothing is allocated.
+ * Reads {@code .npy} values inside other files, for one thread. A header equal to the previous one is not parsed again
+ * and allocates nothing.
  */
 public final class NpyValue {
 

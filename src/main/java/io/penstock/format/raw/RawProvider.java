@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** Rows of numbers without a header, of a dtype and a shape that are told; never recognised. */
+/** Rows of numbers without a header, with dtype and shape from the options; never detected. */
 public final class RawProvider implements StoreProvider {
 
     /** For the service loader. */

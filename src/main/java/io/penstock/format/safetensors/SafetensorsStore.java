@@ -24,11 +24,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The tensors of a safetensors file, or of the files that an index names: all of them views of the mappings.
+ * The tensors of a safetensors file, or of the files in an index, as views of the mappings.
  *
- * <p>Tensors are in the order of their names, as UTF-8 sorts: in the files their order is one of alignment, which is
- * the writer's affair. With an index, tensors that a file has and the index does not name are no part of the store.
- * Tensors of a type that is not ours, such as {@code F4}, are {@link #unread}.
+ * <p>Tensors are sorted by name in UTF-8; their order in the files depends on alignment. With an index, tensors it does
+ * not name are ignored. Tensors of an unsupported type, such as {@code F4}, are {@link #unread}.
  */
 public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
 

@@ -1,6 +1,6 @@
 package io.penstock.format.webdataset;
 
-/** Where the indices of shards come from, and whether they are kept. */
+/** Where shard indices come from, and whether they are saved. */
 public enum IndexUse {
     /**
      * The sidecar file beside the shard is read. If there is none that holds, the index is made and written there,

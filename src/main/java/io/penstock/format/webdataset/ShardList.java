@@ -12,10 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/**
- * The shards of a dataset: a tar, the tars in a folder, or what a pattern with braces names. Several may be joined by
- * {@code ::}.
- */
+/** The shards of a dataset: a tar, the tars in a folder, or a brace pattern; {@code ::} joins several. */
 public final class ShardList {
 
     private static final String[] ENDINGS = {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.zstd", ".tzst"};

@@ -1,14 +1,13 @@
 package io.penstock.format.webdataset;
 
 /**
- * How a {@link WebDatasetStream} shuffles, as WebDataset does: first the order of the shards, then samples in a buffer,
- * from which one is drawn each time one or two more are read.
+ * How a {@link WebDatasetStream} shuffles, like WebDataset: first the shards, then samples in a buffer. Each draw from
+ * the buffer follows one or two reads into it.
  *
- * @param seed decides all that is drawn, with the epoch
- * @param shuffleShards whether shards come in a random order; otherwise in that of their list
- * @param bufferSamples how many samples the buffer holds; 1 keeps their order
- * @param initialSamples how many it must hold before the first one is drawn: fewer start sooner, and shuffle the start
- *     less
+ * @param seed determines, with the epoch, all draws
+ * @param shuffleShards whether to shuffle the shards; otherwise they keep their list's order
+ * @param bufferSamples the buffer's capacity in samples; 1 keeps their order
+ * @param initialSamples the samples needed before the first draw: fewer start sooner but shuffle the start less
  */
 public record StreamOrder(long seed, boolean shuffleShards, int bufferSamples, int initialSamples) {
 
@@ -30,7 +29,7 @@ public record StreamOrder(long seed, boolean shuffleShards, int bufferSamples, i
     /**
      * Shuffles shards, and samples in a buffer of which a tenth is filled to begin with.
      *
-     * @param seed decides all that is drawn, with the epoch
+     * @param seed determines, with the epoch, all draws
      * @param bufferSamples how many samples the buffer holds
      * @return the order
      */

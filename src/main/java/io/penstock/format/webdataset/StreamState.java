@@ -9,18 +9,18 @@ import java.util.Objects;
 import java.util.stream.LongStream;
 
 /**
- * Where a {@link WebDatasetStream} stands: resuming from it gives exactly the samples that would have come. It has two
- * numbers for each sample in the shuffle buffer, and a few more.
+ * The state of a {@link WebDatasetStream}: resuming from it gives exactly the samples that would have followed. It
+ * takes two numbers per sample in the shuffle buffer, and a few more.
  *
  * @param shards the fingerprint of the list of shards
  * @param order how it shuffles
  * @param epoch the epoch, from 0
- * @param given samples of the epoch that were given
+ * @param given the samples of the epoch returned so far
  * @param random the state of the random numbers
- * @param shard the next shard to read, as a position in the epoch's order of shards
- * @param offset where its next sample begins in the tar; 0 if it was not begun
- * @param buffered the samples in the buffer, in its order: for each, the position of its shard in the epoch's order and
- *     where it begins in the tar
+ * @param shard the next shard to read, as a position in the epoch's shard order
+ * @param offset where its next sample starts in the tar; 0 at its start
+ * @param buffered the samples in the buffer, in order: for each, its shard's position in the epoch's order and its
+ *     start in the tar
  */
 public record StreamState(String shards, StreamOrder order, long epoch, long given, long random, int shard,
         long offset, List<Long> buffered) {

@@ -7,7 +7,7 @@ import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 
-/** WebDataset: samples as files in tars, plain or compressed. */
+/** WebDataset: samples as files in plain or compressed tars. */
 public final class WebDatasetProvider implements StoreProvider {
 
     /** For the service loader. */

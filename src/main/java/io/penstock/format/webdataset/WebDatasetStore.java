@@ -28,12 +28,12 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * The samples of a WebDataset as records, at random over all shards. A column is a suffix that some sample has, its
- * values the bytes of the files: views of the mapped tars where those are plain.
+ * The samples of a WebDataset as records, with random access over all shards. Each suffix is a column; its values are
+ * the bytes of the files, views of the mapping for plain tars.
  *
- * <p>A tar has no index. It is made once, by as many threads as there are processors, and kept beside the shard as
- * {@link IndexUse} says; in memory it takes 8 bytes a sample and 12 a file, outside of the heap. A compressed shard is
- * decoded once to make it, and once more, into a file without a name, when a sample of it is located.
+ * <p>A tar has no index: opening builds it once, with one thread per processor, and keeps it as a sidecar as
+ * {@link IndexUse} says. It takes 8 bytes per sample and 12 per file of native memory. A compressed shard is decoded
+ * once for its index, and again, into an unnamed file, when one of its samples is first located.
  */
 public final class WebDatasetStore implements RecordStore {
 

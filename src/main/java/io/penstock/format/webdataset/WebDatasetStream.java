@@ -16,13 +16,12 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The samples of a WebDataset one after another, read from the start of each shard to its end: the way for compressed
- * shards, and for shards that no index is wanted of. Shards are shuffled, and samples within a buffer
- * ({@link StreamOrder}); the order follows from the seed and the epoch alone.
+ * Reads the samples of a WebDataset sequentially, shard by shard: for compressed shards and for shards without an
+ * index. Shuffles shards, and samples within a buffer ({@link StreamOrder}); the order depends only on seed and epoch.
  *
- * <p>Memory is bounded by the buffer: a sample of a plain shard is a view of the mapped file, one of a compressed shard
- * is kept in native memory. {@link #state} says where the stream stands, and {@link #resume} goes on there: a plain
- * shard is read from the place, of a compressed one what is before it is decoded again.
+ * <p>The buffer bounds the memory: a sample of a plain shard is a view of the mapped file, one of a compressed shard is
+ * in native memory. {@link #resume} continues from a {@link #state}: it seeks in a plain shard, but decodes a
+ * compressed one again from its start.
  *
  * <p>One thread at a time. For example:
  *

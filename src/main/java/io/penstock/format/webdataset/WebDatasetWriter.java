@@ -21,9 +21,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Writes a WebDataset: tars of a bounded size, each with its index beside it. Until {@link #commit} everything is in a
- * hidden folder beside the shards, and then it is there all at once; without it nothing remains. Shards that are
- * numbered have a record, which names them all ({@code PATTERN.penstock-shards}). The same samples make the same bytes.
+ * Writes a WebDataset: tars of a bounded size, each with an index sidecar. A hidden folder holds everything until
+ * {@link #commit} publishes it at once; without a commit nothing remains. Numbered shards have a record that names them
+ * all ({@code PATTERN.penstock-shards}). Equal samples give equal bytes.
  *
  * <p>One thread writes. For example:
  *
