@@ -173,7 +173,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * Plans a batch.
      *
      * @param number the batch's number in this run, from 0
-     * @param into the plan to fill, with enough capacity for a batch
      * @param into the plan to fill, with room for a batch
      * @throws IndexOutOfBoundsException if the number is negative
      * @throws IllegalArgumentException if the plan is too small
