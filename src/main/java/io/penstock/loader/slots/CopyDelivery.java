@@ -35,7 +35,7 @@ public final class CopyDelivery implements Delivery {
     private final LoaderFailure failure;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
-    private final Delivered delivered;
+    private final TrainerGate delivered;
 
     /**
      * Allocates the device slots and starts the copy thread.
@@ -54,37 +54,12 @@ public final class CopyDelivery implements Delivery {
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
             this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount), DeviceSlots::close);
-            this.delivered = new Delivered(slots, failure, late);
+            this.delivered = new TrainerGate(slots::isDelivered, failure, late);
             this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime,
                     name, opened);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
-        }
-    }
-
-    /** Open when the next batch is delivered, or never will be. */
-    private static final class Delivered extends SpinGate {
-        private final DeviceSlots slots;
-        private final LoaderFailure failure;
-        private final LateBatch late;
-        private long sequence;
-
-        Delivered(DeviceSlots slots, LoaderFailure failure, LateBatch late) {
-            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
-            this.slots = slots;
-            this.failure = failure;
-            this.late = late;
-        }
-
-        @Override
-        protected void waitsLong() {
-            late.tell(sequence);
-        }
-
-        @Override
-        protected boolean isOpen() {
-            return slots.isDelivered(sequence) || failure.isOver();
         }
     }
 
@@ -109,7 +84,7 @@ public final class CopyDelivery implements Delivery {
     @Override
     public boolean await(Run run, long n) {
         checkCanTake(run, n);
-        delivered.sequence = run.base + n;
+        delivered.waitFor(run.base + n);
         return delivered.await(true);
     }
 

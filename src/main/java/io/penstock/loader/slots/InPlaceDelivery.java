@@ -16,7 +16,7 @@ public final class InPlaceDelivery implements Delivery {
     private final Meanwhile help;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
-    private final ReadySlot readySlot;
+    private final TrainerGate filled;
 
     public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure,
             Meanwhile help, LateBatch late, LoaderProbe probe) {
@@ -26,29 +26,7 @@ public final class InPlaceDelivery implements Delivery {
         this.failure = failure;
         this.help = help;
         this.probe = probe;
-        this.readySlot = new ReadySlot(late);
-    }
-
-    /** Open when the slot that the trainer waits for is filled, or the loader has failed. */
-    private final class ReadySlot extends SpinGate {
-        private final LateBatch late;
-        private HostSlot slot;
-        private long sequence;
-
-        ReadySlot(LateBatch late) {
-            super(TRAINER_AWAKE_NANOS, late.patienceNanos);
-            this.late = late;
-        }
-
-        @Override
-        protected void waitsLong() {
-            late.tell(sequence);
-        }
-
-        @Override
-        protected boolean isOpen() {
-            return slot.isReadyWith(sequence) || failure.isOver();
-        }
+        this.filled = new TrainerGate(this::isReady, failure, late);
     }
 
     @Override
@@ -69,13 +47,12 @@ public final class InPlaceDelivery implements Delivery {
     @Override
     public boolean await(Run run, long n) {
         checkCanTake(run, n);
-        readySlot.sequence = run.base + n;
-        readySlot.slot = ring.slot(readySlot.sequence);
+        filled.waitFor(run.base + n);
         boolean helps = true;
-        while (helps && !readySlot.isOpen()) {
+        while (helps && !filled.isOpen()) {
             helps = help.fillOne(run);
         }
-        return helps || readySlot.await(true);
+        return helps || filled.await(true);
     }
 
     @Override
@@ -167,7 +144,7 @@ public final class InPlaceDelivery implements Delivery {
 
     @Override
     public SpinGate ringReader() {
-        return readySlot;
+        return filled;
     }
 
     @Override
@@ -177,7 +154,7 @@ public final class InPlaceDelivery implements Delivery {
 
     @Override
     public void wake() {
-        readySlot.wake();
+        filled.wake();
     }
 
     @Override
