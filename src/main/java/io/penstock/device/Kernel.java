@@ -84,7 +84,7 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     }
 
     /**
-     * The number of blocks for work where each piece takes a whole block.
+     * Returns the number of blocks to launch when each piece of work takes one block.
      *
      * @param pieces number of pieces, from 0
      * @return at least 1

@@ -107,7 +107,7 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The next batch, across the ends of epochs. Waits until its bytes are on the device.
+     * Returns the next batch, and goes on to the next epoch at the end of one. Waits until the bytes are on the device.
      *
      * @return the batch, to be closed by the caller
      * @throws NoSuchElementException behind the last epoch
@@ -120,8 +120,8 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The next batch, for use on a stream: the stream is made to wait for the batch's bytes, this thread is not, and
-     * {@link Batch#close} orders the slot's reuse behind what the stream has been given by then.
+     * Returns the next batch for use on a stream. The stream waits for the batch's bytes; this thread does not. The
+     * slot is reused after all work that was enqueued on the stream before {@link Batch#close}.
      *
      * @param stream the trainer's stream, of this loader's device; for a raw {@code cudaStream_t},
      *     {@link Device#stream(long)}
@@ -136,8 +136,8 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * Takes the next batch, to be lent again and again: input that costs nothing, to find what a trainer reaches
-     * without waiting for any.
+     * Takes the next batch and lends it repeatedly. Such input costs nothing, so it shows the throughput of a trainer
+     * that never waits.
      *
      * @return the replay, to be closed by the caller; the batch counts as one that the trainer was given
      * @throws NoSuchElementException behind the last epoch
@@ -158,7 +158,7 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    /** While leaks are looked for, each batch is a new one: what the loader refers to cannot be seen to be dropped. */
+    /** Returns a new batch while leaks are traced: a batch that the loader refers to never becomes unreachable. */
     private Batch batch(Lease lease) {
         if (!lease.isReused() || Leak.isLookedFor()) {
             return new Batch(lease, name);

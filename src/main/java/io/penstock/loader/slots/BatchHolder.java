@@ -6,14 +6,14 @@ import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
 
-/** What a slot has of the batch in it, wherever the slot is: what a lease shows. */
+/** The contents of a slot, on any device, as a lease shows them. */
 public final class BatchHolder {
 
-    /** The slot's number among its like. */
+    /** The index of the slot among the slots of its kind. */
     public final int index;
     public final BatchPlan plan;
     public final SlabTable table;
-    /** The slab's memory where the CPU can read it; null where it cannot. */
+    /** The slab's memory; null if the CPU cannot read it. */
     public final MemorySegment memory;
     /** The slab's address on its device. */
     public final long address;
@@ -22,7 +22,7 @@ public final class BatchHolder {
     /** The lease that is out, if any: set when the batch is taken, cleared when its slot is given back. */
     volatile Lease lent;
 
-    /** What is lent for every batch in the slot, if leases are reused. */
+    /** The lease for every batch in the slot, if leases are reused. */
     private Lease reused;
     /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
     private final MemorySegment[] starts;
@@ -45,7 +45,7 @@ public final class BatchHolder {
         this.tensorOffsets = new long[starts.length];
     }
 
-    /** Lends the batch that is in the slot to the calling thread. */
+    /** Lends the slot's batch to the calling thread. */
     Lease lend(Lender lender, LeaseTerms terms, long sequence, int count) {
         Lease lease = reused;
         if (lease == null) {

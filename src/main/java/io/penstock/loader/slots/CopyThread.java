@@ -27,7 +27,7 @@ import java.util.function.LongSupplier;
  */
 final class CopyThread {
 
-    /** How long the thread sleeps, at most, while a copy is in flight and there is nothing to submit. */
+    /** The longest sleep while a copy is in flight and there is nothing to submit. */
     private static final long POLL_NANOS = 20_000;
 
     private final Device device;
@@ -45,13 +45,13 @@ final class CopyThread {
     private final Thread thread;
 
     private volatile boolean halting;
-    /** Guarded by the monitor: the run to read the ring for, and whether the thread is reading. */
+    /** The run whose batches the thread copies, and whether it does now. Guarded by the monitor. */
     private Run run;
     private boolean reading;
-    /** Of the copy thread, or of whoever holds the monitor while it does not read. */
+    /** Written by the copy thread; while it is stopped, by the thread that holds the monitor. */
     private long nextSequence;
     private long oldestInFlight;
-    /** What an error of the copy thread is told with. */
+    /** The sequence that an error message names. */
     private long atSequence;
 
     /**
@@ -142,7 +142,7 @@ final class CopyThread {
         }
     }
 
-    /** Gives back the host slots whose copies are done, in order. */
+    /** Releases the host slots whose copies have completed, in order. */
     private void retire() {
         atSequence = oldestInFlight;
         while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
@@ -186,7 +186,7 @@ final class CopyThread {
         delivered.wake();
     }
 
-    /** The host slot is free behind its copy; the device slot is ready behind all that is enqueued here. */
+    /** Enqueues a batch. The host slot is free after its copy; the device slot is ready after the stages. */
     private void submit(DeviceSlot to) {
         waitForReaders(to);
         copy(to);
@@ -194,7 +194,7 @@ final class CopyThread {
         markReady(to);
     }
 
-    /** Those of the batch before, of what was copied as of the stages' outputs. */
+    /** Makes the copy wait until the streams that used the previous batch in this slot have finished. */
     private void waitForReaders(DeviceSlot to) {
         for (int i = 0; i < to.usedCount; i++) {
             copyStream.waitFor(to.used[i]);
@@ -222,7 +222,7 @@ final class CopyThread {
 
     // ---- other threads
 
-    /** Ends the loader: nobody waits for a slot any more, on whatever side. */
+    /** Records the failure and wakes every thread that waits for a slot. */
     void fail(String doing, long batch, Throwable cause) {
         failure.set(new IllegalStateException(doing + (batch < 0 ? " a batch: " : " batch " + batch + ": ")
                 + (cause.getMessage() == null ? cause : cause.getMessage()), cause));
@@ -231,7 +231,7 @@ final class CopyThread {
         ring.wakeWriters();
     }
 
-    /** Where the thread waits. */
+    /** Returns the gate at which this thread waits. */
     SpinGate gate() {
         return work;
     }
@@ -244,7 +244,7 @@ final class CopyThread {
         notifyAll();
     }
 
-    /** Waits until the thread has left a run that was cancelled, and gives the sequence that it would read next. */
+    /** Waits until the thread has left the cancelled run. Returns the sequence that it would have copied next. */
     synchronized long stop() {
         work.wake();
         boolean interrupted = false;

@@ -3,14 +3,14 @@ package io.penstock.loader.slots;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.DeviceSlot.State;
 
-/** The slots of device memory, and which of them the batches are in that were delivered and not yet taken. */
+/** The device slots, and the slot of each batch that is delivered but not yet taken. */
 final class DeviceSlots implements AutoCloseable {
 
     private final DeviceSlot[] slots;
     private final Opened opened = new Opened();
-    /** The slot of each sequence that is delivered and not yet taken, by sequence modulo their number. */
+    /** The slot of each sequence that is delivered but not yet taken, indexed by the sequence modulo the length. */
     private final DeviceSlot[] order;
-    /** Sequences that were delivered: all below it. Written by the copy thread; hands over what it wrote before. */
+    /** All sequences below it are delivered. The copy thread writes it last, so a reader sees the slot's contents. */
     private volatile long deliveredEnd;
 
     DeviceSlots(Device device, DeviceStages stages, int batchSize, int count) {
@@ -26,7 +26,7 @@ final class DeviceSlots implements AutoCloseable {
         }
     }
 
-    /** The slot to copy into: a free one, or the one that was released longest ago; null if all are in use. */
+    /** Returns a slot to copy into: a free one, else the one with the oldest batch; null if all are in use. */
     DeviceSlot nextFree() {
         DeviceSlot best = null;
         for (DeviceSlot slot : slots) {
@@ -41,12 +41,12 @@ final class DeviceSlots implements AutoCloseable {
         return best;
     }
 
-    /** Nothing is delivered, and a sequence is the first that will be. Only while the copy thread stands still. */
+    /** Starts at a sequence, with nothing delivered. Called only while the copy thread is stopped. */
     void beginAt(long sequence) {
         deliveredEnd = sequence;
     }
 
-    /** The next sequence is in a slot. */
+    /** Delivers the next sequence. */
     void deliver(long sequence, DeviceSlot slot) {
         order[(int) (sequence % order.length)] = slot;
         slot.set(State.READY);
@@ -57,12 +57,12 @@ final class DeviceSlots implements AutoCloseable {
         return deliveredEnd > sequence;
     }
 
-    /** The slot of a sequence that was delivered and not yet taken. */
+    /** Returns the slot of a sequence that is delivered but not yet taken. */
     DeviceSlot at(long sequence) {
         return order[(int) (sequence % order.length)];
     }
 
-    /** Frees the slots of what was delivered from a sequence on. Only while the copy thread stands still. */
+    /** Frees the slots of all delivered sequences from one on. Called only while the copy thread is stopped. */
     void dropFrom(long sequence) {
         for (long s = sequence; s < deliveredEnd; s++) {
             // The copy stream runs in order: the next copy into the slot comes behind the one that is dropped.
@@ -70,7 +70,7 @@ final class DeviceSlots implements AutoCloseable {
         }
     }
 
-    /** The slot of a batch that is out. */
+    /** Returns the slot of a lent batch. */
     DeviceSlot of(Lease lease) {
         DeviceSlot slot = slots[lease.holder().index];
         if (slot.holder != lease.holder()) {
@@ -82,7 +82,7 @@ final class DeviceSlots implements AutoCloseable {
         return slot;
     }
 
-    /** The slots in no order that matters. */
+    /** Returns all slots, in no particular order. */
     DeviceSlot[] all() {
         return slots;
     }

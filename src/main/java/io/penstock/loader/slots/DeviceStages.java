@@ -11,8 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The stages of a loader, open for its batches, the fields that each of them leaves, and where its outputs lie in a
- * device slot:
+ * The open stages of a loader, the fields before and after each stage, and the layout of the outputs in a device slot:
  *
  * <pre>
  *   0               capacity of the host slot
@@ -22,11 +21,11 @@ import java.util.List;
 public final class DeviceStages implements AutoCloseable {
 
     /**
-     * The fields that a stage is given, or the trainer.
+     * The fields that a stage, or the trainer, sees.
      *
      * @param layout the fields
-     * @param stages for each field, the stage that it is an output of; -1 if it was copied
-     * @param indices for each field, its index in the outputs of that stage, or among the fields that are copied
+     * @param stages for each field, the stage that wrote it; -1 if it was copied
+     * @param indices for each field, its index among the outputs of that stage, or among the copied fields
      */
     record View(SlabLayout layout, List<Integer> stages, List<Integer> indices) {
 
@@ -38,7 +37,7 @@ public final class DeviceStages implements AutoCloseable {
             return new View(layout, indices.stream().map(_ -> -1).toList(), indices);
         }
 
-        /** The fields behind a stage: its outputs stand where the fields of their names stood, or behind all. */
+        /** Returns the fields after a stage. An output replaces the field with its name, or comes last. */
         View with(int stage, SlabLayout outputs) {
             List<TensorSpec> fields = new ArrayList<>(layout.fields());
             List<Long> maxBytes = new ArrayList<>(layout.maxBytes());
@@ -67,13 +66,13 @@ public final class DeviceStages implements AutoCloseable {
 
     private final List<DeviceStage> stages;
     private final List<OpenStage> open = new ArrayList<>();
-    /** Before each stage, and behind the last. */
+    /** The fields before each stage and after the last. */
     private final List<View> views = new ArrayList<>();
     /** For each stage, where its outputs start in a slot. */
     private final List<Long> outputOffsets = new ArrayList<>();
     private final long slotBytes;
     private final Opened opened = new Opened();
-    /** What is being enqueued; null if nothing is. Of the copy thread. */
+    /** The stage that is being enqueued, or null. Used by the copy thread alone. */
     private DeviceStage running;
 
     /**
@@ -115,17 +114,17 @@ public final class DeviceStages implements AutoCloseable {
         return open.size();
     }
 
-    /** The fields before a stage; with their number, those of the batch. */
+    /** Returns the fields before a stage; for the number of stages, the fields of the batch. */
     View view(int stage) {
         return views.get(stage);
     }
 
-    /** The fields of a batch behind all stages. */
+    /** Returns the fields of a batch, after all stages. */
     public SlabLayout batchLayout() {
         return views.getLast().layout;
     }
 
-    /** What a slot needs for what is copied and all outputs, in bytes. */
+    /** Returns the bytes of a device slot: the copied slab and all outputs. */
     public long slotBytes() {
         return slotBytes;
     }
@@ -134,7 +133,7 @@ public final class DeviceStages implements AutoCloseable {
         return open.get(stage).outputs();
     }
 
-    /** Where an output of a stage starts in a slot, which has room for the most bytes of all outputs before it. */
+    /** Returns where an output starts in a device slot. All outputs before it have room for their most bytes. */
     long outputOffset(int stage, int output) {
         long offset = outputOffsets.get(stage);
         for (int o = 0; o < output; o++) {
@@ -161,12 +160,12 @@ public final class DeviceStages implements AutoCloseable {
         }
     }
 
-    /** What the copy thread is doing to a batch, for an error. */
+    /** Returns what the copy thread is doing to a batch, for error messages. */
     String doing() {
         return running == null ? "copying" : "running stage '" + running + "' on";
     }
 
-    /** Closes the stages, in reverse. Only when nothing of theirs runs. Calling it again does nothing. */
+    /** Closes the stages in reverse order. Called when none of their work runs. Calling it again does nothing. */
     @Override
     public void close() {
         opened.close();

@@ -1,15 +1,15 @@
 package io.penstock.loader.slots;
 
-/** What the trainer's thread does instead of waiting for a batch. Of that thread. */
+/** What the trainer's thread does while it would wait for a batch. Called by that thread alone. */
 public interface Meanwhile {
 
     /**
-     * Fills a slot that nobody has claimed, if there is one that is free.
+     * Fills a free slot that no thread has claimed, if there is one.
      *
-     * @return whether a slot was filled; if not, there is nothing to do but wait
+     * @return whether it filled a slot; if not, the trainer waits
      */
     boolean fillOne(Run run);
 
-    /** A batch was taken, and tells how long the ones to come will take to fill. */
+    /** Learns from the batch just taken how long the next ones take to fill. */
     void learn(long fillNanos);
 }

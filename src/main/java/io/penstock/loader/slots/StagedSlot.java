@@ -5,20 +5,20 @@ import io.penstock.device.DeviceStream;
 import io.penstock.memory.SlabTable;
 import java.util.List;
 
-/** The stages' inputs and outputs in one device slot, for batch after batch. Of the copy thread. */
+/** The inputs and outputs of all stages in one device slot, reused for every batch. Used by the copy thread alone. */
 final class StagedSlot {
 
     private final DeviceStages stages;
     /** Where the slot starts on its device. */
     private final long address;
-    /** One a stage. */
+    /** One per stage. */
     private final DeviceFields[] inputs;
     private final DeviceFields[] outputs;
-    /** For each stage and then the trainer: of each field the stage that made it, its index there, and its offset. */
+    /** For each stage, then for the trainer: the stage that wrote each field, its index there, and its offset. */
     private final int[][] madeBy;
     private final int[][] madeAs;
     private final long[][] offsets;
-    /** Where the fields that the trainer sees start in the slot, in the batch at hand. */
+    /** The offsets in the slot of the fields that the trainer sees, for the current batch. */
     private final long[] starts;
 
     StagedSlot(DeviceStages stages, long address) {
@@ -53,11 +53,11 @@ final class StagedSlot {
     }
 
     /**
-     * Enqueues the stages on a batch, and tells what it consists of then.
+     * Enqueues the stages for a batch, and sets the fields that the trainer sees.
      *
-     * @param copied the fields that were copied
-     * @param samples how many samples the batch has
-     * @param batch gets the fields that the trainer sees
+     * @param copied the copied fields
+     * @param samples the number of samples in the batch
+     * @param batch set to the fields that the trainer sees
      */
     void enqueue(DeviceStream stream, SlabTable copied, int samples, SlabTable batch) {
         for (int s = 0; s < inputs.length; s++) {
