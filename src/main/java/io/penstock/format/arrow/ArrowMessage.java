@@ -1,9 +1,11 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message of a stream, and where its parts are.
@@ -46,7 +48,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
      * @param end the first byte that cannot be of the message
      * @return the message; null at the end of the stream
      */
-    static ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
+    static @Nullable ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
         if (start == end) {
             return null;
         }
@@ -92,7 +94,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
     }
 
     /** Whether the first bytes of a file are those of a stream: the message of a schema. */
-    static boolean isStream(byte[] head) {
+    static boolean isStream(Location file, byte[] head) {
         MemorySegment bytes = MemorySegment.ofArray(head);
         if (head.length < 4 * Integer.BYTES) {
             return false;
@@ -103,7 +105,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
             return false;
         }
         try {
-            FlatTable message = FlatTable.root(null, bytes.asSlice(at, Math.min(length, head.length - at)), at);
+            FlatTable message = FlatTable.root(file, bytes.asSlice(at, Math.min(length, head.length - at)), at);
             return message.u8(1, 0) == SCHEMA && message.i16(0, 0) >= 0 && message.i16(0, 0) <= V5
                     && message.i64(3, 0) == 0 && message.hasField(2);
         } catch (MalformedStoreException _) {

@@ -20,24 +20,6 @@ public final class EmbeddedSchema {
     }
 
     /**
-     * A field of the schema.
-     *
-     * @param name its name
-     * @param type its type, in the words of Arrow's own libraries
-     * @param isNullable whether it may be null
-     * @param listLength the items of each of its lists, if the type says how many; otherwise -1
-     * @param children the fields of a struct, or the one of a list
-     */
-    public record Field(String name, String type, boolean isNullable, long listLength, List<Field> children) {
-
-        private static Field of(ArrowField field) {
-            return new Field(field.name(), field.typeText(), field.isNullable(),
-                    field.type().id() == ArrowType.Id.FIXED_SIZE_LIST ? field.type().size() : -1,
-                    field.children().stream().map(Field::of).toList());
-        }
-    }
-
-    /**
      * Reads a schema.
      *
      * @param file the file that holds it, for messages
@@ -45,7 +27,7 @@ public final class EmbeddedSchema {
      * @return the fields of the table
      * @throws MalformedStoreException if it is none
      */
-    public static List<Field> read(Location file, byte[] message) throws MalformedStoreException {
+    public static List<ArrowField> read(Location file, byte[] message) throws MalformedStoreException {
         MemorySegment bytes = MemorySegment.ofArray(message);
         int at = 0;
         int length = CONTINUATION;
@@ -62,6 +44,6 @@ public final class EmbeddedSchema {
         if (root.u8(TYPE_FIELD, 0) != ArrowMessage.SCHEMA || header == null) {
             throw root.malformed("a message of type " + root.u8(TYPE_FIELD, 0), "a schema");
         }
-        return ArrowField.readAll(header).stream().map(Field::of).toList();
+        return ArrowField.readAll(header);
     }
 }

@@ -6,6 +6,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table in a FlatBuffer, read where it lies; every access is checked against the buffer's end.
@@ -127,13 +128,13 @@ final class FlatTable {
     }
 
     /** A table that a field refers to; null if there is none. */
-    FlatTable table(int slot) throws MalformedStoreException {
+    @Nullable FlatTable table(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         return position < 0 ? null : new FlatTable(file, base, buffer, follow(position));
     }
 
     /** A text; null if there is none. */
-    String string(int slot) throws MalformedStoreException {
+    @Nullable String string(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         if (position < 0) {
             return null;

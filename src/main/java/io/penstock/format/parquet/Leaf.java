@@ -2,6 +2,7 @@ package io.penstock.format.parquet;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.ColumnBlock;
+import io.penstock.format.arrow.ArrowField;
 import io.penstock.format.arrow.EmbeddedSchema;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedSpill;
@@ -73,8 +74,8 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
     }
 
     /** The same leaf, with what Arrow's schema says of it beyond Parquet's: a list's length, a unit, a time zone. */
-    Leaf refined(EmbeddedSchema.Field field) {
-        String type = isList() && field.children().size() == 1 ? field.children().getFirst().type() : field.type();
+    Leaf refined(ArrowField field) {
+        String type = isList() && field.children().size() == 1 ? field.children().getFirst().typeText() : field.typeText();
         String refined = type.startsWith("duration[") && storedType.equals("int64")
                 || type.startsWith("timestamp[") && storedType.startsWith(type.replaceFirst("[,\\]].*", ""))
                 ? type : storedType;

@@ -2,6 +2,7 @@ package io.penstock.format.parquet;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Mapping;
+import io.penstock.format.arrow.ArrowField;
 import io.penstock.format.arrow.EmbeddedSchema;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
@@ -55,7 +56,7 @@ final class ParquetPart implements AutoCloseable {
     }
 
     /** What Arrow says beyond Parquet's own schema; a hint, which is passed over where it is none. */
-    private List<EmbeddedSchema.Field> arrowFields() {
+    private List<ArrowField> arrowFields() {
         String encoded = metadata.properties().get(ARROW_SCHEMA);
         if (encoded == null) {
             return List.of();

@@ -1,5 +1,6 @@
 package io.penstock.format.parquet;
 
+import io.penstock.format.arrow.ArrowField;
 import io.penstock.format.arrow.EmbeddedSchema;
 import io.penstock.format.parquet.SchemaNode.Repetition;
 import io.penstock.memory.TensorSpec;
@@ -26,8 +27,8 @@ final class Schema {
     private final Set<String> names = new HashSet<>();
     private final SchemaNode root;
     /** What Arrow wrote of the schema, by the names of columns; none if it did not write the file. */
-    private final Map<String, EmbeddedSchema.Field> refinements = new HashMap<>();
-    private final List<EmbeddedSchema.Field> arrow;
+    private final Map<String, ArrowField> refinements = new HashMap<>();
+    private final List<ArrowField> arrow;
     private int nextIndex;
 
     /**
@@ -46,9 +47,9 @@ final class Schema {
      * @param root of its schema
      * @param arrow the fields of the schema that Arrow put beside it; none if it did not, or if it is of no use
      */
-    Schema(SchemaNode root, List<EmbeddedSchema.Field> arrow) {
+    Schema(SchemaNode root, List<ArrowField> arrow) {
         this.root = root;
-        this.arrow = arrow.stream().map(EmbeddedSchema.Field::name).toList()
+        this.arrow = arrow.stream().map(ArrowField::name).toList()
                 .equals(root.children().stream().map(SchemaNode::name).toList()) ? arrow : List.of();
         this.arrow.forEach(field -> collect(field, ""));
         for (SchemaNode child : root.children()) {
@@ -75,16 +76,16 @@ final class Schema {
     /** A line a column of the file, in Arrow's words: {@code name: type}. */
     List<String> lines() {
         if (!arrow.isEmpty()) {
-            return arrow.stream().map(field -> field.name() + ": " + field.type()
+            return arrow.stream().map(field -> field.name() + ": " + field.typeText()
                     + (field.isNullable() ? "" : " not null")).toList();
         }
         return root.children().stream().map(child -> child.name() + ": " + ArrowNames.of(child)
                 + (child.is(Repetition.REQUIRED) ? " not null" : "")).toList();
     }
 
-    private void collect(EmbeddedSchema.Field field, String prefix) {
+    private void collect(ArrowField field, String prefix) {
         refinements.putIfAbsent(prefix + field.name(), field);
-        if (field.type().startsWith("struct<")) {
+        if (field.typeText().startsWith("struct<")) {
             field.children().forEach(child -> collect(child, prefix + field.name() + "."));
         }
     }
@@ -158,7 +159,7 @@ final class Schema {
                 : leaf.physical();
         Leaf found = new Leaf(nextIndex++, new Column(spec, type.kind(), type.encoding()), physical,
                 type.storedBytes(), type.arrow(), maxDefinition, listDefinition);
-        EmbeddedSchema.Field refinement = refinements.get(name);
+        ArrowField refinement = refinements.get(name);
         columns.add(refinement == null ? found : found.refined(refinement));
     }
 
