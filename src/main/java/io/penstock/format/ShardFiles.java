@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The files of a folder that are one table, as Hugging Face names them: {@code train-00003-of-00010.parquet}. */
 public final class ShardFiles {
@@ -32,8 +33,8 @@ public final class ShardFiles {
      * @throws MalformedStoreException if there is no such table, it is one of several, or it lacks shards
      * @throws IOException if the folder cannot be read
      */
-    public static List<Location> of(Location folder, String ending, UnaryOperator<String> tableOf, String table)
-            throws IOException {
+    public static List<Location> of(Location folder, String ending, UnaryOperator<String> tableOf,
+            @Nullable String table) throws IOException {
         Map<String, List<Location>> tables = new TreeMap<>();
         Map<String, Integer> counts = new HashMap<>();
         for (Location file : folder.files(name -> name.endsWith(ending))) {
@@ -49,7 +50,7 @@ public final class ShardFiles {
             throw new MalformedStoreException(folder, "a folder without " + ending + " files", "at least one");
         }
         String chosen = choose(folder, tables.keySet(), table);
-        List<Location> files = List.copyOf(tables.get(chosen));
+        List<Location> files = tables.getOrDefault(chosen, List.of());
         int count = counts.getOrDefault(chosen, files.size());
         if (count != files.size()) {
             throw new MalformedStoreException(folder, files.size() + " files of '" + chosen + "'", count
@@ -67,7 +68,7 @@ public final class ShardFiles {
      * @return its name
      * @throws MalformedStoreException if there is no such table, or it is one of several
      */
-    public static String choose(Location folder, Collection<String> tables, String table)
+    public static String choose(Location folder, Collection<String> tables, @Nullable String table)
             throws MalformedStoreException {
         if (table == null && tables.size() == 1) {
             return tables.iterator().next();

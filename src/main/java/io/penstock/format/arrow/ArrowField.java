@@ -1,9 +1,11 @@
 package io.penstock.format.arrow;
 
 import io.penstock.format.arrow.ArrowType.Id;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -41,6 +43,22 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
      * @param isOrdered whether the order of the dictionary means something
      */
     public record Dictionary(long id, ArrowType index, boolean isOrdered) {
+    }
+
+    /**
+     * Reads the schema that Arrow embeds in files of other formats, to keep column types that they cannot express.
+     *
+     * @param file the file that holds it, for messages
+     * @param message a schema's message, as a stream begins with
+     * @return the fields of the table
+     * @throws MalformedStoreException if it is none
+     */
+    public static List<ArrowField> readAll(Location file, byte[] message) throws MalformedStoreException {
+        ArrowMessage schema = ArrowMessage.read(file, MemorySegment.ofArray(message)::asSlice, 0, message.length);
+        if (schema == null || schema.type() != ArrowMessage.SCHEMA) {
+            throw new MalformedStoreException(file, "a message that is no schema of Arrow", "a schema");
+        }
+        return readAll(schema.header());
     }
 
     /** Reads the fields of a schema. */
@@ -134,20 +152,12 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
         return dictionary == null ? type : dictionary.index();
     }
 
-    /**
-     * Returns the number of items in each list of a fixed-size list.
-     *
-     * @return the number; -1 for any other type
-     */
+    /** {@return the number of items in each list of a fixed-size list; -1 for any other type} */
     public long listLength() {
         return type.id() == Id.FIXED_SIZE_LIST ? type.size() : -1;
     }
 
-    /**
-     * Returns the type with its children, as Arrow's own libraries print it.
-     *
-     * @return for example {@code list<item: int32>}
-     */
+    /** {@return the type with its children, as Arrow's own libraries print it: {@code list<item: int32>}} */
     public String typeText() {
         return dictionary == null ? valueText() : "dictionary<values=" + valueText() + ", indices="
                 + dictionary.index().text() + ", ordered=" + (dictionary.isOrdered() ? 1 : 0) + ">";
@@ -155,7 +165,7 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
 
     private String valueText() {
         return switch (type.id()) {
-            case FIXED_SIZE_LIST -> type.text() + "<" + childText(0) + ">[" + type.size() + "]";
+            case FIXED_SIZE_LIST -> type.text() + "<" + children.getFirst().text() + ">[" + type.size() + "]";
             case MAP -> children.getFirst().children().size() != 2 ? "map" : children.getFirst().children().stream()
                     .map(ArrowField::typeText).collect(Collectors.joining(", ", "map<", ">"));
             case RUN_END_ENCODED -> type.text() + "<run_ends: " + children.get(0).typeText() + ", values: "
@@ -163,7 +173,7 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
             case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION -> {
                 List<String> parts = new ArrayList<>();
                 for (int i = 0; i < children.size(); i++) {
-                    parts.add(childText(i) + (type.id() != Id.UNION ? ""
+                    parts.add(children.get(i).text() + (type.id() != Id.UNION ? ""
                             : "=" + (type.codes().isEmpty() ? i : type.codes().get(i))));
                 }
                 yield type.text() + "<" + String.join(", ", parts) + ">";
@@ -172,8 +182,8 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
         };
     }
 
-    private String childText(int i) {
-        ArrowField child = children.get(i);
-        return child.name + ": " + child.typeText() + (child.isNullable ? "" : " not null");
+    /** {@return the field as Arrow's own libraries print it: {@code ids: list<item: int32> not null}} */
+    public String text() {
+        return name + ": " + typeText() + (isNullable ? "" : " not null");
     }
 }

@@ -6,7 +6,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The messages of one mapped file: of a stream one after another, of the file format as its footer has them. */
 final class ArrowFile {
@@ -22,19 +22,6 @@ final class ArrowFile {
     private ArrowFile() {
     }
 
-    /** Takes what is in a file, in the order of the stream: the schema, then dictionaries and batches. */
-    interface Sink {
-
-        /** The schema, once and first. */
-        void schema(MappedFile file, List<ArrowField> fields) throws MalformedStoreException;
-
-        /** A dictionary, or values that are added to one. */
-        void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException;
-
-        /** A record batch. */
-        void batch(ArrowBatch batch) throws MalformedStoreException;
-    }
-
     /** Whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
         return hasAt(file, 0, HEAD);
@@ -45,48 +32,52 @@ final class ArrowFile {
                 .mismatch(MemorySegment.ofArray(latin1.getBytes(StandardCharsets.ISO_8859_1))) < 0;
     }
 
-    /** Reads all messages of a file. */
-    static void read(MappedFile file, Sink sink) throws MalformedStoreException {
+    /** Reads all messages of a file, in the order of the stream: the schema, then dictionaries and batches. */
+    static void read(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         if (file.byteSize() == 0) {
             throw new MalformedStoreException(file.location(), "an empty file", "an Arrow file or stream");
         }
         if (hasFooter(file)) {
-            readFile(file, sink);
+            readFile(file, reader);
         } else {
-            readStream(file, sink);
+            readStream(file, reader);
         }
     }
 
-    private static void readStream(MappedFile file, Sink sink) throws MalformedStoreException {
+    private static void readStream(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         long end = file.byteSize();
-        ArrowMessage message = ArrowMessage.read(file, 0, end);
+        ArrowMessage message = read(file, 0, end);
         if (message == null || message.type() != ArrowMessage.SCHEMA) {
             throw new MalformedStoreException(file.location(), 0, "no schema",
                     "the magic ARROW1 or a schema's message");
         }
-        sink.schema(file, ArrowField.readAll(message.header()));
-        for (message = ArrowMessage.read(file, message.end(), end); message != null;
-                message = ArrowMessage.read(file, message.end(), end)) {
-            take(file, message, sink);
+        reader.schema(file, ArrowField.readAll(message.header()));
+        for (message = read(file, message.end(), end); message != null; message = read(file, message.end(), end)) {
+            take(file, message, reader);
         }
     }
 
-    private static void take(MappedFile file, ArrowMessage message, Sink sink) throws MalformedStoreException {
+    private static @Nullable ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
+        return ArrowMessage.read(file.location(), file::range, start, end);
+    }
+
+    private static void take(MappedFile file, ArrowMessage message, ArrowTable.Reader reader)
+            throws MalformedStoreException {
         FlatTable header = message.header();
         switch (message.type()) {
-            case ArrowMessage.RECORD_BATCH -> sink.batch(new ArrowBatch(file, header, message));
+            case ArrowMessage.RECORD_BATCH -> reader.batch(new ArrowBatch(file, header, message));
             case ArrowMessage.DICTIONARY_BATCH -> {
                 FlatTable data = header.table(1);
                 if (data == null) {
                     throw header.malformed("a dictionary without data", "a record batch");
                 }
-                sink.dictionary(header.i64(0, 0), header.bool(2), new ArrowBatch(file, data, message));
+                reader.dictionary(header.i64(0, 0), header.bool(2), new ArrowBatch(file, data, message));
             }
             default -> throw header.malformed("a second schema", "a dictionary or a record batch");
         }
     }
 
-    private static void readFile(MappedFile file, Sink sink) throws MalformedStoreException {
+    private static void readFile(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         long size = file.byteSize();
         long magicAt = size - MAGIC.length();
         if (size < HEAD_BYTES + TAIL_BYTES || !hasAt(file, magicAt, MAGIC)) {
@@ -104,13 +95,13 @@ final class ArrowFile {
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");
         }
-        sink.schema(file, ArrowField.readAll(schema));
-        readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, sink);
-        readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, sink);
+        reader.schema(file, ArrowField.readAll(schema));
+        readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, reader);
+        readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, reader);
     }
 
-    private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end, Sink sink)
-            throws MalformedStoreException {
+    private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end,
+            ArrowTable.Reader reader) throws MalformedStoreException {
         FlatTable.Vector blocks = footer.vector(slot, BLOCK_BYTES);
         long[] starts = new long[(int) blocks.count()];
         long[] ends = new long[starts.length];
@@ -119,7 +110,7 @@ final class ArrowFile {
             if (offset < HEAD_BYTES || offset >= end) {
                 throw footer.malformed("block " + i + " at byte " + offset, HEAD_BYTES + " to " + end);
             }
-            ArrowMessage message = ArrowMessage.read(file, offset, end);
+            ArrowMessage message = read(file, offset, end);
             if (message == null || message.type() != type || message.bodyBytes() != blocks.i64(i, 16)
                     || message.bodyStart() - offset != blocks.i32(i, 8)) {
                 throw new MalformedStoreException(file.location(), offset, "another message than the footer has in"
@@ -128,7 +119,7 @@ final class ArrowFile {
             }
             starts[(int) i] = offset;
             ends[(int) i] = message.end();
-            take(file, message, sink);
+            take(file, message, reader);
         }
         Arrays.sort(starts);
         Arrays.sort(ends);

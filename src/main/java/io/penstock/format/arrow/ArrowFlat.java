@@ -63,15 +63,14 @@ record ArrowFlat(Column column, String storedType, Layout layout, List<Level> le
             return values.flat() == null ? null : new ArrowFlat(values.column(), values.storedType(),
                     Layout.DICTIONARY, rows, field.stored().valueBytes(), -1);
         }
+        Column column = type.column(name, "");
+        if (column == null || column.kind() == Column.Kind.NUMBERS) {
+            return numbers(name, rows);
+        }
         return switch (type.id()) {
-            case NULL -> new ArrowFlat(Column.bytes(name, ""), field.typeText(), Layout.NONE, List.of(), 0, -1);
-            case FIXED_SIZE_BINARY -> new ArrowFlat(
-                    new Column(new TensorSpec(name, DType.U8, type.size()), Column.Kind.BYTES, ""), field.typeText(),
-                    Layout.FIXED, rows, type.size(), -1);
-            case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, BINARY_VIEW, UTF8_VIEW -> new ArrowFlat(
-                    type.isText() ? Column.text(name, "") : Column.bytes(name, ""), field.typeText(),
-                    type.isView() ? Layout.VIEW : Layout.VARIABLE, rows, 1, -1);
-            default -> numbers(name, rows);
+            case NULL -> new ArrowFlat(column, type.text(), Layout.NONE, List.of(), 0, -1);
+            case FIXED_SIZE_BINARY -> new ArrowFlat(column, type.text(), Layout.FIXED, rows, type.size(), -1);
+            default -> new ArrowFlat(column, type.text(), type.isView() ? Layout.VIEW : Layout.VARIABLE, rows, 1, -1);
         };
     }
 
@@ -112,7 +111,7 @@ record ArrowFlat(Column column, String storedType, Layout layout, List<Level> le
                 isList ? Layout.VARIABLE : Layout.FIXED, List.copyOf(levels), elements * dtype.byteSize(), itemCount);
     }
 
-    /** How many items every list of an array has, by its type or by the shape that it is a part of; -1 if they differ. */
+    /** How many items every list of an array has, by its type or the shape that it is a part of; -1 if they differ. */
     private static long lengthOf(ArrowNode node, Iterator<Long> regular) {
         return switch (node.type().id()) {
             case FIXED_SIZE_LIST -> node.type().size();

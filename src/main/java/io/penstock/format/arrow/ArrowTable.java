@@ -36,8 +36,8 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
         return reader.table(fileRows);
     }
 
-    /** Takes the files' messages. */
-    private static final class Reader implements ArrowFile.Sink {
+    /** Takes what is in the files, in the order of a stream. */
+    static final class Reader {
 
         private final DecodedBuffers decoded;
         private final RowIndex.Builder rows = new RowIndex.Builder();
@@ -47,13 +47,12 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
         private List<ArrowColumn> columns = List.of();
         private List<ArrowDictionary<?>> dictionaries = List.of();
 
-        Reader(DecodedBuffers decoded) {
+        private Reader(DecodedBuffers decoded) {
             this.decoded = decoded;
         }
 
-        /** Fields may be nullable in one file and not in another; batches look the same. */
-        @Override
-        public void schema(MappedFile file, List<ArrowField> fields) throws MalformedStoreException {
+        /** A file's schema, first. Fields may be nullable in one file and not in another; batches look the same. */
+        void schema(MappedFile file, List<ArrowField> fields) throws MalformedStoreException {
             ArrowLayout layout = ArrowLayout.of(fields);
             List<String> found = fields.stream().map(field -> field.name() + ": " + field.typeText()).toList();
             if (lines == null) {
@@ -72,8 +71,8 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             }
         }
 
-        @Override
-        public void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
+        /** A dictionary, or values that are added to one. */
+        void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
             for (ArrowDictionary<?> dictionary : dictionaries) {
                 if (dictionary.id() == id) {
                     dictionary.add(isDelta, batch);
@@ -81,8 +80,8 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             }
         }
 
-        @Override
-        public void batch(ArrowBatch batch) throws MalformedStoreException {
+        /** A record batch. */
+        void batch(ArrowBatch batch) throws MalformedStoreException {
             rows.add(batch);
             boolean hasWeight = false;
             for (ArrowColumn column : columns) {
@@ -94,7 +93,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             }
         }
 
-        ArrowTable table(List<Long> fileRows) {
+        private ArrowTable table(List<Long> fileRows) {
             RowIndex index = rows.build();
             List<ArrowColumn> read = new ArrayList<>();
             for (ArrowColumn column : columns) {

@@ -7,6 +7,8 @@ import io.penstock.format.UnwritableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param id the kind of type
  * @param bits the width of an integer, float, decimal, date, time or interval
  * @param isSigned whether an integer is signed
- * @param size the items of a fixed-size list, the bytes of a fixed-size binary, the digits after the point of a decimal,
- *     and after the second of a time
+ * @param size the items of a fixed-size list, the bytes of a fixed-size binary, the digits after the point of a
+ *     decimal, and after the second of a time
  * @param text its name in Arrow's own libraries; of a nested type, the part before its children
  * @param codes for each child of a union, the code that stands for it; empty if that is the child's position
  */
@@ -49,12 +51,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         this(id, bits, true, size, text, List.of());
     }
 
-    /**
-     * Returns a type that its kind describes completely.
-     *
-     * @param id the kind
-     * @return the type
-     */
+    /** {@return the type of a kind that needs no more to be said} */
     public static ArrowType of(Id id) {
         return sized(id, 0);
     }
@@ -63,78 +60,37 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         return new ArrowType(id, 0, false, size, id.text(), List.of());
     }
 
-    /**
-     * Returns a type of integers.
-     *
-     * @param bits 8, 16, 32 or 64
-     * @param isSigned whether they are signed
-     * @return the type
-     */
+    /** {@return the type of integers of 8, 16, 32 or 64 bits} */
     public static ArrowType integer(int bits, boolean isSigned) {
         return new ArrowType(Id.INT, bits, isSigned, 0, (isSigned ? "int" : "uint") + bits, List.of());
     }
 
-    /**
-     * Returns a type of floats.
-     *
-     * @param bits 16, 32 or 64
-     * @return the type
-     */
+    /** {@return the type of floats of 16, 32 or 64 bits} */
     public static ArrowType floating(int bits) {
         return new ArrowType(Id.FLOAT, bits, 0, FLOATS.get(bits / 32));
     }
 
-    /**
-     * Returns a type of binary values of one size.
-     *
-     * @param bytes the size
-     * @return the type
-     */
+    /** {@return the type of binary values of one size} */
     public static ArrowType fixedBinary(int bytes) {
         return new ArrowType(Id.FIXED_SIZE_BINARY, 0, bytes, Id.FIXED_SIZE_BINARY.text() + "[" + bytes + "]");
     }
 
-    /**
-     * Returns a type of decimals.
-     *
-     * @param bits the width of a value
-     * @param name the type's name without its parameters
-     * @param precision the number of digits
-     * @param scale the number of digits after the point
-     * @return the type
-     */
+    /** {@return the type of decimals with so many bits, digits, and digits after the point} */
     public static ArrowType decimal(int bits, String name, int precision, int scale) {
         return new ArrowType(Id.DECIMAL, bits, scale, name + "(" + precision + ", " + scale + ")");
     }
 
-    /**
-     * Returns a type of dates that are days since 1970, or milliseconds since then.
-     *
-     * @param bits 32 for days, 64 for milliseconds
-     * @return the type
-     */
+    /** {@return the type of dates since 1970: days in 32 bits, or milliseconds in 64} */
     public static ArrowType date(int bits) {
         return new ArrowType(Id.DATE, bits, 0, bits == Integer.SIZE ? "date32[day]" : "date64[ms]");
     }
 
-    /**
-     * Returns a type of times of day.
-     *
-     * @param bits 32 or 64
-     * @param unit 0 for seconds, 1 for milliseconds, 2 for microseconds, 3 for nanoseconds
-     * @return the type
-     */
+    /** {@return the type of times of day of 32 or 64 bits; units go from 0, seconds, to 3, nanoseconds} */
     public static ArrowType time(int bits, int unit) {
         return new ArrowType(Id.TIME, bits, 3 * unit, "time" + bits + "[" + UNITS.get(unit) + "]");
     }
 
-    /**
-     * Returns a type of timestamps.
-     *
-     * @param unit as for {@link #time}
-     * @param zone the time zone; {@code ""} if values are not instants
-     * @return the type
-     */
+    /** {@return the type of timestamps in such a unit; the zone is empty if they are not instants} */
     public static ArrowType timestamp(int unit, String zone) {
         return new ArrowType(Id.TIMESTAMP, Long.SIZE, 3 * unit,
                 "timestamp[" + UNITS.get(unit) + (zone.isEmpty() ? "" : ", tz=" + zone) + "]");
@@ -233,6 +189,23 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
             case FLOAT -> DType.of("f" + bits);
             case INT, DATE, TIME, TIMESTAMP, DURATION -> DType.of((isSigned ? "i" : "u") + bits);
             default -> null;
+        };
+    }
+
+    /**
+     * Returns the column of a store whose values are of this type.
+     *
+     * @param name the column's name
+     * @param encoding what texts are, for example {@code json}; {@code ""} if unknown
+     * @return the column; null if values are neither numbers nor bytes nor text
+     */
+    public @Nullable Column column(String name, String encoding) {
+        DType dtype = dtype();
+        return switch (id) {
+            case NULL, BINARY, LARGE_BINARY, BINARY_VIEW -> Column.bytes(name, "");
+            case UTF8, LARGE_UTF8, UTF8_VIEW -> Column.text(name, encoding);
+            case FIXED_SIZE_BINARY -> new Column(new TensorSpec(name, DType.U8, size), Column.Kind.BYTES, "");
+            default -> dtype == null ? null : Column.numbers(name, dtype);
         };
     }
 
