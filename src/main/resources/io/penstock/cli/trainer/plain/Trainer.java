@@ -51,7 +51,7 @@ public final class Trainer {
                 try (Batch batch = loader.next()) {         // i32 [BATCH, CONTEXT] each; labels are shifted by one
                     loss = model.train(batch.tensor("input_ids"), batch.tensor("labels"));
                 }
-                if (step % 20 == 0 || step == steps) {
+                if (step == 1 || step % 20 == 0 || step == steps) {
                     System.out.printf("step %d  loss %.4f%n", step, loss);
                 }
             }
