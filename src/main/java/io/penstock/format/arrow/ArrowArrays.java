@@ -7,6 +7,7 @@ import io.penstock.format.arrow.ArrowNode.Slot;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -31,6 +32,7 @@ final class ArrowArrays {
     /**
      * The arrays of a batch.
      *
+     * @param dictionaries the column's own, as they are when the batch comes
      * @param bitsAsBytes whether truth values are given as bytes, not as they are stored
      */
     ArrowArrays(ArrowShape shape, ArrowBatch batch, DecodedBuffers decoded,
@@ -42,7 +44,8 @@ final class ArrowArrays {
         this.lengths = new long[shape.size()];
         this.places = new long[shape.size()][];
         this.sizes = new long[shape.size()][];
-        this.versions = dictionaries.stream().mapToInt(ArrowDictionary::version).toArray();
+        this.versions = new int[dictionaries.size()];
+        Arrays.setAll(versions, d -> dictionaries.get(d).version());
         for (ArrowNode node : shape.path()) {
             add(batch, node, batch.rows());
             if (length(node) != batch.rows()) {

@@ -171,7 +171,7 @@ final class ArrowJson implements ArrowColumn {
         } catch (IndexOutOfBoundsException e) {
             return "a value that points out of its arrays: " + e.getMessage();
         } catch (UnwritableException e) {
-            return e.getMessage();
+            return String.valueOf(e.getMessage());
         }
     }
 }

@@ -69,7 +69,7 @@ final class ChunkDecoder implements AutoCloseable {
             done = true;
             return block;
         } catch (CodecException e) {
-            throw tiles.malformed(e.getMessage(), "what its encoding says");
+            throw tiles.malformed(String.valueOf(e.getMessage()), "what its encoding says");
         } finally {
             if (!done) {
                 budget.giveBack(taken);

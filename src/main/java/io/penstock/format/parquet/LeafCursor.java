@@ -34,7 +34,7 @@ final class LeafCursor implements AutoCloseable {
         try {
             fill();
         } catch (CodecException e) {
-            throw malformed(e.getMessage(), "what its encoding says");
+            throw malformed(String.valueOf(e.getMessage()), "what its encoding says");
         }
         return count == 0;
     }

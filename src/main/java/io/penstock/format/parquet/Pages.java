@@ -112,7 +112,7 @@ final class Pages implements AutoCloseable {
             } catch (MissingLibraryException e) {
                 throw e;
             } catch (CodecException e) {
-                throw malformed(e.getMessage(), "a whole page");
+                throw malformed(String.valueOf(e.getMessage()), "a whole page");
             }
         }
         return new PageBytes(decoded.segment(), 0, (long) skip + bytes);

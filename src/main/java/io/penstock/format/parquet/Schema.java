@@ -80,11 +80,11 @@ final class Schema {
     private void visit(SchemaNode node, String prefix, int definition) {
         String name = prefix + node.name();
         int below = definition + (node.is(Repetition.REQUIRED) ? 0 : 1);
+        SchemaNode element = node.is(Annotation.Meaning.LIST) ? elementOf(node) : null;
         if (node.isLeaf()) {
             boolean list = node.is(Repetition.REPEATED);
             add(node, node, name, below, list ? below : 0, definition);
-        } else if (node.is(Annotation.Meaning.LIST) && !node.is(Repetition.REPEATED)
-                && elementOf(node) instanceof SchemaNode element && element.isLeaf()) {
+        } else if (element != null && element.isLeaf() && !node.is(Repetition.REPEATED)) {
             add(node, element, name, below + 1 + (element.is(Repetition.OPTIONAL) ? 1 : 0), below + 1, definition);
         } else if (node.is(Repetition.REPEATED) || node.is(Annotation.Meaning.LIST)
                 || node.is(Annotation.Meaning.MAP)) {
