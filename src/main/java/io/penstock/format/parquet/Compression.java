@@ -8,6 +8,7 @@ import io.penstock.codec.Zstd;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** How a column chunk's pages are compressed, in the order of the codes. */
 enum Compression {
@@ -32,9 +33,9 @@ enum Compression {
     private static final long SMALL_BYTES = 128 << 10;
 
     private final long maxExpansion;
-    private final Decoder decoder;
+    private final @Nullable Decoder decoder;
 
-    Compression(long maxExpansion, Decoder decoder) {
+    Compression(long maxExpansion, @Nullable Decoder decoder) {
         this.maxExpansion = maxExpansion;
         this.decoder = decoder;
     }

@@ -177,7 +177,7 @@ class ParquetStoreTest {
         }
         Files.delete(folder.resolve("test-00000-of-00001.parquet"));
         Files.delete(folder.resolve("train-00001-of-00003.parquet"));
-        assertRefused(folder, "2 files of 'train', expected 00003");
+        assertRefused(folder, "2 files of 'train', expected 3");
     }
 
     private static void oneRow(Path file, int value) throws IOException {
