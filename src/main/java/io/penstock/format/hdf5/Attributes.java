@@ -49,7 +49,7 @@ final class Attributes {
             found.add(message.open("attribute of " + path), message.order());
         }
         boolean ordered = false;
-        Cursor info = header.open(Message.ATTRIBUTE_INFO, "attribute info message");
+        Cursor info = header.openIfThere(Message.ATTRIBUTE_INFO, "attribute info message");
         if (info != null) {
             info.version(0, 0);
             ordered = (info.u8() & TRACKS_ORDER) != 0;
@@ -65,7 +65,7 @@ final class Attributes {
         if (heapAddress == AddressSpace.UNDEFINED) {
             return;
         }
-        FractalHeap heap = FractalHeap.read(space, heapAddress);
+        FractalHeap heap = new FractalHeap(space, heapAddress);
         BTree2.walk(space, tree, BTree2.ATTRIBUTES, record -> {
             Cursor id = record.part(heap.idBytes(), "heap id of an attribute");
             if ((record.u8() & IN_SHARED_HEAP) != 0) {

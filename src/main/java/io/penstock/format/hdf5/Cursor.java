@@ -23,7 +23,7 @@ final class Cursor {
 
     Cursor(AddressSpace space, long start, long end, String what) {
         this.space = space;
-        this.segment = space.mapping();
+        this.segment = space.file().mapping();
         this.start = start;
         this.end = end;
         this.what = what;

@@ -25,14 +25,14 @@ final class Links {
     /** A group's links, sorted by the bytes of their names, as the library visits them. */
     static List<Link> read(AddressSpace space, ObjectHeader header) throws MalformedStoreException {
         Links links = new Links(space);
-        Cursor table = header.open(Message.SYMBOL_TABLE, "symbol table message");
+        Cursor table = header.openIfThere(Message.SYMBOL_TABLE, "symbol table message");
         if (table != null) {
             links.readSymbolTable(table.address(), table.address());
         }
         for (Message message : header.all(Message.LINK)) {
             links.add(Link.read(message.open("link message")));
         }
-        Cursor info = header.open(Message.LINK_INFO, "link info message");
+        Cursor info = header.openIfThere(Message.LINK_INFO, "link info message");
         if (info != null) {
             info.version(0, 0);
             info.skip((info.u8() & 1) != 0 ? 8 : 0);
@@ -50,7 +50,7 @@ final class Links {
         if (heapAddress == AddressSpace.UNDEFINED) {
             return;
         }
-        FractalHeap heap = FractalHeap.read(space, heapAddress);
+        FractalHeap heap = new FractalHeap(space, heapAddress);
         BTree2.walk(space, treeAddress, BTree2.LINKS,
                 record -> add(Link.read(heap.object(record.skip(4).part(heap.idBytes(), "heap id of a link")))));
     }

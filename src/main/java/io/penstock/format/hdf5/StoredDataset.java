@@ -31,7 +31,7 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         Datatype type = Datatype.read(header.open(Message.DATATYPE, "datatype of " + name));
         Dataspace dataspace = Dataspace.read(header.open(Message.DATASPACE, "dataspace of " + name));
         Layout layout = Layout.read(header.open(Message.LAYOUT, "layout of " + name));
-        Cursor pipeline = header.open(Message.FILTERS, "filters of " + name);
+        Cursor pipeline = header.openIfThere(Message.FILTERS, "filters of " + name);
         List<Filter> filters = pipeline == null ? List.of() : Filter.read(pipeline);
         String refusal = dataspace.isNull() ? "it has a null dataspace"
                 : type.kind() != Datatype.Kind.NUMBER ? "its elements are " + type.name()

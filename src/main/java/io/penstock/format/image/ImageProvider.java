@@ -16,7 +16,7 @@ public final class ImageProvider implements StoreProvider {
 
     @Override
     public String name() {
-        return "images";
+        return ImageFile.FORMAT;
     }
 
     @Override
@@ -37,6 +37,6 @@ public final class ImageProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return ImageStore.open(path, ImageReader.DEFAULT_MAX_PIXELS);
+        return ImageFile.open(path, ImageReader.DEFAULT_MAX_PIXELS);
     }
 }

@@ -104,13 +104,8 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         return path.resolveSibling(prefix(path.name()) + ending);
     }
 
-    /**
-     * The name that the files of a store have in common.
-     *
-     * @param name the name of its {@code .idx} or {@code .bin}, or both without the ending
-     * @return the name without the ending
-     */
-    public static String prefix(String name) {
+    /** Returns the name without the ending {@code .idx} or {@code .bin}. */
+    static String prefix(String name) {
         boolean isFile = name.endsWith(".idx") || name.endsWith(".bin");
         return isFile ? name.substring(0, name.length() - ".idx".length()) : name;
     }

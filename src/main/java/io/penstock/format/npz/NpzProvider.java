@@ -12,7 +12,7 @@ public final class NpzProvider implements StoreProvider {
 
     @Override
     public String name() {
-        return "npz";
+        return NpzFile.FORMAT;
     }
 
     @Override
@@ -32,6 +32,6 @@ public final class NpzProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return NpzStore.open(path, options.dtype(), options.decodeLimit());
+        return NpzFile.open(path, options.dtype(), options.decodeLimit());
     }
 }

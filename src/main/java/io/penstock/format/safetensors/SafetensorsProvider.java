@@ -7,7 +7,7 @@ import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
 
-/** Hugging Face's tensor files, and the index of several of them. */
+/** Hugging Face's tensor files: one file, or several with an index. */
 public final class SafetensorsProvider implements StoreProvider {
 
     /** For the service loader. */
@@ -16,7 +16,7 @@ public final class SafetensorsProvider implements StoreProvider {
 
     @Override
     public String name() {
-        return "safetensors";
+        return SafetensorsFiles.FORMAT;
     }
 
     @Override
@@ -31,13 +31,13 @@ public final class SafetensorsProvider implements StoreProvider {
 
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
-        return candidate.isFile() && candidate.nameEndsWith(SafetensorsStore.ENDING, SafetensorsIndex.ENDING)
+        return candidate.isFile() && candidate.nameEndsWith(SafetensorsFiles.ENDING, SafetensorsIndex.ENDING)
                 || !candidate.filesEnding(SafetensorsIndex.ENDING).isEmpty()
-                || !candidate.filesEnding(SafetensorsStore.ENDING).isEmpty();
+                || !candidate.filesEnding(SafetensorsFiles.ENDING).isEmpty();
     }
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return SafetensorsStore.open(path);
+        return SafetensorsFiles.open(path);
     }
 }
