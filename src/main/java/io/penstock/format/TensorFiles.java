@@ -151,7 +151,8 @@ public final class TensorFiles implements TensorStore, StoreInfo.Source {
         long rowCount = rowCount(spec);
         if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
             throw new IndexOutOfBoundsException(path + ": rows " + firstRow + " to " + (firstRow + rows)
-                    + (spec.name().isEmpty() ? "" : " of tensor '" + spec.name() + "'") + ", expected 0 to " + rowCount);
+                    + (spec.name().isEmpty() ? "" : " of tensor '" + spec.name() + "'") + ", expected 0 to "
+                    + rowCount);
         }
     }
 
@@ -181,7 +182,8 @@ public final class TensorFiles implements TensorStore, StoreInfo.Source {
     public StoreInfo info() {
         try {
             StoreInfo info = description.of(false);
-            return new StoreInfo(info.kind(), info.files(), info.details(), entries.stream().map(Entry::stored).toList());
+            return new StoreInfo(info.kind(), info.files(), info.details(),
+                    entries.stream().map(Entry::stored).toList());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -19,15 +19,16 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A tokenized file of datatrove, read in place:
  *
  * <pre>
  *   X.ds            u16[] or u32[]   tokens
- *   X.ds.index      u64[]            where each document ends, in tokens; the first starts at 0
- *   X.ds.metadata   text             first line: tokenizer '|' bytes of a token; may be missing
- *   X.ds.loss       u8[]             0 or 1 a token: whether it counts in the loss; may be missing
+ *   X.ds.index      u64[]            the end of each document, in tokens; the first starts at 0
+ *   X.ds.metadata   text             first line: tokenizer '|' bytes per token; may be missing
+ *   X.ds.loss       u8[]             for each token, 1 if it counts in the loss, otherwise 0; may be missing
  * </pre>
  */
 final class DatatroveFiles {
@@ -43,31 +44,30 @@ final class DatatroveFiles {
     }
 
     /**
-     * Opens and checks a store.
+     * Opens a store and checks its index.
      *
-     * @param path its {@code .ds}, or one of the files beside it
-     * @param told the type of its tokens if it is known, or null; without it and without {@code .metadata}, it is the
-     *     one with which the index agrees with the file's size, {@code u16} if there is no token
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the files are not a whole store, or their tokens are not of the type told
-     * @throws IOException if there is no such file, or it cannot be read
+     * @param path its {@code .ds}, or one of the files next to it
+     * @param given the type of its tokens, or null. Without it and without {@code .metadata}, the sizes of the files
+     *     determine the type; {@code u16} if there are no tokens
+     * @throws MalformedStoreException if the files are not a complete store, or their tokens have another type
      */
-    static TokenStore open(Location path, DType told) throws IOException {
+    static TokenStore open(Location path, @Nullable DType given) throws IOException {
         Location dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
         Location index = indexOf(dsPath);
         if (!index.exists()) {
-            dsPath.openChannel().close();   // that there are no tokens either is said first
+            dsPath.openChannel().close();   // a missing token file is reported first
             throw new MalformedStoreException(index, "no such file", "the document ends of " + dsPath);
         }
         return Mapping.open(index, indexFile ->
-                Mapping.open(dsPath, indexFile, tokenFile -> open(tokenFile, indexFile, told)));
+                Mapping.open(dsPath, indexFile, tokenFile -> open(tokenFile, indexFile, given)));
     }
 
-    private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, DType told) throws IOException {
+    private static TokenStore open(MappedFile tokenFile, MappedFile indexFile, @Nullable DType given)
+            throws IOException {
         long tokenCount = checkedEnd(indexFile);
         Location beside = companion(tokenFile.location(), METADATA);
         Location metadata = beside.exists() ? beside : null;
-        DType dtype = dtypeOf(tokenFile, tokenCount, metadata, told);
+        DType dtype = dtypeOf(tokenFile, tokenCount, metadata, given);
         long expectedBytes = tokenCount * dtype.byteSize();
         if (tokenFile.byteSize() != expectedBytes) {
             throw new MalformedStoreException(tokenFile.location(), Math.min(tokenFile.byteSize(), expectedBytes),
@@ -90,7 +90,7 @@ final class DatatroveFiles {
         });
     }
 
-    /** Checks the index; returns the end of the last document, which fits in 2^60. */
+    /** Checks the index; returns the end of the last document, at most 2^60. */
     private static long checkedEnd(MappedFile index) throws MalformedStoreException {
         long bytes = index.byteSize();
         if (bytes % Long.BYTES != 0) {
@@ -115,25 +115,25 @@ final class DatatroveFiles {
         return previous;
     }
 
-    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, Location metadata, DType told)
-            throws IOException {
+    private static DType dtypeOf(MappedFile tokenFile, long tokenCount, @Nullable Location metadata,
+            @Nullable DType given) throws IOException {
         DType stored = metadata != null ? DatatroveMetadata.dtype(metadata) : null;
-        if (stored == null) {
+        if (metadata == null || stored == null) {
             boolean wide = tokenCount > 0 && tokenFile.byteSize() == tokenCount * Integer.BYTES;
-            return told != null ? told : wide ? DType.U32 : DType.U16;
+            return given != null ? given : wide ? DType.U32 : DType.U16;
         }
-        if (told != null && told != stored) {
-            throw new MalformedStoreException(metadata, "tokens of " + stored, told + ", as given");
+        if (given != null && given != stored) {
+            throw new MalformedStoreException(metadata, "tokens of " + stored, given + ", as given");
         }
         return stored;
     }
 
-    /** Where the index of a {@code .ds} is. */
+    /** Returns the index of a {@code .ds}. */
     static Location indexOf(Location path) {
         return companion(path, INDEX);
     }
 
-    /** Whether a path is that of a file beside a {@code .ds} that exists. */
+    /** Tells whether a path has the name of a file next to an existing {@code .ds}. */
     static boolean isCompanion(Location path) throws IOException {
         String name = path.name();
         return (name.endsWith(".ds" + INDEX) || name.endsWith(".ds" + METADATA) || name.endsWith(".ds" + LOSS))
@@ -149,7 +149,8 @@ final class DatatroveFiles {
         return path.resolveSibling(name.substring(0, name.lastIndexOf('.')));
     }
 
-    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, MappedFile lossFile, Location metadata) {
+    private static StoreInfo info(TokenRun tokens, MappedFile indexFile, @Nullable MappedFile lossFile,
+            @Nullable Location metadata) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("dtype", tokens.dtype().toString());
         long documents = indexFile.byteSize() / Long.BYTES;

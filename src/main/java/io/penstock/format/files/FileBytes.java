@@ -28,7 +28,7 @@ import java.util.Arrays;
 final class FileBytes implements AutoCloseable {
 
     private static final long MAPPED_FROM_BYTES = 256 << 10;
-    private static final int MAX_MAPPED = 2048;
+    static final int MAX_MAPPED = 2048;
     private static final long ALWAYS_MAPPED_FROM_BYTES = 1L << 30;
     private static final int STRIPES = 64;
     private static final int OFFSET_BITS = 40;
@@ -42,12 +42,14 @@ final class FileBytes implements AutoCloseable {
     private final MemorySegment sizes;
     private final Object[] locks = new Object[STRIPES];
     private final DecodedSpill copies;
+    private final int maxMapped;
     private volatile MappedFile[] mappings = new MappedFile[0];
     private int mapped;
     private boolean closed;
 
-    FileBytes(FileList list, Arena arena) throws IOException {
+    FileBytes(FileList list, Arena arena, int maxMapped) throws IOException {
         this.list = list;
+        this.maxMapped = maxMapped;
         this.realRoot = list.root().toRealPath();
         this.places = arena.allocate(Math.max(1, list.size()) * Long.BYTES, Long.BYTES);
         this.sizes = arena.allocate(Math.max(1, list.size()) * Long.BYTES, Long.BYTES);
@@ -115,7 +117,7 @@ final class FileBytes implements AutoCloseable {
     }
 
     private synchronized boolean staysMapped(long size) {
-        boolean stays = mapped < MAX_MAPPED || size >= ALWAYS_MAPPED_FROM_BYTES;
+        boolean stays = mapped < maxMapped || size >= ALWAYS_MAPPED_FROM_BYTES;
         mapped += stays ? 1 : 0;
         return stays;
     }

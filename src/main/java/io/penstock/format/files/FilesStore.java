@@ -61,7 +61,7 @@ public final class FilesStore implements RecordStore {
         this.path = path;
         this.arena = arena;
         this.list = list;
-        this.bytes = new FileBytes(list, arena);
+        this.bytes = new FileBytes(list, arena, FileBytes.MAX_MAPPED);
         boolean images = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
         Column content = Column.bytes(images ? "image" : "file", encoding(list.endings(), images));
         this.classes = list.filesAtTop() ? List.of() : list.topFolders();
@@ -87,8 +87,9 @@ public final class FilesStore implements RecordStore {
 
     /** A column has one encoding: that of all files, or of most images, whose decoders look at the bytes. */
     private static String encoding(Map<String, Long> endings, boolean images) {
-        return images || endings.size() == 1 ? endings.entrySet().stream().max(Map.Entry.<String, Long>comparingByValue()
-                .thenComparing(Map.Entry.comparingByKey())).orElseThrow().getKey() : "";
+        return !images && endings.size() != 1 ? "" : endings.entrySet().stream()
+                .max(Map.Entry.<String, Long>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .orElseThrow().getKey();
     }
 
     /**

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor that must be decoded: it is in chunks, big-endian, of 24-bit integers, or was never written. It is decoded in
- * bands, the rows of one or several rows of chunks.
+ * A tensor that must be decoded: it is in chunks, big-endian, of 24-bit integers, or was never written. It is decoded
+ * in bands, the rows of one or several rows of chunks.
  */
 final class DecodedTensor {
 
@@ -145,14 +145,16 @@ final class DecodedTensor {
     }
 
     private synchronized ChunkIndex index(Layout.Chunked layout, ChunkGrid grid) throws MalformedStoreException {
-        if (chunks == null) {
+        ChunkIndex read = chunks;
+        if (read == null) {
             if (grid.chunkBytes() > Integer.MAX_VALUE - 64) {
                 throw new MalformedStoreException(space.file().location(), dataset.name() + " with chunks of "
                         + grid.chunkBytes() + " bytes", "less than 2 GiB");
             }
-            chunks = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
+            read = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
+            chunks = read;
         }
-        return chunks;
+        return read;
     }
 
     private byte[] decode(Layout.Chunked layout, ChunkGrid grid, Chunk chunk, long[] coordinates) throws IOException {

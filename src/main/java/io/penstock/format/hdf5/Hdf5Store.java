@@ -58,7 +58,7 @@ final class Hdf5Store implements TensorStore {
             throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(),
                     "a dataset of numbers");
         }
-        this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
+        this.datasets = tree.datasets().stream().filter(dataset -> dataset.tensor() != null).toList();
         this.specs = datasets.stream().map(StoredDataset::spec).toList();
         this.inPlace = new long[datasets.size()];
         for (int i = 0; i < inPlace.length; i++) {
@@ -70,8 +70,8 @@ final class Hdf5Store implements TensorStore {
     /**
      * Opens a file and reads the headers of all its objects.
      *
-     * @param member the path of a dataset, or of a group for the datasets below it; may contain soft links; null for all
-     *     datasets
+     * @param member the path of a dataset, or of a group for the datasets below it; may contain soft links; null for
+     *     all datasets
      * @param limit the most that the file may decode to; a dataset beyond it fails when it is read
      */
     static Hdf5Store open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
@@ -143,7 +143,7 @@ final class Hdf5Store implements TensorStore {
     }
 
     private Stream<StoredDataset> others() {
-        return tree.datasets().stream().filter(dataset -> dataset.spec() == null);
+        return tree.datasets().stream().filter(dataset -> dataset.tensor() == null);
     }
 
     @Override

@@ -60,39 +60,29 @@ sealed interface Layout {
         int layoutClass = at.u8();
         at.skip(5);
         long address = layoutClass == 0 ? AddressSpace.UNDEFINED : at.address();
-        switch (layoutClass) {
-            case 0:
-                long bytes = at.skip(4L * rank).u32();
-                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
-            case 1:
-                return new Contiguous(address, -1);
-            case 2:
-                return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
-            default:
-                throw at.malformed("layout of class " + layoutClass, "0 to 2");
-        }
+        return switch (layoutClass) {
+            case 0 -> compact(at, at.skip(4L * rank).u32());
+            case 1 -> new Contiguous(address, -1);
+            case 2 -> new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
+            default -> throw at.malformed("layout of class " + layoutClass, "0 to 2");
+        };
     }
 
     private static Layout readNew(Cursor at, int version) throws MalformedStoreException {
         int layoutClass = at.u8();
-        switch (layoutClass) {
-            case 0:
-                long bytes = at.u16();
-                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
-            case 1:
-                return new Contiguous(at.address(), at.length());
-            case 2:
-                if (version == 3) {
-                    int rank = at.u8();
-                    long address = at.address();
-                    return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
-                }
-                return readChunked(at);
-            case 3:
-                return new Virtual();
-            default:
-                throw at.malformed("layout of class " + layoutClass, "0 to 3");
-        }
+        int rank = layoutClass == 2 && version == 3 ? at.u8() : 0;
+        return switch (layoutClass) {
+            case 0 -> compact(at, at.u16());
+            case 1 -> new Contiguous(at.address(), at.length());
+            case 2 -> version > 3 ? readChunked(at)
+                    : new Chunked(Index.BTREE_1, at.address(), chunk(at, rank, 4), false, 0, 0);
+            case 3 -> new Virtual();
+            default -> throw at.malformed("layout of class " + layoutClass, "0 to 3");
+        };
+    }
+
+    private static Layout compact(Cursor at, long bytes) throws MalformedStoreException {
+        return new Compact(at.position(), at.part(bytes, "compact data").remaining());
     }
 
     private static Layout readChunked(Cursor at) throws MalformedStoreException {

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of an object: a group, a dataset or a named datatype. They are in a first block and its continuations, in
- * version 1 (no signature, no checksums, messages padded to 8 bytes) or version 2.
+ * The messages of an object: a group, a dataset or a named datatype. They are in a first block and its continuations,
+ * in version 1 (no signature, no checksums, messages padded to 8 bytes) or version 2.
  */
 final class ObjectHeader {
 

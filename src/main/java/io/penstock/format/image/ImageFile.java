@@ -89,7 +89,7 @@ final class ImageFile {
         if (digest) {
             use(file, Long.MAX_VALUE, (reader, header, scratch) -> {
                 picture.digest(image, pixels, reader, header, scratch);
-                return null;
+                return image;
             });
         }
         Map<String, Object> details = new LinkedHashMap<>();

@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of {@code index.json}: the shards, and their columns ({@code streaming/base/format/mds/writer.py}, version
- * 2).
+ * The content of {@code index.json}: the shards and their columns
+ * ({@code streaming/base/format/mds/writer.py}, version 2).
  *
  * @param file the index
  * @param shards the shards, in order

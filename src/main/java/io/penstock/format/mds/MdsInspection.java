@@ -54,8 +54,8 @@ final class MdsInspection {
         return details;
     }
 
-    private static Map<String, Object> describe(MdsShard shard) {
-        Map<String, Object> map = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> describe(MdsShard shard) {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
         map.put("samples", shard.samples());
         map.put("raw", shard.raw().name());
         map.put("zip", shard.zip() == null ? null : shard.zip().name());

@@ -221,6 +221,7 @@ public final class MegatronWriter implements AutoCloseable {
 
     private void requireAbsent() throws IOException {
         if (ifExists == IfExists.FAIL) {
+            StagingFolder.requireAbsent(file(".idx"));   // the file that users know
             for (Path file : files()) {
                 StagingFolder.requireAbsent(file);
             }

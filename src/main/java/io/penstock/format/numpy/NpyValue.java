@@ -5,6 +5,7 @@ import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,14 +68,7 @@ public final class NpyValue {
      * @return bytes
      */
     public long dataBytes() {
-        return array().dataBytes();
-    }
-
-    private NpyArray array() {
-        if (stored == null || header == null) {
-            throw new IllegalStateException("no value was read");
-        }
-        return header.array;
+        return Objects.requireNonNull(header, "no value was read").array.dataBytes();
     }
 
     /**
@@ -84,7 +78,10 @@ public final class NpyValue {
      * @param targetOffset the first byte to write
      */
     public void copyTo(MemorySegment target, long targetOffset) {
-        NpyArray array = array();
+        if (stored == null || header == null) {
+            throw new IllegalStateException("no value was read");
+        }
+        NpyArray array = header.array;
         if (!array.isFortranOrder() && !array.type().isBigEndian()) {
             MemorySegment.copy(stored, array.dataOffset(), target, targetOffset, array.dataBytes());
         } else {

@@ -55,6 +55,7 @@ class MegatronWriterTest {
                 }
             }
             writer.commit();
+            assertEquals(names(), writer.files().stream().map(file -> file.getFileName().toString()).sorted().toList());
         }
         assertEquals(documents, SlowMegatronReader.documents(prefix), "seed " + SEED);
         assertEquals(documents, read(prefix), "seed " + SEED);

@@ -75,7 +75,7 @@ class SafetensorsWriterTest {
             }
             Path path = folder.resolve("all.safetensors");
             SafetensorsWriter.write(path, tensors, Map.of("k\"", "\u0001 v"), IfExists.FAIL);
-            try (SafetensorsStore store = SafetensorsStore.open(Location.of(path))) {
+            try (TensorStore store = SafetensorsFiles.open(Location.of(path))) {
                 assertEquals(tensors.size(), store.tensors().size());
                 for (int i = 0; i < store.tensors().size(); i++) {
                     Tensor expected = tensors.get(store.tensors().get(i).name());
@@ -83,7 +83,7 @@ class SafetensorsWriterTest {
                     assertEquals(-1, expected.segment().mismatch(store.tensor(i).segment()));
                     assertEquals(0, store.tensor(i).segment().address() % expected.dtype().byteSize());
                 }
-                assertEquals(Map.of("k\"", "\u0001 v"), store.info().details().get("metadata"));
+                assertEquals(Map.of("k\"", "\u0001 v"), store.inspect(false, Progress.NONE).details().get("metadata"));
             }
         }
     }
