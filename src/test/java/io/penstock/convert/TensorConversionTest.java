@@ -169,7 +169,8 @@ class TensorConversionTest {
     @Test
     void aFileThatShrinksWhileItIsReadIsNamed() throws IOException {
         Path source = folder.resolve("big.npy");
-        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20), IfExists.FAIL);
+        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20),
+                IfExists.FAIL);
         try (TensorStore store = TensorStore.open(source)) {
             Conversion conversion = new Conversion(store, folder.resolve("x.npy"), TargetFormat.NPY)
                     .progress((done, _) -> {

@@ -111,7 +111,8 @@ final class Writers {
     static void prepare(Path inputs) throws Exception {
         for (int generation : List.of(OLD, NEW)) {
             Path folder = Files.createDirectories(inputs.resolve(Integer.toString(generation)));
-            NpyWriter.write(folder.resolve("array.npy"), tensor(generation, DType.I32, 40 + generation, 8), IfExists.FAIL);
+            NpyWriter.write(folder.resolve("array.npy"), tensor(generation, DType.I32, 40 + generation, 8),
+                    IfExists.FAIL);
             try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("records.tar"), 1000, 1L << 30)) {
                 writeSamples(writer, generation, 6, 1200);
                 writer.commit();

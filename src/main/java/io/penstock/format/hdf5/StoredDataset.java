@@ -30,7 +30,6 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         return Objects.requireNonNull(tensor, name);
     }
 
-
     static boolean isDataset(ObjectHeader header) {
         return header.has(Message.DATASPACE) && header.has(Message.DATATYPE) && header.has(Message.LAYOUT);
     }

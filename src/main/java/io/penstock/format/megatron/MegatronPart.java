@@ -188,8 +188,14 @@ public final class MegatronPart implements AutoCloseable {
     private Files files() throws IOException {
         Files open = files;
         if (open == null) {
-            open = new Files(new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES),
-                    new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
+            SpoolFile tokenFile = new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            try {
+                open = new Files(tokenFile,
+                        new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
+            } catch (Throwable t) {
+                tokenFile.close();
+                throw t;
+            }
             files = open;
         }
         return open;

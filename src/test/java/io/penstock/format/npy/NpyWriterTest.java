@@ -57,7 +57,8 @@ class NpyWriterTest {
         for (DType dtype : new DType[] {DType.BF16, DType.F8E4M3, DType.F8E5M2}) {
             Path path = folder.resolve(dtype + ".npy");
             byte[] bytes = {1, 2, 3, 4, 5, 6, 7, 8};
-            NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()), IfExists.FAIL);
+            NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()),
+                    IfExists.FAIL);
             assertThrows(IOException.class, () -> TensorStore.open(path));
             try (TensorStore store = TensorStore.open(path, dtype)) {
                 assertEquals(dtype, store.tensors().getFirst().dtype());

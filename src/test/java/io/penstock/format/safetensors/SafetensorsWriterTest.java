@@ -75,7 +75,7 @@ class SafetensorsWriterTest {
             }
             Path path = folder.resolve("all.safetensors");
             SafetensorsWriter.write(path, tensors, Map.of("k\"", "\u0001 v"), IfExists.FAIL);
-            try (TensorStore store = SafetensorsFiles.open(Location.of(path))) {
+            try (TensorStore store = SafetensorsProvider.open(Location.of(path))) {
                 assertEquals(tensors.size(), store.tensors().size());
                 for (int i = 0; i < store.tensors().size(); i++) {
                     Tensor expected = tensors.get(store.tensors().get(i).name());
@@ -92,7 +92,8 @@ class SafetensorsWriterTest {
     void aFileThatExistsIsKeptUnlessItIsToBeOverwritten() throws Exception {
         Path path = folder.resolve("x.safetensors");
         Files.writeString(path, "other");
-        assertThrows(FileAlreadyExistsException.class, () -> SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.FAIL));
+        assertThrows(FileAlreadyExistsException.class,
+                () -> SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.FAIL));
         assertEquals("other", Files.readString(path));
         SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.REPLACE);
         assertEquals("\10\0\0\0\0\0\0\0{}      ", Files.readString(path));
