@@ -2,6 +2,7 @@ package io.penstock.convert;
 
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
@@ -278,6 +279,10 @@ public final class Conversion {
 
     boolean overwrites() {
         return overwrite;
+    }
+
+    IfExists ifExists() {
+        return overwrite ? IfExists.REPLACE : IfExists.FAIL;
     }
 
     long maxRecords() {

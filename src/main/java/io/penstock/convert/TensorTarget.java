@@ -66,11 +66,11 @@ final class TensorTarget {
         Path path = conversion.target();
         try {
             if (!one) {
-                SafetensorsWriter.write(path, tensors, metadata, conversion.overwrites());
+                SafetensorsWriter.write(path, tensors, metadata, conversion.ifExists());
                 return new Outcome(records, List.of(path));
             }
             StreamedTensor tensor = tensors.getFirst();
-            NpyWriter.write(path, tensor, conversion.overwrites());
+            NpyWriter.write(path, tensor, conversion.ifExists());
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage(), e);
         }

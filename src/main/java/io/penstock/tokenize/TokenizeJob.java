@@ -6,6 +6,7 @@ import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.NotRegularFileException;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -172,7 +173,8 @@ public final class TokenizeJob {
         DType dtype = MegatronWriter.dtypeFor(tokenizer.vocabularySize());
         Totals totals = new Totals();
         try (CorpusReader reader = new CorpusReader(files, decodeLimit);
-                MegatronWriter writer = MegatronWriter.create(output, dtype, overwrite)) {
+                MegatronWriter writer = MegatronWriter.create(output, dtype,
+                        overwrite ? IfExists.REPLACE : IfExists.FAIL)) {
             try (MegatronPart part = writer.part()) {
                 new ParallelEncoder(tokenizer, textField, appendEndOfText, threads)
                         .run(reader, new PartOutput(part), (chunk, storedBytesRead) -> {

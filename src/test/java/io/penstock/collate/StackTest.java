@@ -13,6 +13,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTokenStore;
@@ -54,7 +55,7 @@ class StackTest {
         byte[] bytes = new byte[(int) new TensorSpec("", dtype, shape).byteSize()];
         random.nextBytes(bytes);
         Path file = folder.resolve(dtype + "-" + shape.length + "-" + bytes.length + ".npy");
-        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(bytes), dtype, shape), false);
+        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(bytes), dtype, shape), IfExists.FAIL);
         return TensorStore.open(file, dtype);
     }
 

@@ -10,6 +10,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -81,7 +82,7 @@ class TensorConversionTest {
     void metadataOfSafetensorsIsKeptThereAndNamedAsLostElsewhere() throws Exception {
         Path source = folder.resolve("a.safetensors");
         SafetensorsWriter.write(source, Map.of("x", Tensor.of(MemorySegment.ofArray(new byte[12]), DType.I32, 3)),
-                Map.of("author", "nobody"), false);
+                Map.of("author", "nobody"), IfExists.FAIL);
         ConversionSummary kept = Converted.run(source, folder.resolve("b.safetensors"), TargetFormat.SAFETENSORS);
         assertEquals(List.of(), kept.lost());
         assertEquals(-1, Files.mismatch(source, folder.resolve("b.safetensors")));
@@ -128,7 +129,7 @@ class TensorConversionTest {
             SafetensorsWriter.write(source, Map.of(
                     "tokens", Tensor.of(MemorySegment.ofArray(new byte[8]), DType.U16, 4),
                     "document_starts", Tensor.of(MemorySegment.ofArray(bytes), DType.I64, starts.length)), Map.of(),
-                    true);
+                    IfExists.REPLACE);
             assertThrows(ConversionException.class,
                     () -> Converted.run(source, folder.resolve("x"), TargetFormat.MEGATRON));
         }
@@ -161,14 +162,15 @@ class TensorConversionTest {
             new Conversion(store, folder.resolve("rows.npy"), TargetFormat.NPY).run();
         }
         NpyWriter.write(folder.resolve("expected.npy"),
-                Tensor.of(MemorySegment.ofArray(bytes), DType.F32, 10_000, 6), false);
+                Tensor.of(MemorySegment.ofArray(bytes), DType.F32, 10_000, 6), IfExists.FAIL);
         assertEquals(-1, Files.mismatch(folder.resolve("expected.npy"), folder.resolve("rows.npy")));
     }
 
     @Test
     void aFileThatShrinksWhileItIsReadIsNamed() throws IOException {
         Path source = folder.resolve("big.npy");
-        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20), false);
+        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20),
+                IfExists.FAIL);
         try (TensorStore store = TensorStore.open(source)) {
             Conversion conversion = new Conversion(store, folder.resolve("x.npy"), TargetFormat.NPY)
                     .progress((done, _) -> {

@@ -153,7 +153,7 @@ final class StoreOracle {
         try {
             require(store.size() >= 0, "a size");
         } catch (UncheckedIOException e) {
-            requireRefusal(e.getCause()); // several databases, and none told
+            requireRefusal(e.getCause()); // several databases, none selected
             return;
         }
         for (int i = 0; i < RANDOM_PLACES + 2 && store.size() > 0; i++) {

@@ -37,7 +37,7 @@ class ShrinkingFileTest {
 
     private Path write() throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             for (int d = 0; d < TOKENS / 8; d++) {
                 part.append(new int[] {1, 2, 3, 4, 5, 6, 7, 8}, 0, 8);

@@ -173,7 +173,7 @@ class SparseStoreTest {
     private Path corpus(int documents) throws IOException {
         Path prefix = folder.resolve("corpus");
         try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16,
-                false); MegatronPart part = writer.part()) {
+                IfExists.FAIL); MegatronPart part = writer.part()) {
             int[] tokens = new int[1000];
             for (int document = 0; document < documents; document++) {
                 for (int i = 0; i < tokens.length; i++) {
@@ -210,8 +210,8 @@ class SparseStoreTest {
         Tensor numbers = Tensor.of(Arena.ofAuto().allocate(1 << 20, Long.BYTES), DType.I64, 1 << 17);
         Path npy = folder.resolve("numbers.npy");
         Path safetensors = folder.resolve("numbers.safetensors");
-        NpyWriter.write(npy, numbers, false);
-        SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), false);
+        NpyWriter.write(npy, numbers, IfExists.FAIL);
+        SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), IfExists.FAIL);
         List<Path> files = new ArrayList<>(List.of(npy, safetensors));
         for (Entry entry : Fixtures.entries("llmc", "nanogpt", "parquet", "arrow").toList()) {
             if (entry.expect().equals("read") && Files.isRegularFile(entry.path())

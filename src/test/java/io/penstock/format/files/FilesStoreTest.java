@@ -15,6 +15,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -211,6 +212,28 @@ class FilesStoreTest {
     private String fingerprint() throws IOException {
         try (RecordStore store = RecordStore.open(folder)) {
             return store.fingerprint();
+        }
+    }
+
+    @Test
+    void filesBeyondTheLimitOfMappingsAreCopiedWhateverTheirSize() throws IOException {
+        byte[][] contents = new byte[5][];
+        for (int i = 0; i < contents.length; i++) {
+            contents[i] = new byte[i % 2 == 0 ? 1000 + i : (300 << 10) + i];
+            new SplittableRandom(i).nextBytes(contents[i]);
+            Files.write(folder.resolve(i + ".bin"), contents[i]);
+        }
+        try (Arena arena = Arena.ofShared();
+                FileBytes bytes = new FileBytes(new FileList(folder, arena), arena, 1)) {
+            Span mapped = new Span();
+            bytes.locate(1, mapped);
+            Span span = new Span();
+            for (int i = contents.length - 1; i >= 0; i--) {
+                bytes.locate(i, span);
+                assertArrayEquals(contents[i], span.segment().asSlice(span.byteOffset(), span.byteSize())
+                        .toArray(ValueLayout.JAVA_BYTE));
+                assertEquals(i == 1, span.isBeside(mapped), "file " + i);
+            }
         }
     }
 }

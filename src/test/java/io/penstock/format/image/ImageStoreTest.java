@@ -134,6 +134,6 @@ class ImageStoreTest {
     @Test
     void moreThanTheLimitOfPixelsIsRefused() {
         assertThrows(MalformedStoreException.class,
-                () -> ImageStore.open(Location.of(Fixtures.path("images/rgb.png")), 60 * 44 - 1));
+                () -> ImageProvider.open(Location.of(Fixtures.path("images/rgb.png")), 60 * 44 - 1));
     }
 }

@@ -184,7 +184,7 @@ class LmdbStoreTest {
             assertEquals("00000032", train.name(50));
             assertEquals(List.of("meta", "train", "val"), all.databases());
             String message = assertThrows(UncheckedIOException.class, all::size).getMessage();
-            assertTrue(message.contains("3 databases and none told, expected one of [meta, train, val]"), message);
+            assertTrue(message.contains("3 databases, none selected, expected one of [meta, train, val]"), message);
             assertEquals(3, Json.array(all.inspect(true, Progress.NONE).details().get("databases")).size());
             assertEquals(1, Json.array(train.inspect(true, Progress.NONE).details().get("databases")).size());
             assertEquals(408, only.size());

@@ -12,6 +12,7 @@ import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
@@ -82,7 +83,7 @@ class VerificationTest {
     @Test
     void aWrittenStoreIsGoodAndAFlippedBitIsFoundByBlocksAndDigest() throws Exception {
         Path prefix = folder.resolve("written");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             try (MegatronPart part = writer.part()) {
                 for (int d = 0; d < 50; d++) {
                     int[] tokens = new SplittableRandom(d).ints(5_000, 0, 50_000).toArray();
@@ -128,7 +129,7 @@ class VerificationTest {
     @Test
     void anArrayOfOurWriterHasChecksumsAndItsStructureIsCheckedToo() throws Exception {
         Path file = folder.resolve("array.npy");
-        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(new byte[400]), DType.F32, 10, 10), false);
+        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(new byte[400]), DType.F32, 10, 10), IfExists.FAIL);
         assertEquals(List.of("structure", "crc32c"), verify(file).files().getFirst().checks());
         byte[] bytes = Files.readAllBytes(file);
         bytes[0] = 0;

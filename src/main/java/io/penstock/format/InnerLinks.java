@@ -1,4 +1,4 @@
-package io.penstock.format.files;
+package io.penstock.format;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,28 +13,28 @@ import java.nio.file.Path;
 public record InnerLinks(Path realRoot) {
 
     /**
-     * The rule for a folder.
+     * Creates the rule for a folder.
      *
      * @param root the folder; may be a link itself
      * @return the rule
-     * @throws IOException if there is no such folder
+     * @throws IOException if the folder does not exist
      */
     public static InnerLinks of(Path root) throws IOException {
         return new InnerLinks(root.toRealPath());
     }
 
     /**
-     * Whether a link is taken.
+     * Tells whether a link is followed.
      *
      * @param link a link somewhere below the folder
-     * @return true if it leads to a regular file that is below the folder too
+     * @return true if its target is a regular file below the folder
      */
     public boolean leadToFile(Path link) {
         try {
             Path target = link.toRealPath();
             return target.startsWith(realRoot) && Files.isRegularFile(target);
         } catch (IOException _) {
-            return false; // it leads nowhere
+            return false; // a broken link
         }
     }
 }
