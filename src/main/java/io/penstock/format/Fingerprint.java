@@ -2,7 +2,7 @@ package io.penstock.format;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,7 @@
 package io.penstock.format;
 
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;

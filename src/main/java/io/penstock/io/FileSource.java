@@ -71,7 +71,7 @@ public interface FileSource {
      * @param index the file's index, open at least as long: change checks cover both. Null if there is none
      * @return the file, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     MappedFile open(Location file, MappedFile index) throws IOException;

@@ -1,5 +1,7 @@
 package io.penstock.io;
 
+import io.penstock.io.file.CommittedFolder;
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
@@ -75,7 +77,11 @@ record LocalFiles(FileSystem system) implements FileSource {
 
     @Override
     public List<String> files(String folder, Predicate<String> chosen) throws IOException {
-        return CommittedFolder.files(required(folder), chosen);
+        try {
+            return CommittedFolder.files(required(folder), chosen);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(folder, e);
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.io;
 
+import io.penstock.io.file.InnerPath;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -100,9 +101,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Resolves an untrusted path to a file in or below this folder; see {@link InnerPath#below}.
+     * Resolves an untrusted path to a file in or below this folder; for example from a file's content.
      *
-     * @param name the path
+     * @param name names separated by slashes; none is empty, {@code .} or {@code ..}
      * @return its location
      * @throws IllegalArgumentException if the path leads out of the folder or is invalid
      */
@@ -112,7 +113,7 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Resolves an untrusted name of a file directly in this folder; see {@link InnerPath#in}.
+     * Resolves an untrusted name of a file directly in this folder.
      *
      * @param name the name
      * @return its location
@@ -214,7 +215,7 @@ public record Location(FileSource source, String path) {
      *
      * @return the file, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     public MappedFile open() throws IOException {

@@ -2,6 +2,7 @@ package io.penstock.io;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.io.file.RegularFile;
 import io.penstock.memory.Leak;
 import io.penstock.os.FileStatus;
 import io.penstock.os.Posix;
@@ -114,7 +115,7 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
@@ -132,7 +133,7 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile openWritten(Path path) throws IOException {

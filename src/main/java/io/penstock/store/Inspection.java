@@ -2,7 +2,7 @@ package io.penstock.store;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.io.IOException;

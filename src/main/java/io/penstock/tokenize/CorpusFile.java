@@ -2,10 +2,10 @@ package io.penstock.tokenize;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.Zstd;
-import io.penstock.io.RegularFile;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Zstd;
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

@@ -4,7 +4,6 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
-import io.penstock.io.NotRegularFileException;
 import io.penstock.memory.DType;
 import io.penstock.store.Progress;
 import java.io.IOException;
@@ -160,7 +159,7 @@ public final class TokenizeJob {
      * @return what was written
      * @throws CorpusException if a file is invalid
      * @throws DecodeLimitException if a compressed file expands beyond the limit
-     * @throws NotRegularFileException if an input, or an entry of a folder, is a FIFO, socket or device
+     * @throws java.nio.file.FileSystemException if an input, or an entry of a folder, is a FIFO, socket or device
      * @throws IOException if a file cannot be read, or the store cannot be written
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */

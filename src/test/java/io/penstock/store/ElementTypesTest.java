@@ -18,7 +18,7 @@ import io.penstock.dataset.TensorRows;
 import io.penstock.decode.NpyDecoder;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;

@@ -2,6 +2,7 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
+import io.penstock.format.TableInspection;
 import io.penstock.format.arrow.ArrowLayout.Unsupported;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
@@ -11,7 +12,6 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

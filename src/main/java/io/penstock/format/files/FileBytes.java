@@ -1,8 +1,8 @@
 package io.penstock.format.files;
 
 import io.penstock.io.MappedFile;
-import io.penstock.io.RegularFile;
 import io.penstock.io.Span;
+import io.penstock.io.file.RegularFile;
 import io.penstock.io.spill.DecodedBlocks;
 import java.io.IOException;
 import java.io.InputStream;

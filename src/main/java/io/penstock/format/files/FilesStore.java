@@ -2,9 +2,9 @@ package io.penstock.format.files;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.PrefixSums;

@@ -1,8 +1,8 @@
 package io.penstock.format.parquet;
 
+import io.penstock.format.TableInspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.TableInspection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.Generation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;

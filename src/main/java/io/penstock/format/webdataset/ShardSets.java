@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.StoreNames;
+import io.penstock.io.file.StoreNames;
+import io.penstock.io.index.Generation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;

@@ -1,10 +1,10 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
+import io.penstock.io.index.Generation;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

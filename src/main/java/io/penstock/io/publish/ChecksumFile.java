@@ -1,7 +1,7 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -1,6 +1,7 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.CommittedFolder;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -61,8 +62,12 @@ final class Commit {
             length = file.getFileName().toString().length();
             Files.move(file, folder.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
         }
-        for (String name : CommittedFolder.surplusOf(committed)) {
-            Files.deleteIfExists(folder.resolve(name));
+        try {
+            for (String name : CommittedFolder.surplusOf(committed)) {
+                Files.deleteIfExists(folder.resolve(name));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(committed, e);
         }
         Folder.flush(folder);
         Files.deleteIfExists(list);

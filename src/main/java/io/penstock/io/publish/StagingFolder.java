@@ -1,6 +1,6 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.file.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.Generation;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;

@@ -1,5 +1,6 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -14,16 +15,16 @@ class InnerPathTest {
 
     @Test
     void aFileInTheFolderOrBelowItIsFound() {
-        assertEquals(Path.of("data/a"), InnerPath.in(FOLDER, "a"));
-        assertEquals(Path.of("data/..a"), InnerPath.in(FOLDER, "..a"));
+        assertDoesNotThrow(() -> InnerPath.checkName(FOLDER, "a"));
+        assertDoesNotThrow(() -> InnerPath.checkName(FOLDER, "..a"));
         assertEquals(Path.of("data/a/b"), InnerPath.below(FOLDER, "a/b"));
-        assertThrows(IllegalArgumentException.class, () -> InnerPath.in(FOLDER, "a/b"));
+        assertThrows(IllegalArgumentException.class, () -> InnerPath.checkName(FOLDER, "a/b"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", ".", "..", "/a", "a/..", "../data/a", "./a", "a/./b", "a\\b", "..\\b", "a\0b"})
     void whatLeadsOutOrIsNoPathIsRefused(String name) {
         assertThrows(IllegalArgumentException.class, () -> InnerPath.below(FOLDER, name));
-        assertThrows(IllegalArgumentException.class, () -> InnerPath.in(FOLDER, name));
+        assertThrows(IllegalArgumentException.class, () -> InnerPath.checkName(FOLDER, name));
     }
 }

@@ -1,7 +1,8 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;
+import io.penstock.codec.CodecException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -1,5 +1,7 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
+import io.penstock.codec.CodecException;
+import io.penstock.codec.MissingLibraryException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;

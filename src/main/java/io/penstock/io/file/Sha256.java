@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,15 +11,12 @@ import java.util.function.LongConsumer;
 public final class Sha256 {
 
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final int SHORT_DIGITS = 32;
 
     private Sha256() {
     }
 
-    /**
-     * Creates a SHA-256 digest.
-     *
-     * @return a new digest
-     */
+    /** Creates a SHA-256 digest. */
     public static MessageDigest digest() {
         try {
             return MessageDigest.getInstance("SHA-256");
@@ -31,7 +28,6 @@ public final class Sha256 {
     /**
      * Digests a segment.
      *
-     * @param bytes the memory
      * @param progress receives the number of bytes digested so far
      * @return 64 hexadecimal digits
      */
@@ -41,22 +37,17 @@ public final class Sha256 {
         return hex(sha256);
     }
 
-    /**
-     * Finishes a digest.
-     *
-     * @param sha256 the digest; it is reset
-     * @return 64 hexadecimal digits
-     */
+    /** Returns the 64 hexadecimal digits of a digest, and resets it. */
     public static String hex(MessageDigest sha256) {
         return HexFormat.of().formatHex(sha256.digest());
     }
 
-    /**
-     * Adds a segment to a digest.
-     *
-     * @param sha256 the digest
-     * @param bytes the memory
-     */
+    /** Returns the first 32 hexadecimal digits of a digest, and resets it. Fingerprints have this length. */
+    public static String shortHex(MessageDigest sha256) {
+        return hex(sha256).substring(0, SHORT_DIGITS);
+    }
+
+    /** Adds a segment to a digest. */
     public static void update(MessageDigest sha256, MemorySegment bytes) {
         update(sha256, bytes, _ -> { });
     }

@@ -1,4 +1,4 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import java.io.IOException;
 import java.io.InputStream;

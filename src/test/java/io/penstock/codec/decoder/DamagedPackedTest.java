@@ -1,4 +1,4 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;

@@ -1,15 +1,11 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import io.penstock.os.Posix;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * Opens regular files for reading and rejects everything else. A FIFO could block forever, a device may be endless, and
- * opening one may have side effects.
+ * Opens regular files for reading and rejects everything else with a {@link NotRegularFileException}. A FIFO could
+ * block forever, a device may be endless, and opening one may have side effects.
  *
  * <p>The kind is checked before the open. Another process may put a FIFO there in between; so Linux opens without
  * blocking ({@code O_NONBLOCK}) and checks again. Other systems keep that gap. Links are followed.
@@ -41,20 +37,13 @@ public final class RegularFile {
     private RegularFile() {
     }
 
-    /**
-     * Rejects anything but a regular file, without opening it.
-     *
-     * @param path the path
-     * @throws NoSuchFileException if the path does not exist
-     * @throws NotRegularFileException if it is not a regular file
-     * @throws IOException if it cannot be examined
-     */
+    /** Rejects anything but a regular file, without opening it. */
     public static void require(Path path) throws IOException {
         require(path, path);
     }
 
     /** Same as {@link #require(Path)}, with a name for messages. */
-    static void require(Path path, Path name) throws IOException {
+    public static void require(Path path, Path name) throws IOException {
         BasicFileAttributes attributes;
         try {
             attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -78,65 +67,26 @@ public final class RegularFile {
         };
     }
 
-    /**
-     * Opens a file for reading.
-     *
-     * @param path the file
-     * @return a channel, to be closed by the caller
-     * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
-     * @throws IOException if it cannot be opened
-     */
+    /** Opens a file for reading. The caller closes the channel. */
     public static FileChannel open(Path path) throws IOException {
         return opened(path, file -> FileChannel.open(file, StandardOpenOption.READ));
     }
 
-    /**
-     * Opens a file as a stream. As with a channel, interrupting a read closes the stream.
-     *
-     * @param path the file
-     * @return an unbuffered stream, to be closed by the caller
-     * @throws IOException as {@link #open}
-     */
+    /** Opens a file as an unbuffered stream, to be closed by the caller. Interrupting a read closes it. */
     public static InputStream newInputStream(Path path) throws IOException {
         return Channels.newInputStream(open(path));
     }
 
-    /**
-     * Opens a file as a stream that interrupts do not close.
-     *
-     * @param path the file
-     * @return an unbuffered stream, to be closed by the caller
-     * @throws IOException as {@link #open}
-     */
+    /** Opens a file as an unbuffered stream that interrupts do not close. The caller closes it. */
     public static InputStream newFileStream(Path path) throws IOException {
         return opened(path, file -> new FileInputStream(file.toFile()));
     }
 
-    /**
-     * Reads a whole file.
-     *
-     * @param path the file; it must fit an array
-     * @return its bytes
-     * @throws IOException as {@link #open}, or if it cannot be read
-     */
+    /** Reads a whole file, which must fit an array. */
     public static byte[] readAllBytes(Path path) throws IOException {
         try (InputStream in = newInputStream(path)) {
             return in.readAllBytes();
         }
-    }
-
-    /**
-     * Reads a text file.
-     *
-     * @param path the file, in UTF-8
-     * @return the text
-     * @throws CharacterCodingException if it is not UTF-8
-     * @throws IOException as {@link #open}, or if it cannot be read
-     */
-    public static String readString(Path path) throws IOException {
-        return StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
-                .onUnmappableCharacter(CodingErrorAction.REPORT).decode(ByteBuffer.wrap(readAllBytes(path))).toString();
     }
 
     private static <T> T opened(Path path, Opener<T> opener) throws IOException {
@@ -155,7 +105,7 @@ public final class RegularFile {
     }
 
     /** Returns a path that reopens the file of a descriptor, even if another file now has its name. */
-    static Path sameFile(Path path, int fd) {
+    public static Path sameFile(Path path, int fd) {
         Path link = Path.of("/proc/self/fd/" + fd);
         return fd >= 0 && Files.exists(link) ? link : path;
     }

@@ -1,5 +1,6 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
+import io.penstock.codec.CodecException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32;

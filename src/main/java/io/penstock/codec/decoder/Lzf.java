@@ -1,7 +1,8 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.codec.CodecException;
 import java.lang.foreign.MemorySegment;
 
 /**

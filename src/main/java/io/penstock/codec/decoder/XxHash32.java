@@ -1,4 +1,4 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static io.penstock.memory.LittleEndian.I32;
 

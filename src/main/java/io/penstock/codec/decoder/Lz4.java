@@ -1,9 +1,10 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 
+import io.penstock.codec.CodecException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

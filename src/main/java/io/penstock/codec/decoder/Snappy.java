@@ -1,10 +1,11 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.codec.CodecException;
 import java.lang.foreign.MemorySegment;
 
 /**

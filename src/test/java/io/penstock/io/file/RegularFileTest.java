@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.Pipes;
+import io.penstock.io.MappedFile;
 import io.penstock.os.Posix;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +15,6 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class RegularFileTest {
     private static List<Callable<Object>> openings(Path path) {
         return List.of(() -> RegularFile.open(path), () -> RegularFile.newInputStream(path),
                 () -> RegularFile.newFileStream(path), () -> RegularFile.readAllBytes(path),
-                () -> RegularFile.readString(path), () -> MappedFile.open(path));
+                () -> MappedFile.open(path));
     }
 
     private static void assertRefused(Path path, String found) {
@@ -91,7 +91,6 @@ class RegularFileTest {
         byte[] content = "one \u00e9 \ud83d\ude00\n".repeat(10_000).getBytes(UTF_8);
         Path file = Files.write(folder.resolve("file"), content);
         assertArrayEquals(content, RegularFile.readAllBytes(file));
-        assertEquals(new String(content, UTF_8), RegularFile.readString(file));
         try (InputStream in = RegularFile.newFileStream(file)) {
             assertArrayEquals(content, in.readAllBytes());
         }
@@ -100,7 +99,5 @@ class RegularFileTest {
             channel.read(two, 4);
             assertArrayEquals("\u00e9".getBytes(UTF_8), two.array());
         }
-        Files.write(file, new byte[] {'a', (byte) 0xE9});
-        assertThrows(CharacterCodingException.class, () -> RegularFile.readString(file));
     }
 }

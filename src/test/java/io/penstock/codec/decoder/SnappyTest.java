@@ -1,10 +1,11 @@
-package io.penstock.codec;
+package io.penstock.codec.decoder;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.codec.CodecException;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import io.penstock.json.Json;
 import java.io.IOException;
@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -37,22 +37,16 @@ public final class CommittedFolder {
     }
 
     /**
-     * Returns the committed folder of a store.
+     * Returns the committed folder of a store, which need not exist.
      *
      * @param store the path it is written as: a file, a Megatron prefix, a shard pattern
-     * @return the folder's path; it need not exist
      */
     public static Path of(Path store) {
         return store.resolveSibling("." + store.getFileName() + ENDING);
     }
 
-    /**
-     * Returns where a file is now.
-     *
-     * @param file its final path
-     * @return its path in a committed folder if it is in one, otherwise its final path
-     */
-    static Path locate(Path file) {
+    /** Returns where a file is now: in a committed folder if one has it, otherwise its final path. */
+    public static Path locate(Path file) {
         if (file.getFileName() == null) {
             return file;
         }
@@ -66,23 +60,13 @@ public final class CommittedFolder {
         return file;
     }
 
-    /**
-     * Tells whether a path has a committed folder's name.
-     *
-     * @param folder the path
-     * @return true if it does
-     */
+    /** Tells whether a path has a committed folder's name. */
     public static boolean isName(Path folder) {
         String name = folder.getFileName() == null ? "" : folder.getFileName().toString();
         return name.startsWith(".") && name.endsWith(ENDING) && name.length() > 1 + ENDING.length();
     }
 
-    /**
-     * Returns the store of a committed folder.
-     *
-     * @param committed the folder
-     * @return the path that the store is written as
-     */
+    /** Returns the path that the store of a committed folder is written as. */
     public static Path storeOf(Path committed) {
         return committed.resolveSibling(nameOf(committed));
     }
@@ -96,8 +80,9 @@ public final class CommittedFolder {
      * Lists the regular files of a folder as readers see them: with those in committed folders, without surplus ones.
      *
      * @return their names, unordered
+     * @throws IllegalArgumentException if a list of surplus files is malformed; names it
      */
-    static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
+    public static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
         List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
         List<Path> committed = found.stream().filter(CommittedFolder::isName).filter(Files::isDirectory).toList();
         if (!committed.isEmpty()) {
@@ -110,47 +95,33 @@ public final class CommittedFolder {
     private static List<String> filesWith(List<Path> committed, Path folder, Predicate<String> chosen)
             throws IOException {
         Set<String> names = new TreeSet<>();
-        Set<String> surplus = new LinkedHashSet<>();
+        Set<String> surplus = new HashSet<>();
         // Files move from committed folders to their final places, never back: this order misses none.
         for (Path each : committed) {
-            for (Path file : listIfThere(each)) {
-                if (chosen.test(file.getFileName().toString()) && !file.equals(surplusIn(each))) {
-                    names.add(file.getFileName().toString());
-                }
+            try {
+                list(each, path -> chosen.test(path.getFileName().toString()) && !path.equals(surplusIn(each)))
+                        .forEach(path -> names.add(path.getFileName().toString()));
+            } catch (NoSuchFileException _) {
+                // its writer has moved all files and removed it
             }
             surplus.addAll(surplusOf(each));
         }
-        for (Path file : list(folder, path -> chosen.test(path.getFileName().toString())
-                && !surplus.contains(path.getFileName().toString()) && Files.isRegularFile(path))) {
-            names.add(file.getFileName().toString());
-        }
+        list(folder, path -> chosen.test(path.getFileName().toString())
+                && !surplus.contains(path.getFileName().toString()) && Files.isRegularFile(path))
+                .forEach(path -> names.add(path.getFileName().toString()));
         return List.copyOf(names);
     }
 
-    private static List<Path> listIfThere(Path committed) throws IOException {
-        try {
-            return list(committed, _ -> true);
-        } catch (NoSuchFileException _) {
-            return List.of();
-        }
-    }
-
-    /**
-     * Returns the path of the list of files that a store no longer has.
-     *
-     * @param committed the store's committed folder
-     * @return the list's path; it need not exist
-     */
+    /** Returns the path of the list of files that the store of a committed folder no longer has. */
     public static Path surplusIn(Path committed) {
         return committed.resolve("." + nameOf(committed) + SURPLUS_ENDING);
     }
 
     /**
-     * Reads the list of files that a store no longer has.
+     * Reads the names of the files that the store of a committed folder no longer has.
      *
-     * @param committed the store's committed folder
-     * @return their names; empty if the list is gone, because the files are gone then too
-     * @throws IOException if the list cannot be read or is malformed
+     * @return the names; empty if the list is gone, because the files are gone then too
+     * @throws IllegalArgumentException if the list is malformed; names it
      */
     public static List<String> surplusOf(Path committed) throws IOException {
         Path list = surplusIn(committed);
@@ -159,31 +130,25 @@ public final class CommittedFolder {
         }
         try {
             if (Files.size(list) > MAX_SURPLUS_BYTES) {
-                throw new MalformedStoreException(list, Files.size(list) + " bytes", "at most " + MAX_SURPLUS_BYTES);
+                throw new IllegalArgumentException(Files.size(list) + " bytes, expected at most " + MAX_SURPLUS_BYTES);
             }
             List<String> names = new ArrayList<>();
             for (Object name : Json.array(Json.parse(RegularFile.readAllBytes(list)))) {
                 if (!(name instanceof String text)) {
                     throw new IllegalArgumentException("the name " + name + ", expected a string");
                 }
-                names.add(InnerPath.in(committed, text).getFileName().toString());
+                InnerPath.checkName(committed, text);
+                names.add(text);
             }
             return names;
         } catch (NoSuchFileException _) {
             return List.of();
         } catch (IllegalArgumentException e) {
-            throw new MalformedStoreException(list, e);
+            throw new IllegalArgumentException(list.getFileName() + ": " + e.getMessage(), e);
         }
     }
 
-    /**
-     * Lists a folder.
-     *
-     * @param folder the folder
-     * @param chosen selects files and folders
-     * @return their paths, unordered
-     * @throws IOException if the folder cannot be read
-     */
+    /** Lists the chosen files and folders in a folder, unordered. */
     public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
         List<Path> found = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {

@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -34,10 +34,8 @@ public final class StoreNames {
     }
 
     /**
-     * Returns all patterns that may have named a numbered file: its name with {@code %d} or {@code %06d} for a number.
-     *
-     * @param name the file's name
-     * @return the patterns; empty if the name has no number
+     * Returns all patterns that may have named a numbered file: its name with {@code %d} or {@code %06d} for a number;
+     * none if the name has no number.
      */
     public static Set<String> patternsOf(String name) {
         Set<String> patterns = new LinkedHashSet<>();

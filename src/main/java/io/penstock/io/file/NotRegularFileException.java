@@ -1,4 +1,4 @@
-package io.penstock.io;
+package io.penstock.io.file;
 
 import java.io.Serial;
 import java.nio.file.FileSystemException;
@@ -10,13 +10,7 @@ public final class NotRegularFileException extends FileSystemException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /**
-     * Creates the error.
-     *
-     * @param path the path
-     * @param found what was found, for example {@code a FIFO}
-     */
-    public NotRegularFileException(Path path, String found) {
+    NotRegularFileException(Path path, String found) {
         super(path.toString(), null, found + ", expected a regular file");
     }
 }

@@ -1,5 +1,7 @@
-package io.penstock.io;
+package io.penstock.io.index;
 
+import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -7,55 +9,27 @@ import java.nio.file.Path;
 /** Reads files of one JSON object. Malformed content throws a {@link MalformedStoreException} that names the file. */
 public final class JsonFile {
 
-    /**
-     * Reads the fields of an object.
-     *
-     * @param <T> the result
-     */
+    /** Reads the fields of an object; throws an {@link IllegalArgumentException} if a value is invalid. */
     @FunctionalInterface
     public interface Reader<T> {
-
-        /**
-         * Reads the fields.
-         *
-         * @param fields the object's fields
-         * @return the result
-         * @throws IOException if another file cannot be read
-         * @throws IllegalArgumentException if a value is invalid
-         */
         T read(JsonFields fields) throws IOException;
     }
 
     private JsonFile() {
     }
 
-    /**
-     * Reads a file.
-     *
-     * @param <T> the result
-     * @param file the file
-     * @param what what the file should be, for messages, such as {@code a loader state}
-     * @param mostBytes its maximum size, so that a wrong path does not load a corpus into memory
-     * @param reader reads the fields
-     * @return the reader's result
-     * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
-     * @throws IOException if the file cannot be read
-     */
+    /** Reads a local file, as {@link #read(Location, String, long, Reader)} does. */
     public static <T> T read(Path file, String what, long mostBytes, Reader<T> reader) throws IOException {
         return read(Location.of(file), what, mostBytes, reader);
     }
 
     /**
-     * Reads a file at any location.
+     * Reads a file.
      *
-     * @param <T> the result
-     * @param file the file
-     * @param what what the file should be, for messages
-     * @param mostBytes its maximum size
-     * @param reader reads the fields
+     * @param what what the file should be, for messages, such as {@code a loader state}
+     * @param mostBytes its maximum size, so that a wrong path does not load a corpus into memory
      * @return the reader's result
      * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
-     * @throws IOException if the file cannot be read
      */
     public static <T> T read(Location file, String what, long mostBytes, Reader<T> reader) throws IOException {
         long bytes = file.byteSize();

@@ -1,8 +1,11 @@
-package io.penstock.store;
+package io.penstock.format;
 
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
+import io.penstock.store.Column;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;

@@ -1,9 +1,10 @@
-package io.penstock.io;
+package io.penstock.io.index;
 
+import io.penstock.io.Location;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The version of a store that a reader sees. If a store of several files is replaced while a reader opens them one by
@@ -27,40 +28,16 @@ public record Generation(List<String> versions) {
     /** Reads a store's current generation. */
     @FunctionalInterface
     public interface Look {
-
-        /**
-         * Reads the generation.
-         *
-         * @return the generation
-         * @throws IOException if the store's folder cannot be read
-         */
         Generation now() throws IOException;
     }
 
-    /**
-     * Opens a store.
-     *
-     * @param <S> the store
-     */
+    /** Opens a store. */
     @FunctionalInterface
     public interface Opening<S> {
-
-        /**
-         * Opens the store.
-         *
-         * @return the store
-         * @throws IOException if it cannot be opened
-         */
         S open() throws IOException;
     }
 
-    /**
-     * Returns the generation of marker files.
-     *
-     * @param files the files; they need not exist
-     * @return the generation
-     * @throws IOException if a source fails
-     */
+    /** Returns the generation of marker files, which need not exist. */
     public static Generation of(List<Location> files) throws IOException {
         List<String> versions = new ArrayList<>();
         for (Location file : files) {
@@ -72,11 +49,7 @@ public record Generation(List<String> versions) {
     /**
      * Opens a store with all files of one version; opens it again if it was replaced meanwhile.
      *
-     * @param <S> the store
      * @param store the store, for messages
-     * @param look reads the current generation
-     * @param opening opens the store
-     * @return the store
      * @throws IOException if it cannot be opened, or is replaced too often
      */
     public static <S extends AutoCloseable> S open(Location store, Look look, Opening<S> opening) throws IOException {
@@ -96,8 +69,8 @@ public record Generation(List<String> versions) {
                 close(opened);
                 throw e;
             }
-            if (Objects.equals(before, after)) {
-                if (failure != null) {
+            if (before.equals(after)) {
+                if (opened == null) {
                     throw failure;
                 }
                 return opened;
@@ -108,7 +81,7 @@ public record Generation(List<String> versions) {
         throw new IOException(store + ": was replaced " + ATTEMPTS + " times during open");
     }
 
-    private static void close(AutoCloseable store) throws IOException {
+    private static void close(@Nullable AutoCloseable store) throws IOException {
         try {
             if (store != null) {
                 store.close();
