@@ -71,7 +71,7 @@ final class QuickstartCommand implements Callable<Integer> {
             summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText(true)
                     .progress(bar::update).run();
         }
-        Inspection inspection = Inspection.of(prefix, false);
+        Inspection inspection = Inspection.of(prefix, Inspection.Depth.STRUCTURE);
         try (TokenStore store = TokenStore.open(prefix); ChosenDevice device = ChosenDevice.of("auto")) {
             StreamReport stream = stream(store, device);
             report.print(report.isJson() ? fields(prefix, summary, inspection, device, stream)

@@ -115,7 +115,7 @@ final class TensorTarget {
             }
         }));
         if (TokenDocuments.hasLossMask(store)) {
-            ((StoreInfo.Source) store).info().arrays().stream().filter(array -> array.name().equals(LOSS_MASK))
+            ((StoreInfo.Described) store).info().arrays().stream().filter(array -> array.name().equals(LOSS_MASK))
                     .forEach(array -> tensors.add(StreamedTensor.of(LOSS_MASK, array.tensor())));
         }
         return tensors;
@@ -197,7 +197,7 @@ final class TensorTarget {
         });
     }
 
-    private void copy(Span span, StreamedTensor.Output out) throws IOException {
+    private void copy(Span span, StreamedTensor.Sink out) throws IOException {
         reading.copy(span, (piece, offset, bytes) -> {
             out.put(piece, offset, bytes);
             reading.advance(bytes);

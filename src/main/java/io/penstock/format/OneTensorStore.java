@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /** A store of one unnamed tensor, in place in a mapped file or in a copy made at open. */
-public final class OneTensorStore implements TensorStore, StoreInfo.Source {
+public final class OneTensorStore implements TensorStore, StoreInfo.Described {
 
     /**
      * A row-major, little-endian copy of a tensor stored otherwise.

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /** A store of contiguous tokens: one document, or several whose ends are in a second file. */
-public final class TokenRunStore implements TokenStore, StoreInfo.Source {
+public final class TokenRunStore implements TokenStore, StoreInfo.Described {
 
     private final String format;
     private final TokenRun tokens;

@@ -64,9 +64,9 @@ record LocalFiles(FileSystem system) implements FileSource {
         } catch (IOException _) {
             return FileInfo.ABSENT;
         }
-        FileInfo.Kind kind = found.isRegularFile() ? FileInfo.Kind.FILE
-                : found.isDirectory() ? FileInfo.Kind.FOLDER : FileInfo.Kind.OTHER;
-        long byteSize = kind == FileInfo.Kind.FILE ? found.size() : 0;
+        FileInfo.EntryKind kind = found.isRegularFile() ? FileInfo.EntryKind.FILE
+                : found.isDirectory() ? FileInfo.EntryKind.FOLDER : FileInfo.EntryKind.OTHER;
+        long byteSize = kind == FileInfo.EntryKind.FILE ? found.size() : 0;
         return new FileInfo(kind, byteSize, found.fileKey() + " " + found.size() + " "
                 + found.lastModifiedTime().to(TimeUnit.NANOSECONDS));
     }

@@ -161,7 +161,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if the source fails
      */
     public boolean isFile() throws IOException {
-        return info().kind() == FileInfo.Kind.FILE;
+        return info().kind() == FileInfo.EntryKind.FILE;
     }
 
     /**
@@ -171,7 +171,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if the source fails
      */
     public boolean isFolder() throws IOException {
-        return info().kind() == FileInfo.Kind.FOLDER;
+        return info().kind() == FileInfo.EntryKind.FOLDER;
     }
 
     /**
@@ -181,7 +181,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if the source fails
      */
     public boolean exists() throws IOException {
-        return info().kind() != FileInfo.Kind.ABSENT;
+        return info().kind() != FileInfo.EntryKind.ABSENT;
     }
 
     /**
@@ -193,7 +193,7 @@ public record Location(FileSource source, String path) {
      */
     public long byteSize() throws IOException {
         FileInfo info = info();
-        if (info.kind() == FileInfo.Kind.ABSENT) {
+        if (info.kind() == FileInfo.EntryKind.ABSENT) {
             throw new NoSuchFileException(toString(), null, "no such file");
         }
         return info.byteSize();

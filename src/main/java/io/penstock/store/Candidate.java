@@ -1,6 +1,7 @@
 package io.penstock.store;
 
 import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,8 +25,8 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
 
     static Candidate of(Location path) throws IOException {
         FileInfo info = path.info();
-        boolean isFile = info.kind() == FileInfo.Kind.FILE;
-        return new Candidate(path, isFile ? headOf(path) : new byte[0], isFile, info.kind() == FileInfo.Kind.FOLDER);
+        boolean isFile = info.kind() == EntryKind.FILE;
+        return new Candidate(path, isFile ? headOf(path) : new byte[0], isFile, info.kind() == EntryKind.FOLDER);
     }
 
     /**

@@ -28,6 +28,23 @@ import java.util.stream.LongStream;
 public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
         List<Array> arrays) {
 
+    /** How much an inspection reads. */
+    public enum Depth {
+        /** Headers and indexes. */
+        STRUCTURE,
+        /** All content, to compute digests. */
+        CONTENT;
+
+        /**
+         * Tells whether digests are computed.
+         *
+         * @return true for {@link #CONTENT}
+         */
+        public boolean digests() {
+            return this == CONTENT;
+        }
+    }
+
     /**
      * One array.
      *
@@ -117,14 +134,14 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      * Detects a store's format and inspects the store.
      *
      * @param path a file or a folder of the store, as for {@link Store#open(Path)}
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @return the description
      * @throws MalformedStoreException if no format is detected, or the files violate it
      * @throws IOException if the file is missing or cannot be read
      */
-    public static Inspection of(Path path, boolean digest) throws IOException {
+    public static Inspection of(Path path, Depth depth) throws IOException {
         try (Store store = Store.open(path)) {
-            return of(Location.of(path), store, digest, Progress.NONE);
+            return of(Location.of(path), store, depth, Progress.NONE);
         }
     }
 
@@ -133,15 +150,15 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      *
      * @param path the path it was opened with
      * @param store the store
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @param progress receives how much of the content is digested
      * @return the description
      * @throws IOException if the store cannot be read
      * @throws UnsupportedOperationException if the store does not support inspection
      */
-    public static Inspection of(Location path, Store store, boolean digest, Progress progress) throws IOException {
+    public static Inspection of(Location path, Store store, Depth depth, Progress progress) throws IOException {
         try {
-            Inspection inspection = store.inspect(digest, progress);
+            Inspection inspection = store.inspect(depth, progress);
             return new Inspection(path, inspection.kind, inspection.files, inspection.details, inspection.arrays);
         } catch (InternalError fault) {
             throw new IOException(path + ": a file shrank while it was read", fault);
@@ -150,12 +167,12 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
     }
 
-    static Inspection of(StoreInfo info, boolean digest, Progress progress) {
+    static Inspection of(StoreInfo info, Depth depth, Progress progress) {
         long total = info.arrays().stream().mapToLong(array -> array.tensor().byteSize()).sum();
         List<Array> arrays = new ArrayList<>();
         long done = 0;
         for (StoredArray array : info.arrays()) {
-            arrays.add(inspect(array, digest, done, total, progress));
+            arrays.add(inspect(array, depth.digests(), done, total, progress));
             done += array.tensor().byteSize();
         }
         return new Inspection(info.files().getFirst(), info.kind(), info.files(), info.details(), arrays);

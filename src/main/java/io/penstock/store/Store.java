@@ -72,15 +72,15 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     /**
      * Describes the store and, on demand, computes digests of its content.
      *
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @param progress receives how much of the content is digested
      * @return the description; it outlives the store
      * @throws IOException if the store cannot be read or is malformed
      * @throws UnsupportedOperationException if the store does not support inspection
      */
-    default Inspection inspect(boolean digest, Progress progress) throws IOException {
-        if (this instanceof StoreInfo.Source arrays) {
-            return Inspection.of(arrays.info(), digest, progress);
+    default Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        if (this instanceof StoreInfo.Described arrays) {
+            return Inspection.of(arrays.info(), depth, progress);
         }
         throw new UnsupportedOperationException(this + " cannot be inspected");
     }

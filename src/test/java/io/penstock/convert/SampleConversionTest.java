@@ -14,6 +14,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
@@ -41,8 +42,8 @@ class SampleConversionTest {
             ConversionSummary written = Converted.run(entry.path(), target, TargetFormat.WEBDATASET,
                     conversion -> conversion.overwrite(true));
             assertEquals(List.of(), written.lost(), entry.toString());
-            Map<String, Object> expected = Inspection.of(entry.path(), true).toMap();
-            Map<String, Object> found = Inspection.of(target, true).toMap();
+            Map<String, Object> expected = Inspection.of(entry.path(), Depth.CONTENT).toMap();
+            Map<String, Object> found = Inspection.of(target, Depth.CONTENT).toMap();
             for (String field : List.of("sample_count", "samples")) {
                 assertEquals(expected.get(field), found.get(field), entry + " " + field);
             }

@@ -11,6 +11,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
@@ -182,6 +183,6 @@ class TensorConversionTest {
             assertTrue(message.contains("big.npy"), message);
         }
         assertEquals(List.of("big.npy", "big.npy.crc32c"), Converted.names(folder));
-        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), false));
+        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), Depth.STRUCTURE));
     }
 }

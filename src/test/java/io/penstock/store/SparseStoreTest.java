@@ -18,6 +18,7 @@ import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.integrity.BlockVerifier;
 import io.penstock.store.integrity.Verification;
@@ -79,7 +80,7 @@ class SparseStoreTest {
                     all.append(content.hex()).append('\n');
                 }
             }
-            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true,
+            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, Depth.CONTENT,
                     Progress.NONE).toMap());
         } catch (IOException | IllegalArgumentException e) {
             all.append(e);

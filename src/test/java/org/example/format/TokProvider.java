@@ -57,7 +57,7 @@ public final class TokProvider implements StoreProvider {
         return new Tokens(file, headerBytes);
     }
 
-    private record Tokens(MappedFile file, long headerBytes) implements TokenStore, StoreInfo.Source {
+    private record Tokens(MappedFile file, long headerBytes) implements TokenStore, StoreInfo.Described {
 
         @Override
         public DType dtype() {

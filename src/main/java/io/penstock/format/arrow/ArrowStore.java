@@ -131,7 +131,7 @@ final class ArrowStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
         if (isFolder) {
@@ -147,7 +147,7 @@ final class ArrowStore implements RecordStore {
             details.put("batch_rows", LongStream.of(table.batchRows()).boxed().toList());
         }
         Map<String, Object> content = TableInspection.of(this, table.schema(),
-                table.columns().stream().map(column -> column.shape().storedType()).toList(), digest, progress,
+                table.columns().stream().map(column -> column.shape().storedType()).toList(), depth.digests(), progress,
                 files.stream().mapToLong(MappedFile::byteSize).sum());
         if (!table.unsupported().isEmpty()) {
             content.put("unsupported", table.unsupported().stream().map(column -> {

@@ -175,7 +175,7 @@ public final class FilesStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("columns", columns.stream().map(Column::name).toList());
         details.put("file_count", size());
@@ -185,7 +185,7 @@ public final class FilesStore implements RecordStore {
             details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));
         }
         details.put("skipped_links", list.skippedLinks());
-        if (digest) {
+        if (depth.digests()) {
             details.put("record_digest", recordDigest(progress));
         }
         return new Inspection(Location.of(path), "files", List.of(Location.of(path)), details);

@@ -123,7 +123,7 @@ final class Hdf5Store implements TensorStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("superblock_version", superblock.version());
         details.put("superblock_offset", superblock.offset());
@@ -141,7 +141,7 @@ final class Hdf5Store implements TensorStore {
         for (int i = 0; i < specs.size(); i++) {
             TensorSpec spec = specs.get(i);
             StoredDataset dataset = datasets.get(i);
-            String sha256 = digest ? sha256(i, before, total, progress) : null;
+            String sha256 = depth.digests() ? sha256(i, before, total, progress) : null;
             arrays.add(new Inspection.Array(spec.name(), spec.dtype(), dataset.type().name(),
                     LongStream.of(spec.shape()).boxed().toList(), null, spec.byteSize(), sha256, null,
                     dataset.details()));

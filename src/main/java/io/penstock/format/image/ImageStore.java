@@ -34,7 +34,7 @@ import java.util.Objects;
  *
  * <p>Many images are records of another store, and an {@link io.penstock.decode decoder} makes them one size.
  */
-final class ImageStore implements TensorStore, StoreInfo.Source {
+final class ImageStore implements TensorStore, StoreInfo.Described {
 
     private static final long ALIGNMENT_BYTES = 64;
 
@@ -135,9 +135,9 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
      * one that is not plain gray or RGB converted to RGB too.
      */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> image = picture.toMap();
-        if (digest) {
+        if (depth.digests()) {
             try (Arena scratch = Arena.ofConfined(); ImageReader reader = new ImageReader(JpegLibrary.preferred(),
                     Long.MAX_VALUE)) {
                 MemorySegment copy = scratch.allocate(file.byteSize(), ALIGNMENT_BYTES).copyFrom(file.segment());
@@ -154,7 +154,7 @@ final class ImageStore implements TensorStore, StoreInfo.Source {
         return new Inspection(file.location(), "images", List.of(file.location()), details(image), List.of(
                 new Inspection.Array("", spec.dtype(), array.storedDtype(),
                         List.of(spec.dim(0), spec.dim(1), spec.dim(2)), null, tensor.byteSize(),
-                        digest ? Sha256.hex(tensor.segment(), _ -> { }) : null, null)));
+                        depth.digests() ? Sha256.hex(tensor.segment(), _ -> { }) : null, null)));
     }
 
     @Override

@@ -236,7 +236,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     /** Says what is in all databases of the environment, unless one was told. */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("page_size", meta.pageBytes());
         details.put("last_pgno", meta.lastPage());
@@ -245,7 +245,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         details.put("writer_map_size", meta.mapSize());
         List<Object> databases = new ArrayList<>();
         for (Map.Entry<String, LmdbIndex> each : indexes().entrySet()) {
-            databases.add(describe(each.getKey(), each.getValue(), digest, progress));
+            databases.add(describe(each.getKey(), each.getValue(), depth.digests(), progress));
         }
         details.put("databases", databases);
         return new Inspection(file.location(), "lmdb", List.of(file.location()), details);

@@ -289,13 +289,13 @@ public final class MdsStore implements RecordStore, Verifiable {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         List<Location> paths = new ArrayList<>(List.of(index.file()));
         for (int shard = 0; shard < shards.count(); shard++) {
             paths.add(shards.path(shard));
         }
         return new Inspection(index.file(), "mds", paths,
-                new MdsInspection(this).details(digest, progress));
+                new MdsInspection(this).details(depth.digests(), progress));
     }
 
     @Override

@@ -37,7 +37,7 @@ import java.util.Objects;
  * store may be empty. The format also has floating-point elements: they can be inspected, but collators reject them as
  * tokens.
  */
-public final class MegatronStore implements TokenStore, StoreInfo.Source {
+public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
     private static final String TOKENS = "tokens";
     /** The arrays that are listed before the tokens. */
@@ -305,13 +305,13 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        Inspection inspection = TokenStore.super.inspect(digest, progress);
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        Inspection inspection = TokenStore.super.inspect(depth, progress);
         if (run != null) {
             return inspection;
         }
         List<Inspection.Array> arrays = new ArrayList<>(inspection.arrays());
-        arrays.add(ARRAYS_OF_INDEX, describeTokens(digest, progress));
+        arrays.add(ARRAYS_OF_INDEX, describeTokens(depth.digests(), progress));
         return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
     }
 

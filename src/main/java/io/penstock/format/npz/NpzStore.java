@@ -36,7 +36,7 @@ import java.util.stream.LongStream;
  *
  * <p>The CRC-32 of a stored member is checked when the store is opened, that of a deflated one when it is decoded.
  */
-final class NpzStore implements TensorStore, StoreInfo.Source {
+final class NpzStore implements TensorStore, StoreInfo.Described {
 
     private static final String ENDING = ".npy";
 
@@ -193,9 +193,9 @@ final class NpzStore implements TensorStore, StoreInfo.Source {
 
     /** Decodes what is deflated only if digests are wanted. */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        if (digest) {
-            return TensorStore.super.inspect(true, progress);
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        if (depth.digests()) {
+            return TensorStore.super.inspect(depth, progress);
         }
         return new Inspection(file.location(), "npz", List.of(file.location()), details(), parts.stream()
                 .map(part -> new Inspection.Array(part.spec.name(), part.spec.dtype(), part.array.storedDtype(),

@@ -163,9 +163,9 @@ final class ParquetStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
         return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(),
-                ParquetDetails.of(this, parts, digest, progress));
+                ParquetDetails.of(this, parts, depth.digests(), progress));
     }
 
     @Override

@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
  * <p>Tensors are sorted by name in UTF-8; their order in the files depends on alignment. With an index, tensors it does
  * not name are ignored. Tensors of an unsupported type, such as {@code F4}, are {@link #unread}.
  */
-public final class SafetensorsStore implements TensorStore, StoreInfo.Source {
+public final class SafetensorsStore implements TensorStore, StoreInfo.Described {
 
     static final String ENDING = ".safetensors";
     private static final Comparator<Located> BY_NAME = (a, b) -> Arrays.compareUnsigned(

@@ -280,10 +280,10 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
                 Arrays.stream(shards).map(Shard::path).toList(),
-                new WebDatasetInspection(this, shards).details(digest, progress));
+                new WebDatasetInspection(this, shards).details(depth.digests(), progress));
     }
 
     /** Of the shards' sizes, samples of their content, and the count of records. */

@@ -88,7 +88,7 @@ final class Verifier {
         Store store = null;
         try {
             store = Store.open(path, options);
-            Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
+            Inspection inspection = Inspection.of(path, store, Inspection.Depth.STRUCTURE, Progress.NONE);
             kind = inspection.kind();
             opened = inspection.files();
             generation = Generation.of(opened);
@@ -277,7 +277,7 @@ final class Verifier {
         if (decodes(store)) {
             checksOf.values().forEach(checks -> checks.add("content"));
             try {
-                Inspection.of(path, store, true, progress);
+                Inspection.of(path, store, Inspection.Depth.CONTENT, progress);
             } catch (IOException | UncheckedIOException e) {
                 faults.add(new Fault(path, "content", e.getMessage()));
             }
