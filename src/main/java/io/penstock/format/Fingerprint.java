@@ -16,21 +16,13 @@ public final class Fingerprint {
 
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOCKS = 64;
-    private static final int HEX_DIGITS = 32;
 
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] block = new byte[BLOCK_BYTES];
 
-    /** Creates an empty fingerprint. */
-    public Fingerprint() {
-    }
-
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
      * device's read-ahead, around each.
-     *
-     * @param file the file
-     * @return this
      */
     public Fingerprint add(MappedFile file) {
         long size = file.byteSize();
@@ -43,12 +35,7 @@ public final class Fingerprint {
         return file.reading(() -> add(file.mapping()));
     }
 
-    /**
-     * Adds memory.
-     *
-     * @param bytes the memory
-     * @return this
-     */
+    /** Adds memory. */
     public Fingerprint add(MemorySegment bytes) {
         long size = bytes.byteSize();
         byte[] sizeBytes = new byte[Long.BYTES];
@@ -89,6 +76,6 @@ public final class Fingerprint {
      * @return 32 hexadecimal digits
      */
     public String hex() {
-        return Sha256.hex(sha256).substring(0, HEX_DIGITS);
+        return Sha256.shortHex(sha256);
     }
 }

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** A store of one unnamed tensor, in place in a mapped file or in a copy made at open. */
 public final class OneTensorStore implements TensorStore, StoreInfo.Described {
@@ -29,23 +30,20 @@ public final class OneTensorStore implements TensorStore, StoreInfo.Described {
     private final long byteOffset;
     private final TensorSpec spec;
     /** Null if the tensor is in place. */
-    private final Copy copy;
+    private final @Nullable Copy copy;
     private final Function<Tensor, StoreInfo> info;
     private final String distinction;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
     /**
      * Creates a store.
      *
-     * @param format the format's name
      * @param file the tensor's file; the store closes it
-     * @param byteOffset the first element's offset in the file
      * @param spec the tensor's type and shape; no name
      * @param copy the tensor's copy; null if it is read in place
-     * @param info describes the store: that one tensor
      * @param distinction further text for the fingerprint; may be empty
      */
-    public OneTensorStore(String format, MappedFile file, long byteOffset, TensorSpec spec, Copy copy,
+    public OneTensorStore(String format, MappedFile file, long byteOffset, TensorSpec spec, @Nullable Copy copy,
             Function<Tensor, StoreInfo> info, String distinction) {
         this.format = format;
         this.file = file;

@@ -2,17 +2,14 @@ package io.penstock.format;
 
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Inspects a store of table rows: per column, the number of values and their digest as one array. The digest does not
@@ -25,7 +22,6 @@ import java.util.Map;
  */
 public final class TableInspection {
 
-    private static final int BUFFER_BYTES = 1 << 16;
     private static final int PROGRESS_MASK = (1 << 10) - 1;
     private static final int SHORT_DIGEST_DIGITS = 16;
 
@@ -33,6 +29,8 @@ public final class TableInspection {
     private final Progress progress;
     private final long totalBytes;
     private long valuesDone;
+    /** The records that have a value in the column that is digested. */
+    private long present;
 
     private TableInspection(RecordStore store, Progress progress, long totalBytes) {
         this.store = store;
@@ -43,15 +41,11 @@ public final class TableInspection {
     /**
      * Inspects a table.
      *
-     * @param store its rows
      * @param schema one line per column of the file, in the format's notation; null if not part of the table
      * @param storedTypes for each column, the format's name for the type of its numbers or list items
-     * @param digest whether to read all values
-     * @param progress receives how much is digested
      * @param totalBytes the total of the progress: the bytes of the files
-     * @return {@code rows}, {@code schema} and {@code columns}
      */
-    public static Map<String, Object> of(RecordStore store, List<String> schema, List<String> storedTypes,
+    public static Map<String, Object> of(RecordStore store, @Nullable List<String> schema, List<String> storedTypes,
             boolean digest, Progress progress, long totalBytes) {
         Map<String, Object> table = new LinkedHashMap<>();
         table.put("rows", store.size());
@@ -83,37 +77,35 @@ public final class TableInspection {
 
     private List<Map<String, Object>> digest(int c, String storedType) {
         Column column = store.columns().get(c);
-        Feed valid = new Feed();
+        present = 0;
+        RecordDigest valid = new RecordDigest();
         List<Map<String, Object>> found = column.kind() == Column.Kind.NUMBERS
                 ? digestNumbers(c, column, storedType, valid) : List.of(digestBytes(c, column, valid));
-        long nulls = store.size() - valid.ones;
         List<Map<String, Object>> all = new ArrayList<>();
-        if (nulls > 0) {
-            all.add(array(column.name() + ".valid", "|b1", List.of(store.size()), store.size(), valid));
+        if (present < store.size()) {
+            all.add(array(column.name() + ".valid", "|b1", List.of(store.size()), valid));
         }
         all.addAll(found);
         return all;
     }
 
-    private List<Map<String, Object>> digestNumbers(int c, Column column, String storedType, Feed valid) {
+    private List<Map<String, Object>> digestNumbers(int c, Column column, String storedType, RecordDigest valid) {
         boolean list = column.spec().rank() > 0;
         long rowBytes = column.spec().rowBytes();
-        Feed lengths = new Feed();
-        Feed values = new Feed();
+        RecordDigest lengths = new RecordDigest();
+        RecordDigest values = new RecordDigest();
         Span span = new Span();
         long rows = 0;
         for (long record = 0; record < store.size(); record++, tell()) {
-            if (!store.isPresent(record, c)) {
-                valid.add((byte) 0);
-                lengths.add(-1);
+            if (!isPresent(record, c, valid)) {
+                lengths.addInt(-1);
                 continue;
             }
             store.locate(record, c, span);
             long length = rowBytes > 0 ? span.byteSize() / rowBytes : column.spec().isVariable() ? 0
                     : list ? column.spec().dim(0) : 1;
-            valid.add((byte) 1);
-            lengths.add((int) length);
-            values.add(span);
+            lengths.addInt((int) length);
+            values.addBytes(span);
             rows += length;
         }
         List<Object> shape = new ArrayList<>(List.of(rows));
@@ -121,30 +113,32 @@ public final class TableInspection {
             shape.add(column.spec().dim(d));
         }
         if (!list) {
-            return List.of(array(column.name(), storedType, shape, values.bytes, values));
+            return List.of(array(column.name(), storedType, shape, values));
         }
-        return List.of(array(column.name() + ".lengths", "<i4", List.of(store.size()), lengths.bytes, lengths),
-                array(column.name() + ".values", storedType, shape, values.bytes, values));
+        return List.of(array(column.name() + ".lengths", "<i4", List.of(store.size()), lengths),
+                array(column.name() + ".values", storedType, shape, values));
     }
 
-    private Map<String, Object> digestBytes(int c, Column column, Feed valid) {
-        Feed records = new Feed();
+    private boolean isPresent(long record, int c, RecordDigest valid) {
+        boolean isPresent = store.isPresent(record, c);
+        valid.addByte(isPresent ? 1 : 0);
+        present += isPresent ? 1 : 0;
+        return isPresent;
+    }
+
+    private Map<String, Object> digestBytes(int c, Column column, RecordDigest valid) {
+        RecordDigest records = new RecordDigest();
         Span span = new Span();
         String first = null;
         long last = -1;
-        long values = 0;
         long bytes = 0;
         for (long record = 0; record < store.size(); record++, tell()) {
-            boolean present = store.isPresent(record, c);
-            valid.add((byte) (present ? 1 : 0));
-            if (!present) {
+            if (!isPresent(record, c, valid)) {
                 continue;
             }
             store.locate(record, c, span);
-            records.add(0);
-            records.add((int) span.byteSize());
             records.add(span);
-            if (values++ == 0) {
+            if (first == null) {
                 first = digestOf(span);
             }
             last = record;
@@ -152,10 +146,10 @@ public final class TableInspection {
         }
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", column.name());
-        map.put(column.kind() == Column.Kind.TEXT ? "strings" : "binaries", values);
+        map.put(column.kind() == Column.Kind.TEXT ? "strings" : "binaries", present);
         map.put("record_digest", records.hex());
         map.put("bytes_total", bytes);
-        if (values > 0) {
+        if (first != null) {
             store.locate(last, c, span);
             map.put("first", first);
             map.put("last", digestOf(span));
@@ -168,13 +162,13 @@ public final class TableInspection {
                 .substring(0, SHORT_DIGEST_DIGITS);
     }
 
-    private static Map<String, Object> array(String name, String storedType, List<?> shape, long byteSize, Feed feed) {
+    private static Map<String, Object> array(String name, String storedType, List<?> shape, RecordDigest digest) {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("stored_dtype", storedType);
         map.put("shape", shape);
-        map.put("nbytes", byteSize);
-        map.put("sha256", feed.hex());
+        map.put("nbytes", digest.byteSize());
+        map.put("sha256", digest.hex());
         return map;
     }
 
@@ -182,57 +176,6 @@ public final class TableInspection {
         if ((++valuesDone & PROGRESS_MASK) == 0) {
             double share = (double) valuesDone / store.size() / store.columns().size();
             progress.update((long) (share * totalBytes), totalBytes);
-        }
-    }
-
-    /** A digest that buffers small values. */
-    private static final class Feed {
-
-        private final MessageDigest sha256 = Sha256.digest();
-        private final byte[] buffer = new byte[BUFFER_BYTES];
-        private final MemorySegment segment = MemorySegment.ofArray(buffer);
-        private int filled;
-        private long bytes;
-        /** The number of bytes of value 1 that {@link #add(byte)} added. */
-        private long ones;
-
-        void add(byte value) {
-            room(Byte.BYTES);
-            buffer[filled++] = value;
-            bytes++;
-            ones += value;
-        }
-
-        void add(int value) {
-            room(Integer.BYTES);
-            segment.set(LittleEndian.I32, filled, value);
-            filled += Integer.BYTES;
-            bytes += Integer.BYTES;
-        }
-
-        void add(Span span) {
-            for (long at = 0; at < span.byteSize();) {
-                room(1);
-                int length = (int) Math.min(buffer.length - filled, span.byteSize() - at);
-                MemorySegment.copy(span.segment(), ValueLayout.JAVA_BYTE, span.byteOffset() + at, buffer, filled,
-                        length);
-                filled += length;
-                at += length;
-            }
-            bytes += span.byteSize();
-        }
-
-        private void room(int wanted) {
-            if (buffer.length - filled < wanted) {
-                sha256.update(buffer, 0, filled);
-                filled = 0;
-            }
-        }
-
-        String hex() {
-            sha256.update(buffer, 0, filled);
-            filled = 0;
-            return Sha256.hex(sha256);
         }
     }
 }

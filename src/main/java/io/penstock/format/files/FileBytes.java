@@ -3,7 +3,7 @@ package io.penstock.format.files;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.file.RegularFile;
-import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -23,7 +23,7 @@ import java.util.List;
  *
  * <p>Large files are mapped, as long as there are not too many. A mapping and a descriptor a file is what a process
  * has only some ten thousands of, while a tree of images has a million: small files, and what is beyond, are read once
- * and appended to a file that has no name, in the folder that {@value DecodedBlocks#FOLDER_PROPERTY} names. So the
+ * and appended to a file that has no name, in the folder that {@value UnnamedFile#FOLDER_PROPERTY} names. So the
  * first epoch opens each file once, and the ones that follow open none.
  */
 final class FileBytes implements AutoCloseable {
@@ -178,7 +178,7 @@ final class FileBytes implements AutoCloseable {
     }
 
     private Chunk newChunk(long bytes) throws IOException {
-        String folder = System.getProperty(DecodedBlocks.FOLDER_PROPERTY);
+        String folder = System.getProperty(UnnamedFile.FOLDER_PROPERTY);
         Path path = folder == null ? Files.createTempFile("penstock-files-", ".tmp")
                 : Files.createTempFile(Path.of(folder), "penstock-files-", ".tmp");
         RandomAccessFile writer = null;

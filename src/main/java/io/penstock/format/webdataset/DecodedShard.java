@@ -4,7 +4,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,7 +14,7 @@ import java.nio.file.Path;
 
 /**
  * The decoded copy of a compressed shard, made when something in it is located for the first time: a file that has no
- * name and is gone with the process, in the folder that {@value DecodedBlocks#FOLDER_PROPERTY} names. The shard is
+ * name and is gone with the process, in the folder that {@value UnnamedFile#FOLDER_PROPERTY} names. The shard is
  * decoded from its start to its end in pieces, so its size is bounded by the disk alone.
  */
 final class DecodedShard implements AutoCloseable {
@@ -61,7 +61,7 @@ final class DecodedShard implements AutoCloseable {
     }
 
     private MappedFile decode() throws IOException {
-        String folder = System.getProperty(DecodedBlocks.FOLDER_PROPERTY);
+        String folder = System.getProperty(UnnamedFile.FOLDER_PROPERTY);
         Path copy = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
                 : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
         try {

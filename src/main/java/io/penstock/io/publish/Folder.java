@@ -1,10 +1,13 @@
 package io.penstock.io.publish;
 
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
@@ -17,19 +20,13 @@ public final class Folder {
     /**
      * Returns the folder that a file is in.
      *
-     * @param file the file
      * @return its folder; the working folder if the path has none
      */
     public static Path of(Path file) {
         return file.toAbsolutePath().getParent();
     }
 
-    /**
-     * Creates a folder and its missing parents durably. Does nothing if it exists.
-     *
-     * @param folder the folder
-     * @throws IOException if one cannot be created
-     */
+    /** Creates a folder and its missing parents durably. Does nothing if it exists. */
     public static void create(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             return;
@@ -58,21 +55,40 @@ public final class Folder {
         }
     }
 
-    /**
-     * Makes the renames and deletions in a folder durable, even if the thread is interrupted.
-     *
-     * @param folder the folder
-     * @throws IOException if it cannot be flushed
-     */
+    /** Makes the renames and deletions in a folder durable, even if the thread is interrupted. */
     public static void flush(Path folder) throws IOException {
-        AtomicFile.flushFolder(folder);
+        // Windows cannot open a folder as a file; its file system orders renames itself.
+        if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+            return;
+        }
+        boolean interrupted = false;
+        try {
+            while (!force(folder)) {
+                interrupted |= Thread.interrupted();
+            }
+        } catch (IOException e) {
+            throw new IOException(folder + ": the folder cannot be flushed: " + e.getMessage(), e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Returns false if the thread was interrupted meanwhile. */
+    private static boolean force(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+            return true;
+        } catch (ClosedByInterruptException _) {
+            return false;
+        }
     }
 
     /**
      * Deletes a folder and its content. Links are deleted, not followed.
      *
      * @param folder the folder; it need not exist
-     * @throws IOException if something cannot be deleted
      */
     public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {

@@ -18,30 +18,17 @@ public final class WriteFailure {
     private WriteFailure() {
     }
 
-    /**
-     * A step of a writer.
-     *
-     * @param <T> the result
-     */
+    /** A step of a writer. */
     @FunctionalInterface
     public interface Step<T> {
 
-        /**
-         * Runs the step.
-         *
-         * @return the result
-         * @throws IOException if it fails
-         */
+        /** Runs the step. */
         T run() throws IOException;
     }
 
     /**
      * Runs a step of a writer.
      *
-     * @param <T> the result
-     * @param target the store
-     * @param step the step
-     * @return the result
      * @throws IOException if it fails; an OS error on the store's files names the store
      */
     public static <T> T naming(Path target, Step<T> step) throws IOException {

@@ -37,7 +37,6 @@ final class WriterLock {
     /**
      * Creates and locks a folder.
      *
-     * @param target the store, for messages
      * @param folder the folder; it may be a leftover
      * @throws IOException if another writer is active or locking fails; then a folder created here is deleted
      */
