@@ -56,10 +56,9 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * The limit for a file.
+     * {@return the most decoded bytes of a file}
      *
      * @param storedBytes the file's size
-     * @return the most decoded bytes
      */
     public long of(long storedBytes) {
         long byRatio = storedBytes > Long.MAX_VALUE / maxRatio ? Long.MAX_VALUE : storedBytes * maxRatio;
@@ -157,11 +156,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * The exception for a part for which {@link #tryTake} returned false.
+         * {@return the exception for a part for which {@link #tryTake} returned false}
          *
          * @param part its name
          * @param bytes its decoded size
-         * @return the exception
          */
         public DecodeLimitException exceededBy(String part, long bytes) {
             return limit.exceeded(file, storedBytes, "more than " + limit.of(storedBytes) + " with the " + bytes

@@ -159,9 +159,8 @@ public final class Conversion {
     }
 
     /**
-     * Whether the target's name has a place for a number, so that a WebDataset can have several shards.
-     *
-     * @return true if {@link #shardsOf} applies
+     * {@return whether the target's name has a place for a number, so that a WebDataset can have several shards and
+     * {@link #shardsOf} applies}
      */
     public boolean isNumbered() {
         return format == TargetFormat.WEBDATASET && ShardPattern.of(target).isNumbered();

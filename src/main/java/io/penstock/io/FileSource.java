@@ -21,35 +21,25 @@ public interface FileSource {
     /** Finds the source of a URI. Found by {@link java.util.ServiceLoader}. */
     interface Provider {
 
-        /**
-         * Returns the provider's URI scheme.
-         *
-         * @return for example {@code s3}, in lower case
-         */
+        /** {@return the provider's URI scheme in lower case, for example {@code s3}} */
         String scheme();
 
         /**
-         * Returns the location that a URI names.
+         * {@return the source that a URI names, and the path in it}
          *
          * @param uri a URI with that scheme
-         * @return the source and the path in it
          * @throws IllegalArgumentException if the URI names no file or folder of this kind of source
          */
         Location locate(URI uri);
     }
 
-    /**
-     * Returns the prefix of paths in messages.
-     *
-     * @return for example {@code s3://bucket/}; empty for local files
-     */
+    /** {@return the prefix of paths in messages, for example {@code s3://bucket/}; empty for local files} */
     String root();
 
     /**
-     * Returns information about a path.
+     * {@return the kind, size and version of a path}
      *
      * @param path the path
-     * @return its kind, size and version
      * @throws IOException if the source fails; a missing path is no error
      */
     FileInfo info(String path) throws IOException;
@@ -88,10 +78,10 @@ public interface FileSource {
     }
 
     /**
-     * Returns the local file or folder at a path, for operations that need local files.
+     * {@return the present path of the local file or folder, for operations that need one; empty if this source is not
+     * local}
      *
      * @param path the path
-     * @return its present path; empty if this source is not local
      */
     default Optional<Path> local(String path) {
         return Optional.empty();

@@ -45,21 +45,19 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Returns the location of a local file or folder.
+     * {@return the location of a local file or folder}
      *
      * @param path the path; messages show it unchanged
-     * @return its location
      */
     public static Location of(Path path) {
         return new Location(new LocalFiles(path.getFileSystem()), path.toString());
     }
 
     /**
-     * Returns the location that a URI names.
+     * {@return the location that a URI names}
      *
      * @param uri a URI with the scheme {@code file} or that of a {@link FileSource.Provider}, or a local path without a
      *     scheme
-     * @return its location
      * @throws IllegalArgumentException if the scheme is unknown or the URI is invalid for it
      */
     public static Location of(URI uri) {
@@ -78,11 +76,7 @@ public record Location(FileSource source, String path) {
         return provider.locate(uri);
     }
 
-    /**
-     * Returns the last part of the path.
-     *
-     * @return the file's or folder's own name; empty for a root
-     */
+    /** {@return the last part of the path: the file's or folder's own name; empty for a root} */
     public String name() {
         return path.substring(path.lastIndexOf('/') + 1);
     }
@@ -134,20 +128,15 @@ public record Location(FileSource source, String path) {
         return parent().resolve(sibling);
     }
 
-    /**
-     * Returns the parent folder.
-     *
-     * @return the folder; for a name alone, the folder that relative paths start from
-     */
+    /** {@return the parent folder; for a name alone, the folder that relative paths start from} */
     public Location parent() {
         int slash = path.lastIndexOf('/');
         return new Location(source, slash == 0 ? "/" : path.substring(0, Math.max(slash, 0)));
     }
 
     /**
-     * Returns information about this path.
+     * {@return the kind, size and version of this path}
      *
-     * @return its kind, size and version
      * @throws IOException if the source fails
      */
     public FileInfo info() throws IOException {
@@ -155,9 +144,8 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Tells whether this is a regular file.
+     * {@return whether this is a regular file}
      *
-     * @return true if it is
      * @throws IOException if the source fails
      */
     public boolean isFile() throws IOException {
@@ -165,9 +153,8 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Tells whether this is a folder.
+     * {@return whether this is a folder}
      *
-     * @return true if it is
      * @throws IOException if the source fails
      */
     public boolean isFolder() throws IOException {
@@ -175,9 +162,8 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Tells whether this path exists.
+     * {@return whether this path exists}
      *
-     * @return true if it does
      * @throws IOException if the source fails
      */
     public boolean exists() throws IOException {
@@ -185,9 +171,8 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Returns a file's size.
+     * {@return a file's size, in bytes}
      *
-     * @return bytes
      * @throws NoSuchFileException if the file does not exist
      * @throws IOException if the source fails
      */
@@ -266,19 +251,16 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Returns the local file or folder, for operations that need local files.
-     *
-     * @return its present path; empty if it is not local
+     * {@return the present path of the local file or folder, for operations that need one; empty if it is not local}
      */
     public Optional<Path> local() {
         return source.local(path);
     }
 
     /**
-     * Returns the local file or folder, for a format that reads only local files.
+     * {@return the local file or folder, for a format that reads only local files}
      *
      * @param format the format's name
-     * @return its path
      * @throws UnsupportedOperationException if it is not local
      */
     public Path requireLocal(String format) {

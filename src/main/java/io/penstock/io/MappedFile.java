@@ -157,19 +157,14 @@ public final class MappedFile implements AutoCloseable {
                 Objects.requireNonNull(fetcher, "fetcher"), index).open(false);
     }
 
-    /**
-     * Returns the file's location, as given at open.
-     *
-     * @return the location
-     */
+    /** {@return the file's location, as given at open} */
     public Location location() {
         return location;
     }
 
     /**
-     * Returns all bytes of the file, fetching missing ones; read-only, usable by any thread until {@link #close}.
+     * {@return all bytes of the file, fetching missing ones; read-only, usable by any thread until {@link #close}}
      *
-     * @return the segment
      * @throws UncheckedIOException if the fetch fails
      */
     public MemorySegment segment() {
@@ -181,11 +176,10 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Returns a part of the file, fetching missing bytes.
+     * {@return a view of a part of the file, with the rules of {@link #segment}; fetches missing bytes}
      *
      * @param offset its first byte
      * @param bytes its length
-     * @return a view, with the rules of {@link #segment}
      * @throws IndexOutOfBoundsException if the part is outside the file
      * @throws UncheckedIOException if the fetch fails
      */
@@ -196,9 +190,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Returns the mapping, for readers that {@linkplain #require fetch} each range first; other bytes are undefined.
-     *
-     * @return the segment
+     * {@return the mapping, for readers that {@linkplain #require fetch} each range first; other bytes are undefined}
      */
     public MemorySegment mapping() {
         return segment;
@@ -237,11 +229,7 @@ public final class MappedFile implements AutoCloseable {
         return fetcher == null || fetcher.isPresent(offset, bytes);
     }
 
-    /**
-     * Returns the file's size at open.
-     *
-     * @return bytes
-     */
+    /** {@return the file's size at open, in bytes} */
     public long byteSize() {
         return segment.byteSize();
     }
@@ -302,10 +290,9 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Tells whether a page of the file is in the page cache or being read into it.
+     * {@return whether a page of the file is in the page cache or being read into it; true if the OS cannot tell}
      *
      * @param offset any byte of the page
-     * @return true if it is, or if the OS cannot tell
      * @throws IndexOutOfBoundsException if the byte is outside the file
      */
     public boolean isResident(long offset) {
@@ -390,9 +377,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Tells whether the file's name still leads to this file, not to a replacement.
+     * {@return whether the file's name still leads to this file, not to a replacement}
      *
-     * @return true if it does
      * @throws IOException if the source fails
      * @throws IllegalStateException if this file is closed
      */

@@ -98,19 +98,13 @@ public final class ReadAhead {
     }
 
     /**
-     * Returns the bytes requested so far or left to the kernel.
-     *
-     * @return bytes in whole pages; 0 if all files are in the page cache
+     * {@return the bytes requested so far or left to the kernel, in whole pages; 0 if all files are in the page cache}
      */
     public long bytes() {
         return bytes;
     }
 
-    /**
-     * Returns the number of requested ranges.
-     *
-     * @return the count; adjacent ranges count as one
-     */
+    /** {@return the number of requested ranges; adjacent ones count as one} */
     public long ranges() {
         return ranges;
     }

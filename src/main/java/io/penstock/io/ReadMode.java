@@ -14,10 +14,9 @@ public enum ReadMode {
     AUTO;
 
     /**
-     * Returns the mode with a given {@link #toString}.
+     * {@return the mode with a given {@link #toString}}
      *
      * @param id {@code mmap}, {@code pread} or {@code auto}
-     * @return the mode
      * @throws IllegalArgumentException if no mode has that name
      */
     public static ReadMode of(String id) {

@@ -46,20 +46,18 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
     }
 
     /**
-     * Tells whether a row exists.
+     * {@return whether a row exists: whether the index is from 0 to below {@link #count}}
      *
      * @param row the row's index
-     * @return true if the index is from 0 to below {@link #count}
      */
     public boolean has(long row) {
         return row >= 0 && row < count;
     }
 
     /**
-     * Returns where a row starts.
+     * {@return the offset of a row's first byte in the segment}
      *
      * @param row the row's index
-     * @return the offset of its first byte in the segment
      * @throws IndexOutOfBoundsException if the row does not exist
      */
     public long offset(long row) {

@@ -70,20 +70,15 @@ public final class Span {
         byteSize = bytes;
     }
 
-    /**
-     * Returns the file that holds the bytes.
-     *
-     * @return the file, or null if they are in memory
-     */
+    /** {@return the file that holds the bytes, or null if they are in memory} */
     public MappedFile file() {
         return file;
     }
 
     /**
-     * Returns the base of {@link #byteOffset}: the whole mapping, or the memory. Fetches missing bytes of the span, but
-     * of no others.
+     * {@return the base of {@link #byteOffset}: the whole mapping, or the memory} Fetches missing bytes of the span,
+     * but of no others.
      *
-     * @return the segment
      * @throws UncheckedIOException if the fetch fails; names the file
      */
     public MemorySegment segment() {
@@ -94,10 +89,9 @@ public final class Span {
     }
 
     /**
-     * Tells whether another span is in the same file or memory.
+     * {@return whether another span is in the same file or memory}
      *
      * @param other the other span
-     * @return true if it is
      */
     public boolean isBeside(Span other) {
         return segment == other.segment && file == other.file;
@@ -108,20 +102,12 @@ public final class Span {
         return segment;
     }
 
-    /**
-     * Returns the first byte within {@link #segment}.
-     *
-     * @return the offset
-     */
+    /** {@return the first byte within {@link #segment}} */
     public long byteOffset() {
         return byteOffset;
     }
 
-    /**
-     * Returns the number of bytes.
-     *
-     * @return the size
-     */
+    /** {@return the number of bytes} */
     public long byteSize() {
         return byteSize;
     }

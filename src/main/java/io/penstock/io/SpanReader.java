@@ -70,12 +70,11 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Returns the span's bytes for Java code to read without a cold page: the span itself if it is read through the
-     * mapping, otherwise a span of scratch memory, valid until the next call. A caller that reads a mapping passes an
+     * {@return the span's bytes for Java code to read without a cold page: the span itself if it is read through the
+     * mapping, otherwise a span of scratch memory, valid until the next call} A caller that reads a mapping passes an
      * {@link InternalError} to {@link #explain}.
      *
      * @param span the bytes to read
-     * @return the bytes
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
      */
     public Span local(Span span) {
@@ -218,11 +217,7 @@ public final class SpanReader implements AutoCloseable {
         touched += sum;
     }
 
-    /**
-     * Returns the last row of {@link #copyRows} or run of {@link #copyRuns}: the one that an exception is about.
-     *
-     * @return its index
-     */
+    /** {@return the last row of {@link #copyRows} or run of {@link #copyRuns}: the one that an exception is about} */
     public long lastRow() {
         return lastRow;
     }

@@ -44,30 +44,24 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
         }
     }
 
-    /**
-     * Returns the name of the file or folder.
-     *
-     * @return the last part of the path; empty for a root
-     */
+    /** {@return the name of the file or folder; empty for a root} */
     public String name() {
         return path.name();
     }
 
     /**
-     * Tells whether the name has one of several endings.
+     * {@return whether the name ends in one of several endings (case-sensitive)}
      *
      * @param endings the endings, with their dots
-     * @return true if the name ends in one of them (case-sensitive)
      */
     public boolean nameEndsWith(String... endings) {
         return Arrays.stream(endings).anyMatch(name()::endsWith);
     }
 
     /**
-     * Tells whether the file starts with given bytes.
+     * {@return whether the file starts with given bytes}
      *
      * @param latin1 the bytes, as one Latin-1 character each
-     * @return true if it does
      */
     public boolean startsWith(String latin1) {
         if (head.length < latin1.length()) {
@@ -82,10 +76,9 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * Tells whether this is a folder that contains a given file.
+     * {@return whether this is a folder that contains a regular file of a given name}
      *
      * @param fileName the file's name
-     * @return true if the folder contains a regular file of that name
      * @throws IOException if the file source fails
      */
     public boolean holds(String fileName) throws IOException {

@@ -66,11 +66,7 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
         return new Column(new TensorSpec(name, DType.U8, TensorSpec.VARIABLE), Kind.TEXT, encoding);
     }
 
-    /**
-     * Returns the column's name.
-     *
-     * @return the name
-     */
+    /** {@return the column's name} */
     public String name() {
         return spec.name();
     }

@@ -35,11 +35,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         /** All content, to compute digests. */
         CONTENT;
 
-        /**
-         * Tells whether digests are computed.
-         *
-         * @return true for {@link #CONTENT}
-         */
+        /** {@return whether digests are computed} */
         public boolean digests() {
             return this == CONTENT;
         }
@@ -85,11 +81,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
             this(name, dtype, storedDtype, shape, storedOrder, byteSize, sha256, max, Map.of());
         }
 
-        /**
-         * Returns the array in JSON form.
-         *
-         * @return the fields that are not null, in order
-         */
+        /** {@return the array in JSON form: the fields that are not null, in order} */
         public Map<String, Object> toMap() {
             Map<String, Object> map = new LinkedHashMap<>();
             map.put("name", name);
@@ -203,10 +195,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     }
 
     /**
-     * Returns the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the format's
-     * own fields, and {@code arrays} unless it is a record store.
-     *
-     * @return the fields in order: strings, numbers, truth values, lists and maps
+     * {@return the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the
+     * format's own fields, and {@code arrays} unless it is a record store}
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

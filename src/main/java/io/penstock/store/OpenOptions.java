@@ -28,50 +28,45 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * Returns these options with a format.
+     * {@return these options with a format}
      *
      * @param format the format's name, for example {@code npy}
-     * @return the options
      */
     public OpenOptions withFormat(String format) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with an element type.
+     * {@return these options with an element type}
      *
      * @param dtype the type
-     * @return the options
      */
     public OpenOptions withDType(DType dtype) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a shape.
+     * {@return these options with a shape}
      *
      * @param shape the shape; its first dimension may be -1
-     * @return the options
      */
     public OpenOptions withShape(List<Long> shape) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a part.
+     * {@return these options with a part}
      *
      * @param member the part's name
-     * @return the options
      */
     public OpenOptions withMember(String member) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a decode limit.
+     * {@return these options with a decode limit}
      *
      * @param limit the most that each compressed file may decode to
-     * @return the options
      */
     public OpenOptions withDecodeLimit(DecodeLimit limit) {
         return new OpenOptions(format, dtype, shape, member, limit);

@@ -86,9 +86,8 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     }
 
     /**
-     * Returns a short text that changes when the store's content does; saved states compare it.
-     *
-     * @return the fingerprint, made of the sizes, the types and a sample of the content
+     * {@return a short text that changes when the store's content does; saved states compare it. It is made of the
+     * sizes, the types and a sample of the content}
      */
     String fingerprint();
 

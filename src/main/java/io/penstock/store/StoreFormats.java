@@ -26,9 +26,8 @@ public final class StoreFormats {
     }
 
     /**
-     * Returns all providers.
+     * {@return all providers, in detection order}
      *
-     * @return the providers, in detection order
      * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
      */
     public static List<StoreProvider> all() {
@@ -85,10 +84,9 @@ public final class StoreFormats {
     }
 
     /**
-     * Returns the provider of a format.
+     * {@return the provider of a format}
      *
      * @param name the format's name, for example {@code megatron}
-     * @return its provider
      * @throws IllegalArgumentException if there is no such format; lists the known ones
      */
     public static StoreProvider named(String name) {

@@ -16,9 +16,8 @@ import java.util.ServiceLoader;
 public interface StoreProvider {
 
     /**
-     * Returns the format's unique name for {@link OpenOptions#format}, {@link StoreInfo#kind} and the command line.
-     *
-     * @return a name in lower case, for example {@code megatron}
+     * {@return the format's unique name in lower case, for {@link OpenOptions#format}, {@link StoreInfo#kind} and the
+     * command line, for example {@code megatron}}
      */
     String name();
 
@@ -31,11 +30,7 @@ public interface StoreProvider {
         return 0;
     }
 
-    /**
-     * Tells whether stores of this format are {@link TokenStore}s.
-     *
-     * @return true if all are, false if none is
-     */
+    /** {@return whether stores of this format are {@link TokenStore}s: all or none} */
     default boolean isTokens() {
         return false;
     }

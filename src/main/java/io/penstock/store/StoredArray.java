@@ -32,10 +32,9 @@ public record StoredArray(String name, String storedDtype, String storedOrder, T
     }
 
     /**
-     * Returns numpy's notation for a little-endian type.
+     * {@return numpy's notation for a little-endian type, for example {@code <u2}}
      *
      * @param dtype the type
-     * @return for example {@code <u2}
      */
     public static String storedDtypeOf(DType dtype) {
         int bytes = dtype.byteSize();

@@ -82,27 +82,23 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * Returns the tensors in file order (safetensors: by name). A format without names has one tensor, named
-     * {@code ""}.
-     *
-     * @return name, dtype and shape of each
+     * {@return the name, dtype and shape of each tensor, in file order (safetensors: by name)} A format without names
+     * has one tensor, named {@code ""}.
      */
     List<TensorSpec> tensors();
 
     /**
-     * Returns the tensors that this store cannot read because of their type or layout. {@link #inspect} lists them.
-     *
-     * @return the reasons by tensor name, in the order of {@link #tensors}
+     * {@return why this store cannot read tensors, because of their type or layout, by tensor name, in the order of
+     * {@link #tensors}} {@link #inspect} lists them.
      */
     default Map<String, String> unread() {
         return Map.of();
     }
 
     /**
-     * Returns a tensor's data.
+     * {@return a view of a tensor's data, valid until {@link #close}}
      *
      * @param index the tensor's position in {@link #tensors}
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if it is compressed and malformed
      */
     Tensor tensor(int index);
@@ -120,10 +116,10 @@ public non-sealed interface TensorStore extends Store {
     void locate(int index, long firstRow, long rows, Span into);
 
     /**
-     * Returns a tensor's rows if they have a constant stride and need no decoding, so readers need not locate each one.
+     * {@return a tensor's rows if they have a constant stride and need no decoding, so readers need not locate each
+     * one; otherwise null}
      *
      * @param index the tensor's position in {@link #tensors}; not a scalar's
-     * @return the rows, or null
      */
     default Rows rows(int index) {
         TensorSpec spec = tensors().get(index);
@@ -133,11 +129,10 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * Tells whether a tensor is converted or decoded into a copy, because it is compressed or not row-major
-     * little-endian.
+     * {@return whether a tensor is converted or decoded into a copy, because it is compressed or not row-major
+     * little-endian; otherwise it is a view of the mapping}
      *
      * @param index the tensor's position in {@link #tensors}
-     * @return true if it has memory of its own, false if it is a view of the mapping
      */
     boolean isConverted(int index);
 }

@@ -59,11 +59,7 @@ final class CorpusReader implements AutoCloseable {
         return stored.get();
     }
 
-    /**
-     * The next chunk.
-     *
-     * @return null after the last one
-     */
+    /** {@return the next chunk, or null after the last one} */
     Chunk next() throws IOException {
         if (file == null) {
             if (!files.hasNext()) {

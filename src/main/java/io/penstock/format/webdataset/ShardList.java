@@ -21,11 +21,10 @@ public final class ShardList {
     }
 
     /**
-     * The shards that a path stands for.
+     * {@return the shards that a path stands for, in order; at least one}
      *
      * @param path a file; or a folder, whose tars are taken, compressed or not, in the order of their names' bytes; or
      *     else a pattern such as {@code train-{000000..000099}.tar}, each of whose names must be a file or a folder
-     * @return the shards, in order; at least one
      * @throws MalformedStoreException if the folder has no tar, or lacks one that a record in it names
      * @throws IOException if there is no such file, or the folder cannot be read
      */

@@ -147,49 +147,40 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * The suffixes that samples have, in the order of their characters.
-     *
-     * @return a column each; none if there is no sample
+     * {@return a column for each suffix that samples have, in the order of their characters; none if there is no
+     * sample}
      */
     @Override
     public List<Column> columns() {
         return columns;
     }
 
-    /**
-     * The shards, in the order in which their samples are counted.
-     *
-     * @return their files
-     */
+    /** {@return the shards, in the order in which their samples are counted} */
     public List<Location> shards() {
         return paths;
     }
 
     /**
-     * Where the samples of a shard begin, for orders that go by shard.
+     * {@return the first record of a shard, for orders that go by shard; equal to the next one's if the shard has none}
      *
      * @param shard the shard's position in {@link #shards}; their number stands for the end
-     * @return the first record of it; equal to the next one's if it has none
      */
     public long firstRecord(int shard) {
         return records.start(shard);
     }
 
     /**
-     * Where shards begin, as block-wise shuffles take it: first records, ascending, and the count of records at the
-     * end. Shards without samples are not there.
-     *
-     * @return the boundaries; at least one, which is 0 if there is no sample
+     * {@return the first record of each shard that has samples, ascending, and the count of records at the end: the
+     * boundaries for block-wise shuffles} Shards without samples are not there.
      */
     public long[] shardStarts() {
         return IntStream.rangeClosed(0, shards.length).mapToLong(records::start).distinct().toArray();
     }
 
     /**
-     * The shard that a record is in.
+     * {@return the position in {@link #shards} of the shard that a record is in}
      *
      * @param record the record's index
-     * @return the shard's position in {@link #shards}
      * @throws IndexOutOfBoundsException if there is no such record
      */
     public int shardOf(long record) {
@@ -229,10 +220,9 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * The key of a sample.
+     * {@return the key of a sample: folder and name up to the first dot, as in the tar}
      *
      * @param record the record's index
-     * @return folder and name up to the first dot, as in the tar
      * @throws IndexOutOfBoundsException if there is no such record
      * @throws UncheckedIOException if its shard cannot be read
      */

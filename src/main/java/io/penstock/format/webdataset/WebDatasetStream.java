@@ -323,11 +323,7 @@ public final class WebDatasetStream implements AutoCloseable {
         begin(epoch + 1);
     }
 
-    /**
-     * The epoch.
-     *
-     * @return from 0
-     */
+    /** {@return the epoch, from 0} */
     public long epoch() {
         return epoch;
     }
@@ -339,29 +335,17 @@ public final class WebDatasetStream implements AutoCloseable {
         return current;
     }
 
-    /**
-     * The key of the sample.
-     *
-     * @return folder and name up to the first dot, as in the tar
-     */
+    /** {@return the key of the sample: folder and name up to the first dot, as in the tar} */
     public String key() {
         return sample().key();
     }
 
-    /**
-     * The shard that the sample is in.
-     *
-     * @return its file
-     */
+    /** {@return the shard that the sample is in} */
     public Location shard() {
         return sample().path();
     }
 
-    /**
-     * The suffixes of the sample's members, in the order of the tar.
-     *
-     * @return at least one
-     */
+    /** {@return the suffixes of the sample's members, at least one, in the order of the tar} */
     public List<String> suffixes() {
         StreamSample sample = sample();
         List<String> texts = new ArrayList<>();
@@ -390,11 +374,7 @@ public final class WebDatasetStream implements AutoCloseable {
         return false;
     }
 
-    /**
-     * Where the stream stands, after the samples that were given.
-     *
-     * @return what {@link #resume} takes
-     */
+    /** {@return the state of the stream after the samples that it returned, for {@link #resume}} */
     public StreamState state() {
         List<Long> buffered = new ArrayList<>(buffer.size() * 2);
         for (StreamSample sample : buffer) {

@@ -79,10 +79,9 @@ public final class WebDatasetWriter implements AutoCloseable {
     }
 
     /**
-     * Where the record of numbered shards is, which names them all.
+     * {@return the path of the record that names all numbered shards, beside them}
      *
      * @param pattern the shards' path, as {@link #create} takes it
-     * @return the path beside them
      */
     public static Path recordFor(Path pattern) {
         return pattern.resolveSibling(ShardRecord.nameFor(String.valueOf(pattern.getFileName())));

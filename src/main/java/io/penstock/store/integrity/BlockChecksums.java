@@ -67,10 +67,9 @@ public final class BlockChecksums {
     }
 
     /**
-     * Returns the path of a file's checksums.
+     * {@return the path of the sidecar with a file's checksums; it need not exist}
      *
      * @param file the file
-     * @return the path of the sidecar; it need not exist
      */
     public static Path pathFor(Path file) {
         return file.resolveSibling(file.getFileName() + SUFFIX);
@@ -260,56 +259,35 @@ public final class BlockChecksums {
         return String.format("%08x", crc);
     }
 
-    /**
-     * Returns the file that the checksums cover.
-     *
-     * @return its path
-     */
+    /** {@return the file that the checksums cover} */
     public Location file() {
         return file;
     }
 
-    /**
-     * Returns the sidecar's location.
-     *
-     * @return the location
-     */
+    /** {@return the sidecar's location} */
     public Location location() {
         return locationFor(file);
     }
 
-    /**
-     * Returns the bytes of a block; the last block may be shorter.
-     *
-     * @return a power of two
-     */
+    /** {@return the bytes of a block, a power of two; the last block may be shorter} */
     public int blockBytes() {
         return blockBytes;
     }
 
-    /**
-     * Returns the file's size when the checksums were computed.
-     *
-     * @return bytes
-     */
+    /** {@return the file's size when the checksums were computed, in bytes} */
     public long fileBytes() {
         return fileBytes;
     }
 
-    /**
-     * Returns the number of blocks.
-     *
-     * @return the count; 0 for an empty file
-     */
+    /** {@return the number of blocks; 0 for an empty file} */
     public int blocks() {
         return crcs.length;
     }
 
     /**
-     * Returns the checksum of a block.
+     * {@return the CRC-32C of a block}
      *
      * @param block its number
-     * @return its CRC-32C
      * @throws IndexOutOfBoundsException if there is no such block
      */
     public int crc(long block) {

@@ -8,9 +8,8 @@ import java.util.function.Consumer;
 public interface Verifiable {
 
     /**
-     * Returns the format's name for its checksums, for reports.
-     *
-     * @return for example {@code index hashes}; null if this store was written without them
+     * {@return the format's name for its checksums, for reports, for example {@code index hashes}; null if this store
+     * was written without them}
      */
     String checksum();
 

@@ -65,29 +65,17 @@ public record Verification(Location path, String kind, List<CheckedFile> files, 
         }
     }
 
-    /**
-     * Tells whether there is no fault.
-     *
-     * @return true if there is none
-     */
+    /** {@return whether there is no fault} */
     public boolean isGood() {
         return faults.isEmpty();
     }
 
-    /**
-     * Returns the total size of all files.
-     *
-     * @return bytes
-     */
+    /** {@return the total size of all files, in bytes} */
     public long bytes() {
         return files.stream().mapToLong(CheckedFile::bytes).sum();
     }
 
-    /**
-     * Returns the result in JSON form.
-     *
-     * @return the fields, in order
-     */
+    /** {@return the result in JSON form, fields in order} */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("path", path.toString());

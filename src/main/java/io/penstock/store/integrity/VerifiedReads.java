@@ -77,11 +77,7 @@ public final class VerifiedReads {
         verifiedBytes.add(bytes);
     }
 
-    /**
-     * Returns the bytes verified so far.
-     *
-     * @return the bytes of all good blocks
-     */
+    /** {@return the bytes verified so far, of good blocks} */
     public long verifiedBytes() {
         return verifiedBytes.sum();
     }
