@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A place of files: a local file system, a bucket, a server. Paths are text with {@code /} as separator. Thread-safe.
@@ -64,7 +65,7 @@ public interface FileSource {
      * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
-    MappedFile open(Location file, MappedFile index) throws IOException;
+    MappedFile open(Location file, @Nullable MappedFile index) throws IOException;
 
     /**
      * Opens a file for mostly sequential reads, without a mapping if the source can.

@@ -20,6 +20,7 @@ import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The path of a file or folder in a {@link FileSource}. It need not exist.
@@ -214,7 +215,7 @@ public record Location(FileSource source, String path) {
      * @return the file, to be closed by the caller
      * @throws IOException as {@link #open()}
      */
-    public MappedFile openWith(MappedFile index) throws IOException {
+    public MappedFile openWith(@Nullable MappedFile index) throws IOException {
         return source.open(this, index);
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.io;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows of equal size at a constant stride: row {@code i} is the {@code rowBytes} bytes from
@@ -13,7 +14,8 @@ import java.lang.foreign.MemorySegment;
  * @param rowBytes the size of a row
  * @param count the number of rows
  */
-public record Rows(MappedFile file, MemorySegment segment, long offset, long strideBytes, long rowBytes, long count) {
+public record Rows(@Nullable MappedFile file, MemorySegment segment, long offset, long strideBytes, long rowBytes,
+        long count) {
 
     /**
      * Checks that all rows are within the segment, so accesses need no check.

@@ -3,6 +3,7 @@ package io.penstock.io;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run of bytes in a mapped file or in memory. It is a mutable cursor that one thread moves from sample to sample, so
@@ -12,7 +13,7 @@ import java.util.Objects;
  */
 public final class Span {
 
-    private MappedFile file;
+    private @Nullable MappedFile file;
     private MemorySegment segment = MemorySegment.NULL;
     private long byteOffset;
     private long byteSize;
@@ -71,7 +72,7 @@ public final class Span {
     }
 
     /** {@return the file that holds the bytes, or null if they are in memory} */
-    public MappedFile file() {
+    public @Nullable MappedFile file() {
         return file;
     }
 
