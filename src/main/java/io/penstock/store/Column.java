@@ -2,6 +2,7 @@ package io.penstock.store;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -73,7 +74,7 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
 
     @Override
     public String toString() {
-        return spec + " " + kind.toString().toLowerCase(java.util.Locale.ROOT)
+        return spec + " " + kind.toString().toLowerCase(Locale.ROOT)
                 + (encoding.isEmpty() ? "" : " (" + encoding + ")");
     }
 }

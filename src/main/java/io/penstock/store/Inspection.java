@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A description of a store: format, files, arrays and, on demand, content digests. It outlives the store.
@@ -26,7 +27,7 @@ import java.util.stream.LongStream;
  * @param arrays the arrays, in file order; null for a record store
  */
 public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
-        List<Array> arrays) {
+        @Nullable List<Array> arrays) {
 
     /** How much an inspection reads. */
     public enum Depth {
@@ -55,8 +56,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      *     or no digest was requested
      * @param details the format's other fields by name, in order, as for {@link Inspection#details}
      */
-    public record Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
-            long byteSize, String sha256, Long max, Map<String, Object> details) {
+    public record Array(String name, DType dtype, String storedDtype, List<Long> shape, @Nullable String storedOrder,
+            long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, Object> details) {
 
         /** Copies. */
         public Array {
@@ -76,8 +77,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
          * @param sha256 the digest of its elements, row-major and little-endian; null if not requested
          * @param max the greatest token; null if the elements are not tokens, or no digest was requested
          */
-        public Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
-                long byteSize, String sha256, Long max) {
+        public Array(String name, DType dtype, String storedDtype, List<Long> shape,
+                @Nullable String storedOrder, long byteSize, @Nullable String sha256, @Nullable Long max) {
             this(name, dtype, storedDtype, shape, storedOrder, byteSize, sha256, max, Map.of());
         }
 

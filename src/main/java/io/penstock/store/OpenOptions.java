@@ -4,6 +4,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store's files do not declare, and limits on decoding.
@@ -16,7 +17,8 @@ import java.util.Objects;
  *     one
  * @param decodeLimit the most that each compressed file may decode to
  */
-public record OpenOptions(String format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
+public record OpenOptions(@Nullable String format, @Nullable DType dtype, @Nullable List<Long> shape,
+        @Nullable String member, DecodeLimit decodeLimit) {
 
     /** No options: the files declare everything. */
     public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null, DecodeLimit.DEFAULT);

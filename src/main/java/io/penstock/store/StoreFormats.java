@@ -7,11 +7,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store formats, one {@link StoreProvider} each.
@@ -55,27 +55,19 @@ public final class StoreFormats {
         } catch (ServiceConfigurationError e) {
             throw new StoreProviderException(e.getMessage(), e);
         }
-        found.sort(StoreFormats::compare);
+        found.sort(Comparator.comparingInt(StoreProvider::order).thenComparing(StoreProvider::name));
         return List.copyOf(found);
     }
 
     private static void addAll(List<StoreProvider> found, ClassLoader loader) {
-        Set<Class<?>> known = new HashSet<>();
-        for (StoreProvider provider : found) {
-            known.add(provider.getClass());
-        }
         for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
-            if (known.add(provider.getClass())) {
+            if (found.stream().noneMatch(known -> known.getClass() == provider.getClass())) {
                 found.add(provider);
             }
         }
     }
 
-    private static int compare(StoreProvider a, StoreProvider b) {
-        return a.order() == b.order() ? a.name().compareTo(b.name()) : Integer.compare(a.order(), b.order());
-    }
-
-    private static boolean seesThisCopy(ClassLoader loader) {
+    private static boolean seesThisCopy(@Nullable ClassLoader loader) {
         try {
             return loader != null && loader.loadClass(StoreProvider.class.getName()) == StoreProvider.class;
         } catch (ClassNotFoundException _) {
@@ -91,12 +83,8 @@ public final class StoreFormats {
      */
     public static StoreProvider named(String name) {
         List<StoreProvider> all = all();
-        for (StoreProvider provider : all) {
-            if (provider.name().equals(name)) {
-                return provider;
-            }
-        }
-        throw new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all));
+        return all.stream().filter(provider -> provider.name().equals(name)).findFirst().orElseThrow(() ->
+                new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all)));
     }
 
     /**

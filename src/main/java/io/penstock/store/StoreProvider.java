@@ -62,7 +62,7 @@ public interface StoreProvider {
      * Opens and validates a store of this format.
      *
      * @param path a file or a folder of the store
-     * @param options what the files do not declare of the store that its files do not say
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller; a {@link TokenStore} if and only if {@link #isTokens}
      * @throws IOException if the file is missing, cannot be read, or violates the format
      * @throws IllegalArgumentException if the format does not accept the options

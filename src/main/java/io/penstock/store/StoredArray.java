@@ -3,6 +3,7 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An array as stored in a file, and its logical content.
@@ -12,7 +13,7 @@ import java.util.Objects;
  * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
  * @param tensor the content, row-major and little-endian
  */
-public record StoredArray(String name, String storedDtype, String storedOrder, Tensor tensor) {
+public record StoredArray(String name, String storedDtype, @Nullable String storedOrder, Tensor tensor) {
 
     /** Checks. */
     public StoredArray {

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Named tensors in a file or a set of files.
@@ -121,7 +122,7 @@ public non-sealed interface TensorStore extends Store {
      *
      * @param index the tensor's position in {@link #tensors}; not a scalar's
      */
-    default Rows rows(int index) {
+    default @Nullable Rows rows(int index) {
         TensorSpec spec = tensors().get(index);
         Span all = new Span();
         locate(index, 0, spec.dim(0), all);

@@ -1,5 +1,6 @@
 package io.penstock.format.npy;
 
+import io.penstock.format.StagedChecksums;
 import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
@@ -60,7 +61,7 @@ public final class NpyWriter {
                 tensor.writeTo(file::put);
                 file.force();
             }
-            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
+            staging.publish(List.of(StagedChecksums.write(staging, name), name));
         }
     }
 }

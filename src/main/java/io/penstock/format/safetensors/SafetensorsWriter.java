@@ -1,5 +1,6 @@
 package io.penstock.format.safetensors;
 
+import io.penstock.format.StagedChecksums;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.json.Json;
@@ -96,7 +97,7 @@ public final class SafetensorsWriter {
                 }
                 file.force();
             }
-            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
+            staging.publish(List.of(StagedChecksums.write(staging, name), name));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.format.StagedChecksums;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
@@ -151,7 +152,7 @@ public final class WebDatasetWriter implements AutoCloseable {
         tar = null;
         String name = shards.getLast();
         written.add(staging.naming(() -> stageIndex(name)));
-        BlockChecksums.stage(staging, name);
+        StagedChecksums.write(staging, name);
     }
 
     private ShardRecord.Entry stageIndex(String name) throws IOException {

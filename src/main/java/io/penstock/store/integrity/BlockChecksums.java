@@ -2,9 +2,9 @@ package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.LittleEndian;
+import io.penstock.store.Existing;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The checksums of a file's blocks, in a sidecar file: those of {@code corpus.bin} are in {@code corpus.bin.crc32c}.
@@ -114,50 +115,29 @@ public final class BlockChecksums {
      * Computes the checksums of a file and writes the sidecar atomically.
      *
      * @param file the file
-     * @param overwrite whether to replace an existing sidecar
+     * @param existing what to do if there is a sidecar
      * @param progress receives the bytes read
      * @return the checksums
-     * @throws FileAlreadyExistsException if there is a sidecar and {@code overwrite} is false
+     * @throws FileAlreadyExistsException if there is a sidecar, to be kept
      * @throws IOException if the file cannot be read or the sidecar cannot be written
      */
-    public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
+    public static BlockChecksums write(Path file, Existing existing, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
-        StagingFolder.finish(file, path.getFileName().toString());
-        if (!overwrite) {
+        String name = path.getFileName().toString();
+        StagingFolder.finish(file, name);
+        if (existing == Existing.KEEP) {
             StagingFolder.requireAbsent(path);
         }
         BlockChecksums checksums = compute(Location.of(file), DEFAULT_BLOCK_BYTES, progress);
         try (StagingFolder staging = StagingFolder.open(path)) {
-            String name = path.getFileName().toString();
-            checksums.put(staging, name);
+            staging.write(name, MemorySegment.ofArray(checksums.toBytes()));
             staging.publish(List.of(name));
         }
         return checksums;
     }
 
-    /**
-     * Computes the checksums of a file in a staging folder, and writes the sidecar there.
-     *
-     * @param staging the staging folder
-     * @param name the file's name there
-     * @return the sidecar's name there, to be published with the file
-     * @throws IOException if the file cannot be read or the sidecar cannot be written
-     */
-    public static String stage(StagingFolder staging, String name) throws IOException {
-        staging.naming(() -> compute(Location.of(staging.resolve(name)), DEFAULT_BLOCK_BYTES, _ -> { }))
-                .put(staging, name + SUFFIX);
-        return name + SUFFIX;
-    }
-
-    private void put(StagingFolder staging, String name) throws IOException {
-        byte[] bytes = toBytes();
-        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), CHUNK_BYTES)) {
-            target.put(MemorySegment.ofArray(bytes), 0, bytes.length);
-            target.force();
-        }
-    }
-
-    private byte[] toBytes() {
+    /** {@return the content of the sidecar} */
+    public byte[] toBytes() {
         byte[] bytes = new byte[Math.toIntExact(sizeFor(crcs.length))];
         MemorySegment segment = MemorySegment.ofArray(bytes);
         MemorySegment.copy(MemorySegment.ofArray(MAGIC), 0, segment, 0, MAGIC.length);
@@ -165,7 +145,9 @@ public final class BlockChecksums {
         segment.set(LittleEndian.I32, BLOCK_BYTES_OFFSET, blockBytes);
         segment.set(LittleEndian.I64, FILE_BYTES_OFFSET, fileBytes);
         MemorySegment.copy(crcs, 0, segment, LittleEndian.I32, HEADER_BYTES, crcs.length);
-        segment.set(LittleEndian.I32, bytes.length - Integer.BYTES, crcOf(bytes, bytes.length - Integer.BYTES));
+        CRC32C own = new CRC32C();
+        own.update(bytes, 0, bytes.length - Integer.BYTES);
+        segment.set(LittleEndian.I32, bytes.length - Integer.BYTES, (int) own.getValue());
         return bytes;
     }
 
@@ -177,7 +159,7 @@ public final class BlockChecksums {
      * @throws MalformedStoreException if the sidecar is malformed; names it
      * @throws IOException if they cannot be read
      */
-    public static BlockChecksums read(Location file) throws IOException {
+    public static @Nullable BlockChecksums read(Location file) throws IOException {
         Location path = locationFor(file);
         return path.isFile() ? read(file, path) : null;
     }
@@ -248,12 +230,6 @@ public final class BlockChecksums {
         return HEADER_BYTES + Integer.BYTES * blocks + Integer.BYTES;
     }
 
-    private static int crcOf(byte[] bytes, int count) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, count);
-        return (int) crc.getValue();
-    }
-
     /** Formats a checksum for messages. */
     static String hex(int crc) {
         return String.format("%08x", crc);
@@ -295,20 +271,35 @@ public final class BlockChecksums {
         return crcs[(int) block];
     }
 
-    /** Returns the error for a file of another size. */
-    MalformedStoreException otherSize(long found) {
-        return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
-                + " says (if the file was rewritten, rewrite its checksums)");
+    /**
+     * Checks the size of the file.
+     *
+     * @param found its size in bytes
+     * @throws MalformedStoreException if the checksums are for another size; names the file
+     */
+    public void checkSize(long found) throws MalformedStoreException {
+        if (found != fileBytes) {
+            throw new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
+                    + " says (if the file was rewritten, rewrite its checksums)");
+        }
     }
 
-    /** Returns the error for a block with another checksum. */
-    MalformedStoreException otherCrc(long block, int found) {
-        return new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
-                hex(crc(block)) + ", as " + locationFor(file).name() + " says");
+    /**
+     * Checks a block.
+     *
+     * @param block its number
+     * @param found the CRC-32C of its bytes
+     * @throws MalformedStoreException if its checksum is another; names the file and the block's first byte
+     */
+    public void check(long block, int found) throws MalformedStoreException {
+        if (found != crc(block)) {
+            throw new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
+                    hex(crc(block)) + ", as " + locationFor(file).name() + " says");
+        }
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof BlockChecksums that && file.equals(that.file) && blockBytes == that.blockBytes
                 && fileBytes == that.fileBytes && Arrays.equals(crcs, that.crcs);
     }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file's digest in a {@code sha256sum} listing next to it: {@code X.sha256} for {@code X.bin}, as our writers name
@@ -36,7 +37,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
      *
      * @param read the listings read so far, each as digests by name; a listing may have millions of files
      */
-    static Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
+    static @Nullable Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
         String name = file.name();
         List<String> listings = new ArrayList<>();
         int dot = name.lastIndexOf('.');
@@ -98,7 +99,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
     }
 
     /** Digests the file; returns null if the digest matches, otherwise the fault. */
-    Fault check(LongConsumer read) throws IOException {
+    @Nullable Fault check(LongConsumer read) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[BUFFER_BYTES];
         try (InputStream in = file.newInputStream()) {

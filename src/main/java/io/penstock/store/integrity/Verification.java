@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of checking a store in every available way.
@@ -22,7 +23,7 @@ import java.util.Map;
  * @param files the files, each with its checks
  * @param faults the faults; a run of bad blocks is one fault
  */
-public record Verification(Location path, String kind, List<CheckedFile> files, List<Fault> faults) {
+public record Verification(Location path, @Nullable String kind, List<CheckedFile> files, List<Fault> faults) {
 
     /** Retries for a store that is replaced while it is checked. */
     private static final int REPLACEMENTS = 1000;

@@ -1,8 +1,10 @@
-package io.penstock.store.integrity;
+package io.penstock.store.integrity.reads;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
+import io.penstock.store.integrity.BlockChecksums;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +45,7 @@ public final class BlockVerifier implements AutoCloseable {
      *
      * @param checked the bytes to read; bytes in memory and of files without checksums are not checked
      * @throws UncheckedIOException if a block cannot be read or is bad; then the cause, a
-     *     {@link io.penstock.io.MalformedStoreException}, names file and block
+     *     {@link MalformedStoreException}, names file and block
      */
     public void check(Span checked) {
         MappedFile file = checked.file();
@@ -77,8 +79,10 @@ public final class BlockVerifier implements AutoCloseable {
         reader.copy(span, scratch, 0);
         crc.reset();
         crc.update(view.limit(bytes).position(0));
-        if ((int) crc.getValue() != checksums.crc(block)) {
-            throw new UncheckedIOException(checksums.otherCrc(block, (int) crc.getValue()));
+        try {
+            checksums.check(block, (int) crc.getValue());
+        } catch (MalformedStoreException e) {
+            throw new UncheckedIOException(e);
         }
         reads.addVerified(bytes);
     }

@@ -1,12 +1,14 @@
-package io.penstock.store.integrity;
+package io.penstock.store.integrity.reads;
 
 import io.penstock.io.MappedFile;
+import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks verified since their files were opened, shared by all reading threads: each block is verified once, on its
@@ -23,11 +25,10 @@ public final class VerifiedReads {
     /** The blocks of one file. */
     static final class Blocks {
 
-        /** Null if the file has none. */
-        final BlockChecksums checksums;
+        final @Nullable BlockChecksums checksums;
         private final long[] verified;
 
-        Blocks(BlockChecksums checksums) {
+        Blocks(@Nullable BlockChecksums checksums) {
             this.checksums = checksums;
             this.verified = new long[checksums == null ? 0 : Math.ceilDiv(checksums.blocks(), Long.SIZE)];
         }
@@ -63,8 +64,8 @@ public final class VerifiedReads {
             } else if (!file.isCurrent()) {
                 throw new IOException(file.location()
                         + ": was replaced since it was opened, with its checksums");
-            } else if (checksums.fileBytes() != file.byteSize()) {
-                throw new IOException(checksums.otherSize(file.byteSize()).getMessage());
+            } else {
+                checksums.checkSize(file.byteSize());
             }
             return new Blocks(checksums);
         } catch (IOException e) {
