@@ -68,7 +68,7 @@ final class QuickstartCommand implements Callable<Integer> {
         Path prefix = folder.resolve("tokens");
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
-            summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText(true)
+            summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText()
                     .progress(bar::update).run();
         }
         Inspection inspection = Inspection.of(prefix, Inspection.Depth.STRUCTURE);

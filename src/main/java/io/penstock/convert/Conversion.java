@@ -2,6 +2,7 @@ package io.penstock.convert;
 
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts a store to another format. The output appears complete, or not at all; only the current piece of data is
@@ -48,19 +50,19 @@ public final class Conversion {
     private final Path target;
     private final TargetFormat format;
     private final List<String> lost = new ArrayList<>();
-    private List<String> fields;
+    private @Nullable List<String> fields;
     private Map<String, Decoder> decoders = Map.of();
     private Map<String, String> suffixes = Map.of();
-    private DType tokenDType;
+    private @Nullable DType tokenDType;
     private boolean skipIncomplete;
-    private boolean overwrite;
+    private IfExists ifExists = IfExists.FAIL;
     private long maxRecords = DEFAULT_MAX_RECORDS;
     private long maxBytes = DEFAULT_MAX_BYTES;
     private Progress progress = Progress.NONE;
     private Progress checksumProgress = Progress.NONE;
 
     /**
-     * Creates a conversion with the defaults: all fields that the format can hold, no overwriting.
+     * Creates a conversion with the defaults: all fields that the format can hold, and {@link IfExists#FAIL}.
      *
      * @param source the store to read; must stay open
      * @param target the file to write, or Megatron's prefix; for a WebDataset of several shards, a name with
@@ -79,7 +81,7 @@ public final class Conversion {
      * @param names their names; null for all that the format can hold
      * @return this conversion
      */
-    public Conversion fields(List<String> names) {
+    public Conversion fields(@Nullable List<String> names) {
         fields = names == null ? null : List.copyOf(names);
         return this;
     }
@@ -113,30 +115,30 @@ public final class Conversion {
      *     which the format lacks
      * @return this conversion
      */
-    public Conversion tokenDType(DType dtype) {
+    public Conversion tokenDType(@Nullable DType dtype) {
         tokenDType = dtype;
         return this;
     }
 
     /**
-     * Sets whether records without a value are left out if the format, such as a tensor, cannot represent them.
+     * Leaves out records without a value if the format, such as a tensor, cannot represent them. By default, the
+     * conversion fails at the first.
      *
-     * @param skip true to skip them; false to fail at the first
      * @return this conversion
      */
-    public Conversion skipIncomplete(boolean skip) {
-        skipIncomplete = skip;
+    public Conversion skipIncomplete() {
+        skipIncomplete = true;
         return this;
     }
 
     /**
-     * Sets whether an existing target is replaced.
+     * Sets what to do if the target exists.
      *
-     * @param replace true to replace it; false to fail before starting
+     * @param choice {@link IfExists#FAIL}, the default, fails before starting
      * @return this conversion
      */
-    public Conversion overwrite(boolean replace) {
-        overwrite = replace;
+    public Conversion ifExists(IfExists choice) {
+        ifExists = Objects.requireNonNull(choice);
         return this;
     }
 
@@ -248,11 +250,11 @@ public final class Conversion {
         return format;
     }
 
-    List<String> fields() {
+    @Nullable List<String> fields() {
         return fields;
     }
 
-    Decoder decoder(String column) {
+    @Nullable Decoder decoder(String column) {
         return decoders.get(column);
     }
 
@@ -263,11 +265,11 @@ public final class Conversion {
         return told;
     }
 
-    String suffix(String column) {
+    @Nullable String suffix(String column) {
         return suffixes.get(column);
     }
 
-    DType tokenDType() {
+    @Nullable DType tokenDType() {
         return tokenDType;
     }
 
@@ -275,8 +277,8 @@ public final class Conversion {
         return skipIncomplete;
     }
 
-    boolean overwrites() {
-        return overwrite;
+    IfExists ifExists() {
+        return existing;
     }
 
     long maxRecords() {

@@ -6,6 +6,7 @@ import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +38,7 @@ final class MegatronTarget {
     static Outcome write(Conversion conversion, Reading reading) throws IOException {
         try (DocumentSource source = DocumentSource.of(conversion)) {
             DType dtype = dtype(conversion, source.dtype());
-            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.overwrites())) {
+            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.ifExists() == IfExists.REPLACE)) {
                 reading.expect(source.tokens() < 0 ? source.count() : source.tokens() * source.dtype().byteSize());
                 try (MegatronPart part = writer.part()) {
                     new MegatronTarget(source, part, dtype, reading).writeDocuments();

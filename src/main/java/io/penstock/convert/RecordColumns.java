@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Record columns as fields: which of them are numbers, by themselves or through a decoder. */
 final class RecordColumns {
@@ -34,7 +35,7 @@ final class RecordColumns {
      * @param decoder decodes the stored value; null to use it unchanged
      * @param spec the field
      */
-    record Field(int index, Column column, Decoder decoder, TensorSpec spec) {
+    record Field(int index, Column column, @Nullable Decoder decoder, TensorSpec spec) {
 
         /** Whether its elements are numbers rather than untyped bytes. */
         boolean isNumbers() {
@@ -111,7 +112,7 @@ final class RecordColumns {
     }
 
     /** A column as a field; null if it holds pickles. */
-    Field field(int index, boolean varies) throws IOException {
+    @Nullable Field field(int index, boolean varies) throws IOException {
         Column column = store.columns().get(index);
         Decoder decoder = conversion.decoder(column.name());
         boolean told = decoder != null;
@@ -133,7 +134,7 @@ final class RecordColumns {
     }
 
     /** The dtype of all arrays in such a column; null if each stores its own. */
-    static DType ndarrayType(Column column) {
+    static @Nullable DType ndarrayType(Column column) {
         String encoding = column.encoding();
         return encoding.equals(NDARRAY) ? null : DType.of(encoding.substring(NDARRAY.length() + 1)
                 .replace("uint", "u").replace("int", "i").replace("float", "f"));
@@ -142,11 +143,11 @@ final class RecordColumns {
     /** A column as a member of a sample: decoded only on request. */
     Field member(int index) throws IOException {
         Column column = store.columns().get(index);
-        return conversion.decoder(column.name()) != null ? field(index, true)
-                : new Field(index, column, null, column.spec());
+        Field decoded = conversion.decoder(column.name()) == null ? null : field(index, true);
+        return decoded != null ? decoded : new Field(index, column, null, column.spec());
     }
 
-    private Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
+    private @Nullable Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
         if (column.kind() == Column.Kind.NUMBERS || !column.spec().isVariable()) {
             return null;
         }
@@ -162,7 +163,7 @@ final class RecordColumns {
     }
 
     /** A decoder for arrays like the column's first one; null if there is none. */
-    private Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
+    private @Nullable Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
         long record = 0;
         while (record < store.size() && !store.isPresent(record, index)) {
             record++;

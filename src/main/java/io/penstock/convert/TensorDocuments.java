@@ -7,6 +7,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An integer tensor as documents: the rows of a matrix. A vector is one document, unless the tensor
@@ -18,10 +19,10 @@ final class TensorDocuments implements DocumentSource {
     private final int tensor;
     private final TensorSpec spec;
     /** Each document's start, and the last one's end; null if documents are rows or there is only one. */
-    private final Tensor starts;
+    private final @Nullable Tensor starts;
     private final Span span = new Span();
 
-    private TensorDocuments(TensorStore store, int tensor, Tensor starts) {
+    private TensorDocuments(TensorStore store, int tensor, @Nullable Tensor starts) {
         this.store = store;
         this.tensor = tensor;
         this.spec = store.tensors().get(tensor);

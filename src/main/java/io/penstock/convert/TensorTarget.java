@@ -9,6 +9,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StreamedTensor;
@@ -66,11 +67,11 @@ final class TensorTarget {
         Path path = conversion.target();
         try {
             if (!one) {
-                SafetensorsWriter.write(path, tensors, metadata, conversion.overwrites());
+                SafetensorsWriter.write(path, tensors, metadata, conversion.ifExists() == IfExists.REPLACE);
                 return new Outcome(records, List.of(path));
             }
             StreamedTensor tensor = tensors.getFirst();
-            NpyWriter.write(path, tensor, conversion.overwrites());
+            NpyWriter.write(path, tensor, conversion.ifExists() == IfExists.REPLACE);
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage(), e);
         }

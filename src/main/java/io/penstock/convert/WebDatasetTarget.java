@@ -4,6 +4,7 @@ import io.penstock.format.files.FilesStore;
 import io.penstock.format.lmdb.LmdbStore;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.store.Column;
+import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -43,12 +44,12 @@ final class WebDatasetTarget implements AutoCloseable {
         try (WebDatasetTarget target = new WebDatasetTarget(conversion, store, reading);
                 WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords(),
                         conversion.maxBytes())) {
-            if (!conversion.overwrites()) {
+            if (conversion.ifExists() == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
             target.openMembers();
             target.writeSamples(writer);
-            if (!conversion.overwrites()) {
+            if (conversion.ifExists() == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
             return new Outcome(target.samples, writer.commit().stream()

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.LongConsumer;
 
 /**
  * A file of a corpus, and how to read it according to its name.
@@ -58,8 +59,8 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, Files.size(path));
     }
 
-    /** Opens the file uncompressed, within a limit; {@code stored} counts the bytes read from disk. */
-    InputStream open(ByteCount stored, DecodeLimit limit) throws IOException {
+    /** Opens the file uncompressed, within a limit; {@code stored} receives how many bytes are read from disk. */
+    InputStream open(LongConsumer stored, DecodeLimit limit) throws IOException {
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new CorpusException(path, "found an empty file, expected " + compression + " data");
         }

@@ -28,13 +28,9 @@ enum PublishedEncoding {
     }
 
     static PublishedEncoding of(String id) {
-        for (PublishedEncoding encoding : values()) {
-            if (encoding.id.equals(id)) {
-                return encoding;
-            }
-        }
-        throw new IllegalArgumentException(
-                "unknown encoding '" + id + "', expected one of " + String.join(", ", names()));
+        return Stream.of(values()).filter(encoding -> encoding.id.equals(id)).findAny().orElseThrow(() ->
+                new IllegalArgumentException("unknown encoding '" + id + "', expected one of "
+                        + String.join(", ", names())));
     }
 
     static List<String> names() {
@@ -45,7 +41,7 @@ enum PublishedEncoding {
         return id;
     }
 
-    /** The name in jtokkit. */
+    /** Returns the name in jtokkit. */
     String libraryName() {
         return libraryName;
     }

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Lists of names as the shell writes them, {@code train-{000000..000099}.tar}, expanded as the library
- * {@code braceexpand} does it, which WebDataset uses: sequences {@code {a,b}}, ranges of numbers (padded if one begins
- * with a zero) and of letters, steps, nesting, a backslash before what is meant literally. Braces with neither comma
- * nor range stay.
+ * Expands shell braces, such as {@code train-{000000..000099}.tar}, as the library {@code braceexpand} does, which
+ * WebDataset uses: sequences {@code {a,b}}, ranges of numbers (padded if one begins with a zero) and of letters, steps,
+ * nesting, and a backslash before a literal character. Braces with neither comma nor range stay.
  */
 final class BraceExpansion {
 
@@ -85,7 +85,7 @@ final class BraceExpansion {
         return names != null ? names : times(times(List.of("{"), pattern(text, depth + 1)), List.of("}"));
     }
 
-    private List<String> sequence(String text, int depth) {
+    private @Nullable List<String> sequence(String text, int depth) {
         List<String> names = new ArrayList<>();
         int start = 0;
         int open = 0;
@@ -112,7 +112,7 @@ final class BraceExpansion {
         return names;
     }
 
-    private long step(String text) {
+    private long step(@Nullable String text) {
         return text == null ? 1 : Math.max(1, number(text));
     }
 
@@ -151,7 +151,7 @@ final class BraceExpansion {
         return names;
     }
 
-    /** Each of the ones before each of the others. */
+    /** Returns all concatenations of a left and a right name. */
     private List<String> times(List<String> left, List<String> right) {
         if (right.size() == 1 && right.getFirst().isEmpty()) {
             return left;

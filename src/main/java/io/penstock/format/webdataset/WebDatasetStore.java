@@ -37,7 +37,6 @@ import java.util.stream.IntStream;
  */
 public final class WebDatasetStore implements RecordStore {
 
-    private static final int HEX_DIGITS = 32;
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
     private final List<Location> paths;
@@ -65,10 +64,10 @@ public final class WebDatasetStore implements RecordStore {
         List<String> names = List.copyOf(suffixes);
         this.columns = names.stream().map(suffix -> Column.bytes(suffix, suffix)).toList();
         this.columnOfSuffix = new int[shards.length][];
-        List<String> before = null;
+        List<String> before = List.of();
         for (int i = 0; i < shards.length; i++) {
             List<String> texts = shards[i].index().suffixes();
-            columnOfSuffix[i] = texts.equals(before) ? columnOfSuffix[i - 1]
+            columnOfSuffix[i] = i > 0 && texts.equals(before) ? columnOfSuffix[i - 1]
                     : texts.stream().mapToInt(text -> Collections.binarySearch(names, text)).toArray();
             before = texts;
         }
@@ -83,22 +82,22 @@ public final class WebDatasetStore implements RecordStore {
      *
      * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if a shard is malformed, or shards are missing
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(Location path) throws IOException {
         return open(path, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens a dataset with a limit of its own.
+     * Opens a dataset with a decode limit.
      *
      * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
-     * @param limit what each compressed shard may decode to
+     * @param limit the most that each compressed shard may decode to
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
+     * @throws MalformedStoreException if a shard is malformed, or shards are missing
      * @throws DecodeLimitException if a shard decodes to more than the limit
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(Location path, DecodeLimit limit) throws IOException {
         return Generation.open(path, () -> ShardList.generation(path), () -> {
@@ -108,13 +107,13 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * Opens a dataset of which the shards are known.
+     * Opens a dataset of given shards.
      *
-     * @param shards the tars, in the order in which their samples are counted; at least one
-     * @param use where their indices come from
+     * @param shards the tars, at least one; samples are numbered in their order
+     * @param use the source of their indices
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if a shard is malformed
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(List<Location> shards, IndexUse use) throws IOException {
         if (shards.isEmpty()) {
@@ -231,13 +230,13 @@ public final class WebDatasetStore implements RecordStore {
         return shards[shard].key(record - records.start(shard));
     }
 
-    /** The key of a sample, and the shard that it is in; one line, whatever the key holds. */
+    /** {@return the key of a sample and its shard, in one line} */
     @Override
     public String name(long record) {
         return CONTROL.matcher(key(record)).replaceAll("\uFFFD") + " of " + paths.get(shardOf(record));
     }
 
-    /** Whether the column has values in a shard that is compressed. */
+    /** {@return whether the column has values in a compressed shard} */
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
@@ -250,7 +249,7 @@ public final class WebDatasetStore implements RecordStore {
         return false;
     }
 
-    /** The greatest size of a suffix's files: looked up in the index by the first call. */
+    /** {@return the greatest size of a suffix's files} The first call reads all indices. */
     @Override
     public long maxLength(int column) {
         long known = maxLengths.get(column);
@@ -276,7 +275,7 @@ public final class WebDatasetStore implements RecordStore {
                 new WebDatasetInspection(this, shards).details(depth.digests(), progress));
     }
 
-    /** Of the shards' sizes, samples of their content, and the count of records. */
+    /** {@return a fingerprint of the shards' sizes, samples of their content, and the number of records} */
     @Override
     public String fingerprint() {
         MessageDigest sha256 = Sha256.digest();
@@ -287,10 +286,10 @@ public final class WebDatasetStore implements RecordStore {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
-                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
+                + Sha256.shortHex(sha256);
     }
 
-    /** A mapped shard, for tests of what is shared. */
+    /** Returns a mapped shard, for tests. */
     MappedFile tar(int shard) {
         return shards[shard].tar();
     }

@@ -4,7 +4,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.LittleEndian;
-import io.penstock.store.Existing;
+import io.penstock.store.IfExists;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -115,17 +115,17 @@ public final class BlockChecksums {
      * Computes the checksums of a file and writes the sidecar atomically.
      *
      * @param file the file
-     * @param existing what to do if there is a sidecar
+     * @param ifExists what to do if there is a sidecar
      * @param progress receives the bytes read
      * @return the checksums
-     * @throws FileAlreadyExistsException if there is a sidecar, to be kept
+     * @throws FileAlreadyExistsException if there is a sidecar and {@code ifExists} says so
      * @throws IOException if the file cannot be read or the sidecar cannot be written
      */
-    public static BlockChecksums write(Path file, Existing existing, LongConsumer progress) throws IOException {
+    public static BlockChecksums write(Path file, IfExists ifExists, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
         String name = path.getFileName().toString();
         StagingFolder.finish(file, name);
-        if (existing == Existing.KEEP) {
+        if (ifExists == IfExists.FAIL) {
             StagingFolder.requireAbsent(path);
         }
         BlockChecksums checksums = compute(Location.of(file), DEFAULT_BLOCK_BYTES, progress);

@@ -53,7 +53,8 @@ final class BlockFaults {
             return;
         }
         long endByte = Math.min(end * checksums.blockBytes(), checksums.fileBytes());
+        String rest = end - first == 1 ? "" : " (and the following blocks up to byte " + endByte + ")";
         faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(), endByte,
-                messages.get(first) + (end - first == 1 ? "" : " (and the following blocks up to byte " + endByte + ")")));
+                messages.get(first) + rest));
     }
 }

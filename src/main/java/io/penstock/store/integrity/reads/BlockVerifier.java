@@ -4,12 +4,13 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
+import io.penstock.memory.Scratch;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Verifies the blocks of a span before it is read, for one thread at a time. It copies each block out of the mapping
@@ -23,11 +24,11 @@ public final class BlockVerifier implements AutoCloseable {
     private final SpanReader reader;
     private final Span span = new Span();
     private final CRC32C crc = new CRC32C();
-    private Arena arena;
-    private MemorySegment scratch = MemorySegment.NULL;
-    private ByteBuffer view;
-    private MappedFile lastFile;
-    private VerifiedReads.Blocks lastBlocks;
+    private final Scratch scratch = new Scratch();
+    private MemorySegment memory = MemorySegment.NULL;
+    private ByteBuffer view = ByteBuffer.allocate(0);
+    private @Nullable MappedFile lastFile;
+    private VerifiedReads.Blocks lastBlocks = new VerifiedReads.Blocks(null);
 
     /**
      * Creates a verifier for one thread.
@@ -72,11 +73,12 @@ public final class BlockVerifier implements AutoCloseable {
     private void check(MappedFile file, BlockChecksums checksums, long block) {
         long offset = block * checksums.blockBytes();
         int bytes = (int) Math.min(checksums.blockBytes(), file.byteSize() - offset);
-        if (scratch.byteSize() < bytes) {
-            grow(checksums.blockBytes());
+        if (memory.byteSize() < bytes) {
+            memory = scratch.of(checksums.blockBytes());
+            view = memory.asByteBuffer();
         }
         span.set(file, offset, bytes);
-        reader.copy(span, scratch, 0);
+        reader.copy(span, memory, 0);
         crc.reset();
         crc.update(view.limit(bytes).position(0));
         try {
@@ -87,20 +89,10 @@ public final class BlockVerifier implements AutoCloseable {
         reads.addVerified(bytes);
     }
 
-    private void grow(int bytes) {
-        close();
-        arena = Arena.ofShared();
-        scratch = arena.allocate(bytes, Long.BYTES);
-        view = scratch.asByteBuffer();
-    }
-
     /** Frees the native memory. Calling it again does nothing. */
     @Override
     public void close() {
-        if (arena != null) {
-            arena.close();
-            arena = null;
-            scratch = MemorySegment.NULL;
-        }
+        scratch.close();
+        memory = MemorySegment.NULL;
     }
 }

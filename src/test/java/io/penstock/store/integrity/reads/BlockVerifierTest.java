@@ -10,7 +10,7 @@ import io.penstock.io.MappedFile;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
-import io.penstock.store.Existing;
+import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,7 +49,7 @@ class BlockVerifierTest {
         byte[] bytes = new byte[BYTES];
         new SplittableRandom(3).nextBytes(bytes);
         Path file = Files.write(folder.resolve("data"), bytes);
-        BlockChecksums.write(file, Existing.REPLACE, _ -> { });
+        BlockChecksums.write(file, IfExists.REPLACE, _ -> { });
         for (int at : damaged) {
             bytes[at] ^= 32;
         }
@@ -64,7 +64,7 @@ class BlockVerifierTest {
                 BlockVerifier verifier = new BlockVerifier(new VerifiedReads(), reader)) {
             Path other = Files.write(folder.resolve("other"), new byte[BYTES]);
             Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
-            BlockChecksums.write(path, Existing.REPLACE, _ -> { });
+            BlockChecksums.write(path, IfExists.REPLACE, _ -> { });
             span.set(file, 0, 1);
             String message = assertThrows(UncheckedIOException.class, () -> verifier.check(span)).getMessage();
             assertTrue(message.contains(path + ": was replaced since it was opened"), message);
@@ -79,7 +79,7 @@ class BlockVerifierTest {
                 BlockVerifier verifier = new BlockVerifier(new VerifiedReads(), reader)) {
             Path committed = Files.createDirectory(folder.resolve(".data.committed"));
             Path other = Files.write(committed.resolve("data"), new byte[BYTES]);
-            BlockChecksums.write(other, Existing.REPLACE, _ -> { });
+            BlockChecksums.write(other, IfExists.REPLACE, _ -> { });
             Files.move(BlockChecksums.pathFor(other), BlockChecksums.pathFor(path),
                     StandardCopyOption.REPLACE_EXISTING);
             span.set(file, 0, 1);
