@@ -1,0 +1,65 @@
+package io.penstock.cli;
+
+import io.penstock.store.IfExists;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.text.NumberText;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code penstock checksum}. */
+@Command(
+        name = "checksum",
+        description = "Writes a checksum per block of each file, for 'verify' and for --verify.",
+        footer = {"", "The checksums of FILE go to FILE.crc32c. With --json it prints an array with one object per"
+            + " file."})
+final class ChecksumCommand implements Callable<Integer> {
+
+    @Mixin
+    private Report report;
+
+    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Any files.")
+    private List<Path> files;
+
+    @Option(names = "--force", description = "Replace existing checksums.")
+    private boolean force;
+
+    @Override
+    public Integer call() throws IOException {
+        List<Map<String, Object>> written = new ArrayList<>();
+        try (ProgressBar bar = report.progressBar("checksum", "B")) {
+            for (Path file : files) {
+                long bytes = file.toFile().length();
+                BlockChecksums checksums = BlockChecksums.write(file, force ? IfExists.REPLACE : IfExists.FAIL,
+                        done -> bar.update(done, bytes));
+                written.add(describe(checksums));
+                if (!report.isJson()) {
+                    report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")
+                            + " of " + checksums.blockBytes() + " bytes\n");
+                }
+            }
+        }
+        if (report.isJson()) {
+            report.print(written);
+        }
+        return ExitCode.SUCCESS;
+    }
+
+    private static Map<String, Object> describe(BlockChecksums checksums) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("file", checksums.file().toString());
+        fields.put("bytes", checksums.fileBytes());
+        fields.put("checksums", checksums.location().toString());
+        fields.put("block_bytes", checksums.blockBytes());
+        fields.put("blocks", checksums.blocks());
+        return fields;
+    }
+}

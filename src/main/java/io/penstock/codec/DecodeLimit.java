@@ -36,20 +36,18 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * This limit with another size.
+     * {@return this limit with another size}
      *
      * @param bytes the most decoded bytes of a file, whatever its size
-     * @return the limit
      */
     public DecodeLimit withMaxBytes(long bytes) {
         return new DecodeLimit(bytes, maxRatio, freeBytes);
     }
 
     /**
-     * This limit with another ratio.
+     * {@return this limit with another ratio}
      *
      * @param ratio the most decoded bytes per stored byte
-     * @return the limit
      */
     public DecodeLimit withMaxRatio(long ratio) {
         return new DecodeLimit(maxBytes, ratio, freeBytes);

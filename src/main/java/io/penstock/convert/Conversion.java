@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,20 +47,20 @@ public final class Conversion {
     private static final long DEFAULT_MAX_RECORDS = 100_000;
     private static final long DEFAULT_MAX_BYTES = 3_000_000_000L;
 
-    private final Store source;
-    private final Path target;
-    private final TargetFormat format;
+    final Store source;
+    final Path target;
+    final TargetFormat format;
     private final List<String> lost = new ArrayList<>();
-    private @Nullable List<String> fields;
+    @Nullable List<String> fields;
     private Map<String, Decoder> decoders = Map.of();
     private Map<String, String> suffixes = Map.of();
-    private @Nullable DType tokenDType;
-    private boolean skipIncomplete;
-    private IfExists ifExists = IfExists.FAIL;
-    private long maxRecords = DEFAULT_MAX_RECORDS;
-    private long maxBytes = DEFAULT_MAX_BYTES;
+    @Nullable DType tokenDType;
+    boolean skipIncomplete;
+    IfExists ifExists = IfExists.FAIL;
+    long maxRecords = DEFAULT_MAX_RECORDS;
+    long maxBytes = DEFAULT_MAX_BYTES;
     private Progress progress = Progress.NONE;
-    private Progress checksumProgress = Progress.NONE;
+    Progress checksumProgress = Progress.NONE;
 
     /**
      * Creates a conversion with the defaults: all fields that the format can hold, and {@link IfExists#FAIL}.
@@ -238,20 +239,11 @@ public final class Conversion {
         lost.add(what);
     }
 
-    Store source() {
-        return source;
-    }
-
-    Path target() {
-        return target;
-    }
-
-    TargetFormat format() {
-        return format;
-    }
-
-    @Nullable List<String> fields() {
-        return fields;
+    /** Records things that the result cannot hold, unless there are none. */
+    void lose(String kind, Collection<String> names) {
+        if (!names.isEmpty()) {
+            lost.add(kind + ": " + String.join(", ", names));
+        }
     }
 
     @Nullable Decoder decoder(String column) {
@@ -267,29 +259,5 @@ public final class Conversion {
 
     @Nullable String suffix(String column) {
         return suffixes.get(column);
-    }
-
-    @Nullable DType tokenDType() {
-        return tokenDType;
-    }
-
-    boolean skipsIncomplete() {
-        return skipIncomplete;
-    }
-
-    IfExists ifExists() {
-        return existing;
-    }
-
-    long maxRecords() {
-        return maxRecords;
-    }
-
-    long maxBytes() {
-        return maxBytes;
-    }
-
-    Progress checksumProgress() {
-        return checksumProgress;
     }
 }

@@ -12,22 +12,11 @@ public final class ConversionException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /**
-     * Creates the exception.
-     *
-     * @param message what was found and what was expected
-     */
-    public ConversionException(String message) {
+    ConversionException(String message) {
         super(message);
     }
 
-    /**
-     * Creates the exception with a cause.
-     *
-     * @param message what was found and what was expected
-     * @param cause the cause
-     */
-    public ConversionException(String message, Throwable cause) {
+    ConversionException(String message, Throwable cause) {
         super(message, cause);
     }
 }

@@ -38,21 +38,22 @@ final class MegatronTarget {
     static Outcome write(Conversion conversion, Reading reading) throws IOException {
         try (DocumentSource source = DocumentSource.of(conversion)) {
             DType dtype = dtype(conversion, source.dtype());
-            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.ifExists() == IfExists.REPLACE)) {
+            try (MegatronWriter writer = MegatronWriter.create(conversion.target, dtype,
+                    conversion.ifExists == IfExists.REPLACE)) {
                 reading.expect(source.tokens() < 0 ? source.count() : source.tokens() * source.dtype().byteSize());
                 try (MegatronPart part = writer.part()) {
                     new MegatronTarget(source, part, dtype, reading).writeDocuments();
                 }
-                writer.commit(conversion.checksumProgress());
+                writer.commit(conversion.checksumProgress);
             } catch (IllegalArgumentException e) {
                 throw new ConversionException(e.getMessage(), e);
             }
-            return new Outcome(source.count(), files(conversion.target()));
+            return new Outcome(source.count(), files(conversion.target));
         }
     }
 
     private static DType dtype(Conversion conversion, DType from) {
-        DType to = conversion.tokenDType() != null ? conversion.tokenDType() : switch (from) {
+        DType to = conversion.tokenDType != null ? conversion.tokenDType : switch (from) {
             case U32 -> DType.I32;
             case U64 -> DType.I64;
             default -> from;

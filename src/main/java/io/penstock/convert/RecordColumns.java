@@ -67,34 +67,28 @@ final class RecordColumns {
             Field field = field(c, varies);
             if (field != null && fits.test(field)) {
                 found.add(field);
-            } else if (conversion.fields() != null) {
+            } else if (conversion.fields != null) {
                 throw new ConversionException((field == null ? store.columns().get(c) : field.spec())
                         + ": found " + (field == null || !field.isNumbers() ? "untyped bytes"
-                        : "a field of numbers") + ", " + conversion.format() + " needs " + what
+                        : "a field of numbers") + ", " + conversion.format + " needs " + what
                         + " (a decoder may give one)");
             } else {
                 left.add(store.columns().get(c).name());
             }
         }
         if (found.isEmpty()) {
-            throw new ConversionException("found no column that is " + what + ", as " + conversion.format()
+            throw new ConversionException("found no column that is " + what + ", as " + conversion.format
                     + " needs, in "
                     + some(store.columns()) + " (a decoder may give one)");
         }
-        loseColumns(left);
+        conversion.lose("columns", left);
         return found;
-    }
-
-    private void loseColumns(List<String> left) {
-        if (!left.isEmpty()) {
-            conversion.lose("columns: " + String.join(", ", left));
-        }
     }
 
     /** The positions of the selected columns, or of all. */
     List<Integer> chosen() throws ConversionException {
         List<String> names = store.columns().stream().map(Column::name).toList();
-        List<String> wanted = conversion.fields() == null ? names : conversion.fields();
+        List<String> wanted = conversion.fields == null ? names : conversion.fields;
         List<String> all = new ArrayList<>(wanted);
         all.addAll(conversion.told());
         for (String name : all) {
@@ -105,8 +99,8 @@ final class RecordColumns {
                         : "column '" + name + "' cannot be read: " + reason);
             }
         }
-        if (conversion.fields() != null) {
-            loseColumns(names.stream().filter(name -> !wanted.contains(name)).toList());
+        if (conversion.fields != null) {
+            conversion.lose("columns", names.stream().filter(name -> !wanted.contains(name)).toList());
         }
         return wanted.stream().distinct().map(names::indexOf).toList();
     }

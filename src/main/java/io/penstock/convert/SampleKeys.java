@@ -89,18 +89,18 @@ final class SampleKeys {
         Span key = new Span();
         for (long record = 0; same && record < store.size(); record++) {
             store.locate(record, KEY_COLUMN, key);
-            same = key.byteSize() == names.apply(record).getBytes(StandardCharsets.UTF_8).length;
+            same = key.byteSize() == store.name(record).getBytes(StandardCharsets.UTF_8).length;
         }
         return same;
     }
 
     /** The first name that is not a valid key; null if all are. */
-    String unusableName() {
-        return unusable < 0 ? null : names.apply(unusable);
+    @Nullable String unusableName() {
+        return names == null || unusable < 0 ? null : names.apply(unusable);
     }
 
     String key(long record) {
-        if (areNames()) {
+        if (names != null && unusable < 0) {
             return names.apply(record);
         }
         String number = Long.toString(record);

@@ -28,14 +28,10 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<Str
 
     /** Records what is lost. */
     void lose(Conversion conversion, boolean keepsMetadata) {
-        if (!keepsMetadata && !metadata.isEmpty()) {
-            conversion.lose("metadata: " + String.join(", ", metadata.keySet()));
-        }
+        conversion.lose("metadata", keepsMetadata ? Set.of() : metadata.keySet());
         if (hasAttributes) {
             conversion.lose("attributes");
         }
-        if (!unread.isEmpty()) {
-            conversion.lose("unreadable tensors: " + String.join(", ", unread));
-        }
+        conversion.lose("unreadable tensors", unread);
     }
 }

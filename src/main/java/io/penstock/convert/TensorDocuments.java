@@ -38,7 +38,7 @@ final class TensorDocuments implements DocumentSource {
         List<String> names = specs.stream().map(TensorSpec::name).toList();
         int starts = names.indexOf(TensorTarget.DOCUMENT_STARTS);
         int tokens = names.indexOf(TensorTarget.TOKENS);
-        boolean ours = conversion.fields() == null && starts >= 0 && tokens >= 0
+        boolean ours = conversion.fields == null && starts >= 0 && tokens >= 0
                 && specs.get(tokens).rank() == 1 && specs.get(starts).rank() == 1
                 && specs.get(starts).dtype() == DType.I64;
         int tensor = ours ? tokens : TensorTarget.theOne(conversion, store, TensorDocuments::areIn,
@@ -49,9 +49,7 @@ final class TensorDocuments implements DocumentSource {
         }
         List<String> left = names.stream().filter(name -> !name.equals(names.get(tensor))
                 && !(ours && name.equals(TensorTarget.DOCUMENT_STARTS))).toList();
-        if (!left.isEmpty()) {
-            conversion.lose("tensors: " + String.join(", ", left));
-        }
+        conversion.lose("tensors", left);
         StoreDetails.of(store).lose(conversion, false);
         if (!ours && !names.get(tensor).isEmpty()) {
             conversion.lose("name: " + names.get(tensor));
@@ -105,10 +103,5 @@ final class TensorDocuments implements DocumentSource {
             store.locate(tensor, at, Math.min(step, end - at), span);
             sink.accept(span);
         }
-    }
-
-    @Override
-    public void close() {
-        // The store belongs to its opener.
     }
 }

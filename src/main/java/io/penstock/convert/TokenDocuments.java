@@ -61,9 +61,4 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
             sink.accept(span);
         }
     }
-
-    @Override
-    public void close() {
-        // The store belongs to its opener.
-    }
 }

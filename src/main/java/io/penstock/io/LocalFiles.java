@@ -23,12 +23,6 @@ import java.util.function.Predicate;
  */
 record LocalFiles(FileSystem system) implements FileSource {
 
-    /** Uses a file at its present path. */
-    @FunctionalInterface
-    private interface Use<T> {
-        T of(Path file) throws IOException;
-    }
-
     @Override
     public String root() {
         return "";
@@ -94,13 +88,13 @@ record LocalFiles(FileSystem system) implements FileSource {
         return where(file.path(), RegularFile::open);
     }
 
-    /** Uses a file at its present path; retries if it moves meanwhile. */
-    private <T> T where(String path, Use<T> use) throws IOException {
+    /** Opens a file at its present path; retries if it moves meanwhile. */
+    private <T> T where(String path, RegularFile.Opener<T> opener) throws IOException {
         Path place = required(path);
         while (true) {
             Path now = CommittedFolder.locate(place);
             try {
-                return use.of(now);
+                return opener.open(now);
             } catch (IOException e) {
                 if (now.equals(CommittedFolder.locate(place))) {
                     throw e;

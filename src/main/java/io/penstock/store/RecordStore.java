@@ -24,9 +24,7 @@ public non-sealed interface RecordStore extends Store {
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a record format, or the files violate it
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static RecordStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);

@@ -20,9 +20,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      *
      * @param path a file or a folder of the store; {@link StoreFormats#recognize} detects its format
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, or the files violate it
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static Store open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -48,7 +46,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      *
      * @param uri a URI with the scheme {@code file} or that of a {@link io.penstock.io.FileSource.Provider}
      * @return the store, to be closed by the caller
-     * @throws IOException as {@link #open(Path)}
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      * @throws IllegalArgumentException if no provider knows the scheme
      */
     static Store open(URI uri) throws IOException {

@@ -25,12 +25,11 @@ import org.jspecify.annotations.Nullable;
 public non-sealed interface TensorStore extends Store {
 
     /**
-     * Opens and validates a store.
+     * Detects the format of a store, opens it and validates it.
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a tensor format, or the files violate it
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TensorStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -42,8 +41,7 @@ public non-sealed interface TensorStore extends Store {
      * @param path a file or a folder of the store
      * @param dtype the type of its elements
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file violates its format, or has elements of another type
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TensorStore open(Path path, DType dtype) throws IOException {
         return open(path, OpenOptions.DEFAULT.withDType(dtype));

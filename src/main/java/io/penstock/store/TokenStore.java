@@ -23,8 +23,7 @@ public non-sealed interface TokenStore extends Store {
      * @param path a file of the store: Megatron's {@code .idx}, {@code .bin} or their common prefix; an llm.c or raw
      *     {@code .bin}; datatrove's {@code .ds}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a token format, or the files violate it
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TokenStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -36,8 +35,7 @@ public non-sealed interface TokenStore extends Store {
      * @param path a file of the store, as for {@link #open(Path)}
      * @param format the format's name, for example {@code nanogpt}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the files violate the format
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      * @throws IllegalArgumentException if the format does not exist or is not a token format
      */
     static TokenStore open(Path path, String format) throws IOException {

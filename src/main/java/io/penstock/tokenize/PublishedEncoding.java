@@ -15,10 +15,11 @@ enum PublishedEncoding {
     CL100K_BASE("cl100k_base", "cl100k_base", 100_277, 100_257),
     O200K_BASE("o200k_base", "o200k_base", 200_019, 199_999);
 
-    private final String id;
-    private final String libraryName;
-    private final int vocabularySize;
-    private final int endOfText;
+    final String id;
+    /** The name in jtokkit. */
+    final String libraryName;
+    final int vocabularySize;
+    final int endOfText;
 
     PublishedEncoding(String id, String libraryName, int vocabularySize, int endOfText) {
         this.id = id;
@@ -34,23 +35,6 @@ enum PublishedEncoding {
     }
 
     static List<String> names() {
-        return Stream.of(values()).map(PublishedEncoding::id).toList();
-    }
-
-    String id() {
-        return id;
-    }
-
-    /** Returns the name in jtokkit. */
-    String libraryName() {
-        return libraryName;
-    }
-
-    int vocabularySize() {
-        return vocabularySize;
-    }
-
-    int endOfText() {
-        return endOfText;
+        return Stream.of(values()).map(encoding -> encoding.id).toList();
     }
 }

@@ -2,8 +2,10 @@ package io.penstock.format.webdataset;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,11 +132,7 @@ final class BraceExpansion {
             throw tooMany();
         }
         int width = isPadded(left) || isPadded(right) ? Math.max(left.length(), right.length()) : 1;
-        List<String> names = new ArrayList<>();
-        for (long i = start; start < end ? i <= end : i >= end; i += start < end ? step : -step) {
-            names.add(String.format("%0" + width + "d", i));
-        }
-        return names;
+        return range(start, end, step, i -> String.format("%0" + width + "d", i));
     }
 
     private static boolean isPadded(String number) {
@@ -144,11 +142,12 @@ final class BraceExpansion {
     private static List<String> letters(char left, char right, long step) {
         int start = ALPHABET.indexOf(left);
         int end = ALPHABET.indexOf(right);
-        List<String> names = new ArrayList<>();
-        for (long i = start; start < end ? i <= end : i >= end; i += start < end ? step : -step) {
-            names.add(ALPHABET.substring((int) i, (int) i + 1));
-        }
-        return names;
+        return range(start, end, step, i -> ALPHABET.substring((int) i, (int) i + 1));
+    }
+
+    private static List<String> range(long start, long end, long step, LongFunction<String> name) {
+        return LongStream.rangeClosed(0, Math.abs(end - start) / step)
+                .mapToObj(i -> name.apply(start < end ? start + i * step : start - i * step)).toList();
     }
 
     /** Returns all concatenations of a left and a right name. */

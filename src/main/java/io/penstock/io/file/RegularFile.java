@@ -28,9 +28,9 @@ public final class RegularFile {
     private static final int BLOCK_DEVICE = 0x6000;
     private static final int SOCKET = 0xC000;
 
-    /** Opens a path that is known to be a regular file. */
+    /** Opens a local file at its present path. */
     @FunctionalInterface
-    private interface Opener<T> {
+    public interface Opener<T> {
         T open(Path path) throws IOException;
     }
 

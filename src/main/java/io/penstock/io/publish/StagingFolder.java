@@ -85,10 +85,10 @@ public final class StagingFolder implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(staging.closeOnExit);
             return staging;
         } catch (IllegalStateException e) {
-            staging.deleteAfter(e);
+            WriteFailure.after(e, staging::delete);
             throw new IOException(target + ": the JVM is ending", e);
         } catch (IOException | RuntimeException e) {
-            staging.deleteAfter(e);
+            WriteFailure.after(e, staging::delete);
             throw e;
         }
     }
@@ -155,11 +155,7 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /**
-     * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
-     *
-     * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
-     */
+    /** Publishes files of a store without surplus, as {@link #publish(List, Collection)} does. */
     public void publish(List<String> names) throws IOException {
         publish(names, List.of());
     }
@@ -243,14 +239,6 @@ public final class StagingFolder implements AutoCloseable {
             Runtime.getRuntime().removeShutdownHook(closeOnExit);
         } catch (IllegalStateException _) {
             // the JVM is ending: the hook has nothing to do
-        }
-    }
-
-    private void deleteAfter(Exception failure) {
-        try {
-            delete();
-        } catch (UncheckedIOException e) {
-            failure.addSuppressed(e);
         }
     }
 

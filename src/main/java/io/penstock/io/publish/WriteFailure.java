@@ -1,5 +1,6 @@
 package io.penstock.io.publish;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
@@ -8,6 +9,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns OS errors of a writer into errors that name the store. The OS names a hidden file, or none, which tells a user
@@ -38,6 +40,17 @@ public final class WriteFailure {
             throw named(target, e);
         } catch (UncheckedIOException e) {
             throw named(target, e.getCause());
+        }
+    }
+
+    /** Runs the cleanup after a failure; its own failure is suppressed. */
+    static void after(Exception failure, @Nullable Closeable cleanup) {
+        try {
+            if (cleanup != null) {
+                cleanup.close();
+            }
+        } catch (IOException | UncheckedIOException e) {
+            failure.addSuppressed(e);
         }
     }
 

@@ -72,13 +72,13 @@ final class WriterLock {
             }
             channel.close();
         } catch (NoSuchFileException e) {
-            close(channel, e);
+            WriteFailure.after(e, channel);
             return null;
         } catch (IOException | RuntimeException e) {
             if (made) {
-                removeAfter(folder, e);
+                WriteFailure.after(e, () -> remove(folder));
             }
-            close(channel, e);
+            WriteFailure.after(e, channel);
             throw new IOException(target + ": " + file + " cannot be locked: " + e.getMessage(), e);
         }
         if (!locked) {
@@ -98,25 +98,6 @@ final class WriterLock {
                 throw new FileAlreadyExistsException(folder.toString(), null, "no folder, expected one to write in");
             }
             return false;
-        }
-    }
-
-    /** Deletes the folder after a failed lock. */
-    private static void removeAfter(Path folder, Exception failure) {
-        try {
-            remove(folder);
-        } catch (IOException e) {
-            failure.addSuppressed(e);
-        }
-    }
-
-    private static void close(FileChannel channel, Exception failure) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            failure.addSuppressed(e);
         }
     }
 
