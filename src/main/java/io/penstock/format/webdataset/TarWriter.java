@@ -11,7 +11,7 @@ import java.util.Arrays;
  * Writes a tar in the POSIX ustar format, with pax headers where ustar does not suffice: for names over 100 bytes or
  * beyond ASCII, and data of 8 GiB or more. Equal names and data give equal bytes: owner, group and times are zero.
  */
-final class TarWriter {
+final class TarWriter implements AutoCloseable {
 
     private static final int NAME_BYTES = 100;
     private static final long MAX_OCTAL_SIZE = (1L << 33) - 1;
@@ -47,10 +47,21 @@ final class TarWriter {
         padded(data);
     }
 
-    /** Ends the tar: two blocks of zeros. */
+    /** Ends the tar with two blocks of zeros, flushes and closes the file. */
     void end() throws IOException {
         file.put(zeros, 0, TarReader.BLOCK_BYTES);
         file.put(zeros, 0, TarReader.BLOCK_BYTES);
+        file.force();
+        file.close();
+    }
+
+    long byteSize() {
+        return file.byteSize();
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
     }
 
     /** {@code "<length> <key>=<value>\n"}, where the length counts its own digits. */

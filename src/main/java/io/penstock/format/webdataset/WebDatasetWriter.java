@@ -46,7 +46,6 @@ public final class WebDatasetWriter implements AutoCloseable {
     private final StagingFolder staging;
     private final List<String> shards = new ArrayList<>();
     private final List<ShardRecord.Entry> written = new ArrayList<>();
-    private @Nullable SpoolFile file;
     private @Nullable TarWriter tar;
     private long samplesInShard;
     private @Nullable String lastKey;
@@ -110,14 +109,16 @@ public final class WebDatasetWriter implements AutoCloseable {
         for (String suffix : sorted.keySet()) {
             checkName(key, suffix);
         }
-        if (tar != null && (samplesInShard >= maxSamples || file.byteSize() >= maxBytes)) {
-            finishShard();
+        TarWriter shard = tar;
+        if (shard != null && (samplesInShard >= maxSamples || shard.byteSize() >= maxBytes)) {
+            finishShard(shard);
+            shard = null;
         }
-        if (tar == null) {
-            beginShard();
+        if (shard == null) {
+            shard = beginShard();
         }
         for (Map.Entry<String, MemorySegment> member : sorted.entrySet()) {
-            tar.write(key + "." + member.getKey(), member.getValue());
+            shard.write(key + "." + member.getKey(), member.getValue());
         }
         samplesInShard++;
         lastKey = key;
@@ -135,19 +136,17 @@ public final class WebDatasetWriter implements AutoCloseable {
         }
     }
 
-    private void beginShard() throws IOException {
+    private TarWriter beginShard() throws IOException {
         String name = names.name(shards.size());
         shards.add(name);
-        file = new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES);
-        tar = new TarWriter(file);
+        TarWriter shard = new TarWriter(new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES));
+        tar = shard;
         samplesInShard = 0;
+        return shard;
     }
 
-    private void finishShard() throws IOException {
-        tar.end();
-        file.force();
-        file.close();
-        file = null;
+    private void finishShard(TarWriter shard) throws IOException {
+        shard.end();
         tar = null;
         String name = shards.getLast();
         written.add(staging.naming(() -> stageIndex(name)));
@@ -176,11 +175,9 @@ public final class WebDatasetWriter implements AutoCloseable {
         if (committed) {
             throw new IllegalStateException(pattern + ": the dataset is committed");
         }
-        if (tar == null && shards.isEmpty()) {
-            beginShard();
-        }
-        if (tar != null) {
-            finishShard();
+        TarWriter last = tar == null && shards.isEmpty() ? beginShard() : tar;
+        if (last != null) {
+            finishShard(last);
         }
         Path folder = Folder.of(pattern);
         Set<String> surplus = staging.naming(this::surplus);
@@ -225,9 +222,9 @@ public final class WebDatasetWriter implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try (staging) {
-            if (file != null) {
-                file.close();
-                file = null;
+            if (tar != null) {
+                tar.close();
+                tar = null;
             }
         }
     }

@@ -5,7 +5,6 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.IfExists;
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -53,7 +52,6 @@ public final class BlockChecksums {
     private static final int HEADER_BYTES = 24;
     /** 16 TiB in blocks of 64 KiB, with 1 GiB of checksums. */
     private static final int MAX_BLOCKS = 1 << 28;
-    private static final int CHUNK_BYTES = 1 << 16;
 
     private final Location file;
     private final int blockBytes;
@@ -170,27 +168,35 @@ public final class BlockChecksums {
             throw new MalformedStoreException(path, size + " bytes", sizeFor(0) + " to " + sizeFor(MAX_BLOCKS)
                     + " bytes of block checksums");
         }
-        CRC32C own = new CRC32C();
-        try (InputStream in = new BufferedInputStream(path.newInputStream(), CHUNK_BYTES)) {
-            MemorySegment header = next(in, HEADER_BYTES, own, path);
+        try (InputStream in = path.newInputStream()) {
+            MemorySegment header = MemorySegment.ofArray(readFully(in, HEADER_BYTES, path));
             int blockBytes = header.get(LittleEndian.I32, BLOCK_BYTES_OFFSET);
             long fileBytes = header.get(LittleEndian.I64, FILE_BYTES_OFFSET);
             checkHeader(path, header, blockBytes, fileBytes, size);
             int[] crcs = new int[(int) Math.ceilDiv(fileBytes, (long) blockBytes)];
-            for (int done = 0; done < crcs.length; ) {
-                int count = Math.min(crcs.length - done, CHUNK_BYTES / Integer.BYTES);
-                MemorySegment chunk = next(in, count * Integer.BYTES, own, path);
-                MemorySegment.copy(chunk, LittleEndian.I32, 0, crcs, done, count);
-                done += count;
-            }
+            int crcBytes = Math.toIntExact(Integer.BYTES * (long) crcs.length);
+            byte[] rest = readFully(in, crcBytes + Integer.BYTES, path);
+            CRC32C own = new CRC32C();
+            own.update(header.asByteBuffer());
+            own.update(rest, 0, crcBytes);
+            MemorySegment segment = MemorySegment.ofArray(rest);
+            int found = segment.get(LittleEndian.I32, crcBytes);
             int expected = (int) own.getValue();
-            int found = next(in, Integer.BYTES, own, path).get(LittleEndian.I32, 0);
             if (found != expected) {
                 throw new MalformedStoreException(path, size - Integer.BYTES, "CRC-32C " + hex(found), hex(expected)
                         + " of the bytes before (the checksums themselves are damaged)");
             }
+            MemorySegment.copy(segment, LittleEndian.I32, 0, crcs, 0, crcs.length);
             return new BlockChecksums(file, blockBytes, fileBytes, crcs);
         }
+    }
+
+    private static byte[] readFully(InputStream in, int bytes, Location path) throws IOException {
+        byte[] read = in.readNBytes(bytes);
+        if (read.length < bytes) {
+            throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
+        }
+        return read;
     }
 
     private static void checkHeader(Location path, MemorySegment header, int blockBytes, long fileBytes, long size)
@@ -211,15 +217,6 @@ public final class BlockChecksums {
             throw new MalformedStoreException(path, FILE_BYTES_OFFSET, "a file of " + Long.toUnsignedString(fileBytes)
                     + " bytes in blocks of " + blockBytes, "as many as " + size + " bytes of checksums are for");
         }
-    }
-
-    private static MemorySegment next(InputStream in, int bytes, CRC32C own, Location path) throws IOException {
-        byte[] read = in.readNBytes(bytes);
-        if (read.length < bytes) {
-            throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
-        }
-        own.update(read);
-        return MemorySegment.ofArray(read);
     }
 
     private static boolean isBlockSize(int bytes) {
