@@ -5,6 +5,7 @@ import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.util.Arrays;
 import java.util.List;
@@ -64,15 +65,7 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
      * @param latin1 the bytes, as one Latin-1 character each
      */
     public boolean startsWith(String latin1) {
-        if (head.length < latin1.length()) {
-            return false;
-        }
-        for (int i = 0; i < latin1.length(); i++) {
-            if ((head[i] & 0xFF) != latin1.charAt(i)) {
-                return false;
-            }
-        }
-        return true;
+        return new String(head, StandardCharsets.ISO_8859_1).startsWith(latin1);
     }
 
     /**

@@ -8,7 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
@@ -32,12 +34,12 @@ public final class StoreFormats {
      */
     public static List<StoreProvider> all() {
         List<StoreProvider> all = load();
+        Map<String, StoreProvider> names = new HashMap<>();
         for (StoreProvider one : all) {
-            for (StoreProvider other : all) {
-                if (one != other && one.name().equals(other.name())) {
-                    throw new StoreProviderException("two providers of the format '" + one.name() + "': "
-                            + one.getClass().getName() + " and " + other.getClass().getName() + ", expected one", null);
-                }
+            StoreProvider other = names.put(one.name(), one);
+            if (other != null) {
+                throw new StoreProviderException("two providers of the format '" + one.name() + "': "
+                        + other.getClass().getName() + " and " + one.getClass().getName() + ", expected one", null);
             }
         }
         return all;

@@ -20,6 +20,7 @@ final class BraceExpansion {
     private static final long MAX_CHARS = 1L << 28;
 
     private static final int MAX_DIGITS = 18;
+    private static final Pattern ESCAPE = Pattern.compile("(?s)\\\\(.)");
     private static final Pattern NUMBERS = Pattern.compile("(-?[0-9]+)\\.\\.(-?[0-9]+)(?:\\.\\.-?([0-9]+))?");
     private static final Pattern LETTERS = Pattern.compile("([A-Za-z])\\.\\.([A-Za-z])(?:\\.\\.-?([0-9]+))?");
     private static final String ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -37,7 +38,8 @@ final class BraceExpansion {
      * @throws IllegalArgumentException if braces are not balanced, or it is more than {@value #MAX_NAMES} names
      */
     static List<String> expand(String pattern) {
-        return new BraceExpansion(pattern).pattern(pattern, 0).stream().map(BraceExpansion::unescape).toList();
+        return new BraceExpansion(pattern).pattern(pattern, 0).stream()
+                .map(name -> ESCAPE.matcher(name).replaceAll("$1")).toList();
     }
 
     private List<String> pattern(String text, int depth) {
@@ -168,20 +170,6 @@ final class BraceExpansion {
             }
         }
         return names;
-    }
-
-    private static String unescape(String name) {
-        if (name.indexOf('\\') < 0) {
-            return name;
-        }
-        StringBuilder plain = new StringBuilder(name.length());
-        for (int i = 0; i < name.length(); i++) {
-            if (name.charAt(i) == '\\' && i + 1 < name.length()) {
-                i++;
-            }
-            plain.append(name.charAt(i));
-        }
-        return plain.toString();
     }
 
     private IllegalArgumentException unbalanced() {

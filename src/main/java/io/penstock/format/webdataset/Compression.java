@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** The compression of a shard, detected by its first bytes. */
@@ -23,36 +24,22 @@ enum Compression {
     private static final int MAGIC_BYTES = 6;
 
     static Compression of(Location shard) throws IOException {
-        byte[] head;
+        String head;
         try (InputStream in = shard.newInputStream()) {
-            head = in.readNBytes(MAGIC_BYTES);
+            head = new String(in.readNBytes(MAGIC_BYTES), StandardCharsets.ISO_8859_1);
         }
-        if (startsWith(head, 0x1f, 0x8b)) {
+        if (head.startsWith("\u001f\u008b")) {
             return GZIP;
         }
         // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), which some writers put first.
-        if (startsWith(head, 0x28, 0xb5, 0x2f, 0xfd)
-                || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d
-                && head[3] == 0x18) {
+        if (head.startsWith("\u0028\u00b5\u002f\u00fd") || head.startsWith("*M\u0018", 1) && head.charAt(0) >> 4 == 5) {
             return ZSTD;
         }
-        if (startsWith(head, 'B', 'Z', 'h') || startsWith(head, 0xfd, '7', 'z', 'X', 'Z', 0)) {
-            throw new MalformedStoreException(shard, 0, "a tar compressed by " + (head[0] == 'B' ? "bzip2" : "xz"),
-                    "a plain tar, gzip or zstd");
+        if (head.startsWith("BZh") || head.startsWith("\u00fd7zXZ\0")) {
+            throw new MalformedStoreException(shard, 0, "a tar compressed by "
+                    + (head.startsWith("B") ? "bzip2" : "xz"), "a plain tar, gzip or zstd");
         }
         return NONE;
-    }
-
-    private static boolean startsWith(byte[] head, int... bytes) {
-        if (head.length < bytes.length) {
-            return false;
-        }
-        for (int i = 0; i < bytes.length; i++) {
-            if ((head[i] & 0xFF) != bytes[i]) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Opens a tar for a scan of its headers. */

@@ -67,11 +67,13 @@ final class IndexFile {
             }
             MemorySegment bytes = arena.allocate(size, Long.BYTES);
             if (!readFully(channel, bytes) || bytes.get(LittleEndian.I32, ShardIndex.CRC_AT) != crc(bytes)
-                    || !isOf(bytes, size, state, maxTarBytes) || !hasWholeSuffixes(bytes)) {
+                    || !isOf(bytes, size, state, maxTarBytes)) {
                 return null;
             }
             ShardIndex index = new ShardIndex(bytes);
             return index.isConsistent() ? index : null;
+        } catch (IndexOutOfBoundsException _) {
+            return null; // the suffixes exceed their part
         }
     }
 
@@ -99,22 +101,6 @@ final class IndexFile {
                 && suffixes >= 0 && suffixes <= Suffixes.MAX_COUNT
                 && suffixBytes >= 0 && suffixBytes <= fileBytes && suffixBytes % Long.BYTES == 0
                 && ShardIndex.byteSize(suffixBytes, samples, members) == fileBytes;
-    }
-
-    private static boolean hasWholeSuffixes(MemorySegment bytes) {
-        long at = ShardIndex.HEADER_BYTES;
-        long end = at + bytes.get(LittleEndian.I64, ShardIndex.SUFFIX_BYTES_AT);
-        for (int i = bytes.get(LittleEndian.I32, ShardIndex.SUFFIX_COUNT_AT); i > 0; i--) {
-            if (end - at < Integer.BYTES) {
-                return false;
-            }
-            int length = bytes.get(LittleEndian.I32, at);
-            if (length < 0 || length > end - at - Integer.BYTES) {
-                return false;
-            }
-            at += Integer.BYTES + length;
-        }
-        return true;
     }
 
     /**

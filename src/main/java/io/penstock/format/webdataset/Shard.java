@@ -18,10 +18,10 @@ final class Shard implements AutoCloseable {
     private static final long WORTH_A_SIDECAR_BYTES = 4 << 20;
     private static final long WORTH_A_SIDECAR_BYTES_COMPRESSED = 64 << 10;
 
-    private final Location path;
-    private final Compression compression;
+    final Location path;
+    final Compression compression;
     private final DecodeLimit limit;
-    private final ShardIndex index;
+    final ShardIndex index;
     /** The mapping of a plain shard. */
     private final @Nullable MappedFile plain;
     /** The copy of a compressed one. */
@@ -60,18 +60,6 @@ final class Shard implements AutoCloseable {
                     + " (was it written while it was opened?)");
         }
         return new Shard(path, compression, limit, index, file);
-    }
-
-    Location path() {
-        return path;
-    }
-
-    Compression compression() {
-        return compression;
-    }
-
-    ShardIndex index() {
-        return index;
     }
 
     /**

@@ -59,6 +59,7 @@ final class ShardIndex {
      * Creates a view of an index.
      *
      * @param bytes the index; its sizes agree with each other
+     * @throws IndexOutOfBoundsException if the suffixes exceed their part
      */
     ShardIndex(MemorySegment bytes) {
         this.bytes = bytes;
@@ -71,10 +72,11 @@ final class ShardIndex {
 
     private static List<String> suffixes(MemorySegment bytes) {
         List<String> texts = new ArrayList<>();
-        long at = HEADER_BYTES;
+        MemorySegment all = bytes.asSlice(HEADER_BYTES, bytes.get(LittleEndian.I64, SUFFIX_BYTES_AT));
+        long at = 0;
         for (int i = bytes.get(LittleEndian.I32, SUFFIX_COUNT_AT); i > 0; i--) {
-            int length = bytes.get(LittleEndian.I32, at);
-            byte[] text = bytes.asSlice(at + Integer.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
+            int length = all.get(LittleEndian.I32, at);
+            byte[] text = all.asSlice(at + Integer.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
             texts.add(new String(text, StandardCharsets.UTF_8));
             at += Integer.BYTES + length;
         }

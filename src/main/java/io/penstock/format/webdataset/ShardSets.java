@@ -89,7 +89,7 @@ final class ShardSets {
         for (int i = 0; i < opened.length; i++) {
             Recorded expected = recorded.get(shards.get(i));
             if (expected != null) {
-                check(expected.record, expected.entry, shards.get(i), opened[i].index());
+                check(expected.record, expected.entry, shards.get(i), opened[i].index);
             }
         }
     }

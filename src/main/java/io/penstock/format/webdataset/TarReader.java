@@ -35,6 +35,7 @@ final class TarReader {
     private static final int CHECKSUM_BYTES = 8;
     private static final int TYPE_AT = 156;
     private static final int MAGIC_AT = 257;
+    private static final byte[] ZEROS = new byte[BLOCK_BYTES];
     private static final byte[] USTAR = {'u', 's', 't', 'a', 'r', 0};
     private static final int PREFIX_AT = 345;
     private static final int PREFIX_BYTES = 155;
@@ -178,13 +179,10 @@ final class TarReader {
         return Arrays.equals(header, MAGIC_AT, MAGIC_AT + USTAR.length, USTAR, 0, USTAR.length);
     }
 
-    private static int zeroTerminated(byte[] header, int at, int length) {
-        for (int i = 0; i < length; i++) {
-            if (header[at + i] == 0) {
-                return i;
-            }
-        }
-        return length;
+    /** Returns the number of bytes before the first zero. */
+    private static int zeroTerminated(byte[] bytes, int at, int length) {
+        int end = indexOf(bytes, at, at + length, '\0');
+        return end < 0 ? length : end - at;
     }
 
     /** Reads a header's block and checks it; false at the tar's end. */
@@ -194,7 +192,7 @@ final class TarReader {
         if (read == 0 && at == 0) {
             throw new MalformedStoreException(file, 0, "an empty file", "a tar");
         }
-        if (isZero(read)) {
+        if (Arrays.equals(header, 0, read, ZEROS, 0, read)) {
             return false;
         }
         if (read < BLOCK_BYTES) {
@@ -230,15 +228,6 @@ final class TarReader {
 
     private static boolean isChecksum(long stored, byte[] header) {
         return stored == checksum(header, 0xFF) || stored == checksum(header, -1);
-    }
-
-    private boolean isZero(int length) {
-        for (int i = 0; i < length; i++) {
-            if (header[i] != 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private long size(long headerAt) throws IOException {

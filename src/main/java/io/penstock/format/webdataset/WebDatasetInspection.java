@@ -37,19 +37,19 @@ final class WebDatasetInspection {
 
     Map<String, Object> details(boolean digest, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
-        long regular = Arrays.stream(shards).mapToLong(shard -> shard.index().regularMembers()).sum();
+        long regular = Arrays.stream(shards).mapToLong(shard -> shard.index.regularMembers()).sum();
         details.put("columns", store.columns().stream().map(Column::name).toList());
         if (shards.length > 1) {
             details.put("shards", shards.length);
         }
         details.put("regular_members", regular);
         if (digest) {
-            long total = Arrays.stream(shards).mapToLong(shard -> shard.index().tarBytes()).sum();
+            long total = Arrays.stream(shards).mapToLong(shard -> shard.index.tarBytes()).sum();
             long before = 0;
             for (Shard shard : shards) {
                 doneBytes = before;
                 digest(shard, total, progress);
-                before += shard.index().tarBytes();
+                before += shard.index.tarBytes();
             }
             details.put("member_digest", Sha256.hex(whole));
         } else {
@@ -64,10 +64,10 @@ final class WebDatasetInspection {
         for (int i = 0; i < Math.min(store.size(), MAX_LISTED_SAMPLES); i++) {
             Shard shard = shards[store.shardOf(i)];
             long sample = i - store.firstRecord(store.shardOf(i));
-            if (shard.compression() != Compression.NONE) {
+            if (shard.compression != Compression.NONE) {
                 return; // its keys are compressed
             }
-            ShardIndex index = shard.index();
+            ShardIndex index = shard.index;
             beginSample(shard.key(sample));
             for (long m = index.firstMember(sample); m < index.firstMember(sample + 1); m++) {
                 member(index.suffixes().get(index.suffix(m)), index.dataBytes(m), null);
@@ -105,9 +105,9 @@ final class WebDatasetInspection {
      */
     private void digest(Shard shard, long total, Progress progress) throws IOException {
         try (TarSource source = shard.source()) {
-            TarReader tar = new TarReader(shard.path(), source);
+            TarReader tar = new TarReader(shard.path, source);
             Suffixes suffixes = new Suffixes();
-            SampleScanner scanner = new SampleScanner(shard.path(), tar, suffixes);
+            SampleScanner scanner = new SampleScanner(shard.path, tar, suffixes);
             boolean described = false;
             while (scanner.nextFile()) {
                 if (scanner.belongs() && scanner.beginsSample()) {

@@ -52,10 +52,10 @@ public final class WebDatasetStore implements RecordStore {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
-        this.records = PrefixSums.ofLengths(shards.length, shard -> shards[shard].index().samples());
+        this.records = PrefixSums.ofLengths(shards.length, shard -> shards[shard].index.samples());
         TreeSet<String> suffixes = new TreeSet<>();
         for (int i = 0; i < shards.length; i++) {
-            suffixes.addAll(shards[i].index().suffixes());
+            suffixes.addAll(shards[i].index.suffixes());
             if (suffixes.size() > Suffixes.MAX_COUNT) {
                 throw new MalformedStoreException(paths.get(i), "more than " + Suffixes.MAX_COUNT
                         + " different suffixes up to this shard", "names whose first dot ends the key");
@@ -66,7 +66,7 @@ public final class WebDatasetStore implements RecordStore {
         this.columnOfSuffix = new int[shards.length][];
         List<String> before = List.of();
         for (int i = 0; i < shards.length; i++) {
-            List<String> texts = shards[i].index().suffixes();
+            List<String> texts = shards[i].index.suffixes();
             columnOfSuffix[i] = i > 0 && texts.equals(before) ? columnOfSuffix[i - 1]
                     : texts.stream().mapToInt(text -> Collections.binarySearch(names, text)).toArray();
             before = texts;
@@ -202,12 +202,12 @@ public final class WebDatasetStore implements RecordStore {
             throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
                     + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read"));
         }
-        ShardIndex index = shards[shard].index();
+        ShardIndex index = shards[shard].index;
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));
     }
 
     private long member(int shard, long sample, int column) {
-        ShardIndex index = shards[shard].index();
+        ShardIndex index = shards[shard].index;
         int[] columnOf = columnOfSuffix[shard];
         long end = index.firstMember(sample + 1);
         for (long member = index.firstMember(sample); member < end; member++) {
@@ -241,7 +241,7 @@ public final class WebDatasetStore implements RecordStore {
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
         for (int i = 0; i < shards.length; i++) {
-            if (shards[i].compression() != Compression.NONE
+            if (shards[i].compression != Compression.NONE
                     && Arrays.stream(columnOfSuffix[i]).anyMatch(c -> c == column)) {
                 return true;
             }
@@ -256,7 +256,7 @@ public final class WebDatasetStore implements RecordStore {
         if (known < 0) {
             known = 0;
             for (int i = 0; i < shards.length; i++) {
-                ShardIndex index = shards[i].index();
+                ShardIndex index = shards[i].index;
                 for (long member = 0; member < index.members(); member++) {
                     if (columnOfSuffix[i][index.suffix(member)] == column) {
                         known = Math.max(known, index.dataBytes(member));
@@ -271,7 +271,7 @@ public final class WebDatasetStore implements RecordStore {
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
-                Arrays.stream(shards).map(Shard::path).toList(),
+                Arrays.stream(shards).map(shard -> shard.path).toList(),
                 new WebDatasetInspection(this, shards).details(depth.digests(), progress));
     }
 
@@ -280,7 +280,7 @@ public final class WebDatasetStore implements RecordStore {
     public String fingerprint() {
         MessageDigest sha256 = Sha256.digest();
         for (Shard shard : shards) {
-            sha256.update(shard.index().content().asByteBuffer());
+            sha256.update(shard.index.content().asByteBuffer());
         }
         for (Column column : columns) {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));

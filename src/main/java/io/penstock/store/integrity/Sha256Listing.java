@@ -29,6 +29,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
     private static final List<String> NAMES =
             List.of("SHA256SUMS", "SHA256SUMS.txt", "sha256sums.txt", "sha256sum.txt");
     private static final Pattern LINE = Pattern.compile("(\\\\?)([0-9a-fA-F]{64}) [ *](?:\\./)?(.+)");
+    private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
     private static final long MAX_LISTING_BYTES = 64 << 20;
     private static final int BUFFER_BYTES = 1 << 20;
 
@@ -73,7 +74,8 @@ record Sha256Listing(Location listing, Location file, String hex) {
         for (String line : text.split("\n")) {
             Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
             if (matcher.matches()) {
-                digests.putIfAbsent(unescaped(matcher.group(3), !matcher.group(1).isEmpty()),
+                String name = matcher.group(3);
+                digests.putIfAbsent(matcher.group(1).isEmpty() ? name : unescaped(name),
                         matcher.group(2).toLowerCase(Locale.ROOT));
             }
         }
@@ -81,21 +83,12 @@ record Sha256Listing(Location listing, Location file, String hex) {
     }
 
     /** Unescapes the name in a line that begins with a backslash. */
-    private static String unescaped(String name, boolean escaped) {
-        if (!escaped) {
-            return name;
-        }
-        StringBuilder plain = new StringBuilder();
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            if (c == '\\' && i + 1 < name.length()) {
-                char next = name.charAt(++i);
-                plain.append(next == 'n' ? '\n' : next == 'r' ? '\r' : next);
-            } else {
-                plain.append(c);
-            }
-        }
-        return plain.toString();
+    private static String unescaped(String name) {
+        return ESCAPE.matcher(name).replaceAll(escape -> switch (escape.group(1)) {
+            case "n" -> "\n";
+            case "r" -> "\r";
+            default -> Matcher.quoteReplacement(escape.group(1));
+        });
     }
 
     /** Digests the file; returns null if the digest matches, otherwise the fault. */
