@@ -44,7 +44,8 @@ public final class TokenizeJob {
     private Progress checksumProgress = Progress.NONE;
 
     /**
-     * Creates a job with the defaults: field {@code text}, no end-of-text token, all processors, and {@link IfExists#FAIL}.
+     * Creates a job with the defaults: field {@code text}, no end-of-text token, all processors,
+     * {@link IfExists#FAIL}.
      *
      * @param tokenizer encodes the text
      * @param inputs files and folders, in the order of their documents in the store

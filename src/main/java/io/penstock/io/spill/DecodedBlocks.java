@@ -14,13 +14,12 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The decoded copy of a store's compressed blocks, in an {@link UnnamedFile}, which may be larger than memory. The first
- * access to a block decodes it into its place.
+ * The decoded copy of a store's compressed blocks, in an {@link UnnamedFile}, which may be larger than memory. The
+ * first access to a block decodes it into its place.
  *
  * <p>Thread-safe: the first thread that needs a block decodes it, without blocking other blocks.
  */
 public final class DecodedBlocks implements AutoCloseable {
-
 
     /** The most that a block may decode to: one decoding keeps it in memory. */
     public static final long MAX_BLOCK_BYTES = 2L << 30;
