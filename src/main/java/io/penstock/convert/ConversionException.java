@@ -2,6 +2,7 @@ package io.penstock.convert;
 
 import java.io.IOException;
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A conversion is not possible: a tensor or column is missing, a value does not fit, or a record lacks one. The
@@ -12,11 +13,11 @@ public final class ConversionException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    ConversionException(String message) {
+    ConversionException(@Nullable String message) {
         super(message);
     }
 
-    ConversionException(String message, Throwable cause) {
+    ConversionException(@Nullable String message, Throwable cause) {
         super(message, cause);
     }
 }

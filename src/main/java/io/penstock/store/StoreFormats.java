@@ -61,7 +61,7 @@ public final class StoreFormats {
         return List.copyOf(found);
     }
 
-    private static void addAll(List<StoreProvider> found, ClassLoader loader) {
+    private static void addAll(List<StoreProvider> found, @Nullable ClassLoader loader) {
         for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
             if (found.stream().noneMatch(known -> known.getClass() == provider.getClass())) {
                 found.add(provider);

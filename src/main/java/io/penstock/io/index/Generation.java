@@ -4,6 +4,7 @@ import io.penstock.io.Location;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,7 +72,7 @@ public record Generation(List<String> versions) {
             }
             if (before.equals(after)) {
                 if (opened == null) {
-                    throw failure;
+                    throw Objects.requireNonNull(failure);
                 }
                 return opened;
             }

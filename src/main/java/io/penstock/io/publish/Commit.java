@@ -49,7 +49,7 @@ final class Commit {
         if (!Files.isDirectory(committed)) {
             return;
         }
-        Path folder = committed.getParent();
+        Path folder = Folder.of(committed);
         Path list = CommittedFolder.surplusIn(committed);
         List<Path> files = new ArrayList<>(CommittedFolder.list(committed, file -> !file.equals(list)));
         files.sort(Comparator.comparingInt((Path file) -> -file.getFileName().toString().length())

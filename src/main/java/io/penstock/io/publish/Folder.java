@@ -20,10 +20,12 @@ public final class Folder {
     /**
      * Returns the folder that a file is in.
      *
-     * @return its folder; the working folder if the path has none
+     * @return its folder; the working folder for a name alone; a root is in itself
      */
     public static Path of(Path file) {
-        return file.toAbsolutePath().getParent();
+        Path absolute = file.toAbsolutePath();
+        Path parent = absolute.getParent();
+        return parent == null ? absolute : parent;
     }
 
     /** Creates a folder and its missing parents durably. Does nothing if it exists. */
@@ -33,9 +35,7 @@ public final class Folder {
         }
         Path parent = of(folder);
         try {
-            if (parent != null) {
-                create(parent);
-            }
+            create(parent);
         } catch (IOException e) {
             throw new IOException(folder + ": cannot be created: " + e.getMessage(), e);
         }
@@ -47,9 +47,7 @@ public final class Folder {
             }
         }
         try {
-            if (parent != null) {
-                flush(parent);
-            }
+            flush(parent);
         } catch (IOException e) {
             throw new IOException(folder + ": is created, but a power cut may undo that: " + e.getMessage(), e);
         }

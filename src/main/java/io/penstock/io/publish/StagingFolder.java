@@ -71,7 +71,7 @@ public final class StagingFolder implements AutoCloseable {
 
     private static StagingFolder take(Path target) throws IOException {
         Path parent = Folder.of(target);
-        if (parent == null || target.getFileName() == null) {
+        if (target.getFileName() == null) {
             throw new IOException(target + ": a folder, expected the name of a store to write");
         }
         if (!Files.isDirectory(parent)) {

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -143,7 +144,7 @@ final class Verifier {
     private void addRefusal() throws IOException {
         boolean isStore = isStore();
         if (isStore || checksOf.isEmpty()) {
-            faults.add(new Fault(path, "structure", refusal.getMessage()));
+            faults.add(new Fault(path, "structure", String.valueOf(Objects.requireNonNull(refusal).getMessage())));
         }
         if (isStore && path.isFile()) {
             checksOf.computeIfAbsent(path, _ -> new ArrayList<>()).addFirst("structure");
@@ -190,7 +191,7 @@ final class Verifier {
             checksums = BlockChecksums.read(file);
         } catch (MalformedStoreException e) {
             checks.add("crc32c");
-            faults.add(new Fault(BlockChecksums.locationFor(file), "crc32c", e.getMessage()));
+            faults.add(new Fault(BlockChecksums.locationFor(file), "crc32c", String.valueOf(e.getMessage())));
             return;
         }
         if (checksums == null) {
@@ -201,7 +202,7 @@ final class Verifier {
         try {
             checksums.checkSize(size);
         } catch (MalformedStoreException e) {
-            faults.add(new Fault(file, "crc32c", e.getMessage()));
+            faults.add(new Fault(file, "crc32c", String.valueOf(e.getMessage())));
         }
         var bad = new BlockFaults(checksums);
         blockFaults.add(bad);
@@ -222,7 +223,7 @@ final class Verifier {
                 try {
                     checksums.check(block, crc);
                 } catch (MalformedStoreException e) {
-                    bad.add(block, e.getMessage());
+                    bad.add(block, String.valueOf(e.getMessage()));
                 }
             });
             return null;
@@ -284,7 +285,7 @@ final class Verifier {
             try {
                 Inspection.of(path, store, Inspection.Depth.CONTENT, progress);
             } catch (IOException | UncheckedIOException e) {
-                faults.add(new Fault(path, "content", e.getMessage()));
+                faults.add(new Fault(path, "content", String.valueOf(e.getMessage())));
             }
         }
     }
