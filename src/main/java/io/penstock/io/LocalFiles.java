@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a local file system as readers see them: a file that is committed but not yet moved is read in its
@@ -79,7 +80,7 @@ record LocalFiles(FileSystem system) implements FileSource {
     }
 
     @Override
-    public MappedFile open(Location file, MappedFile index) throws IOException {
+    public MappedFile open(Location file, @Nullable MappedFile index) throws IOException {
         return where(file.path(), now -> MappedFile.open(file, now, index));
     }
 

@@ -7,7 +7,7 @@ public final class StoreProviderException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    StoreProviderException(String message, @Nullable Throwable cause) {
+    StoreProviderException(@Nullable String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

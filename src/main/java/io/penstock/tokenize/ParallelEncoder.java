@@ -2,6 +2,7 @@ package io.penstock.tokenize;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -108,7 +109,7 @@ final class ParallelEncoder {
         try {
             return chunk.result().get();
         } catch (ExecutionException e) {
-            switch (e.getCause()) {
+            switch (Objects.requireNonNull(e.getCause())) {
                 case CorpusException bad -> throw bad;
                 case RuntimeException bug -> throw bug;
                 case Error error -> throw error;

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -154,7 +155,8 @@ public final class CommittedFolder {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
             all.forEach(found::add);
         } catch (DirectoryIteratorException e) {
-            throw new IOException(folder + ": the folder cannot be read: " + e.getCause().getMessage(), e.getCause());
+            IOException cause = Objects.requireNonNull(e.getCause());
+            throw new IOException(folder + ": the folder cannot be read: " + cause.getMessage(), cause);
         }
         return found;
     }

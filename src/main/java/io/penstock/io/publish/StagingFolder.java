@@ -170,7 +170,7 @@ public final class StagingFolder implements AutoCloseable {
         requireOpen();
         naming(() -> {
             replace(names, surplus);
-            return null;
+            return names;
         });
     }
 

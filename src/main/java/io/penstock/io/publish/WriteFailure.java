@@ -9,6 +9,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,7 @@ public final class WriteFailure {
         } catch (IOException e) {
             throw named(target, e);
         } catch (UncheckedIOException e) {
-            throw named(target, e.getCause());
+            throw named(target, Objects.requireNonNull(e.getCause()));
         }
     }
 
@@ -67,7 +68,7 @@ public final class WriteFailure {
         return new IOException(target + ": cannot be written: " + reason, e);
     }
 
-    private static boolean isNamed(Path target, String message) {
+    private static boolean isNamed(Path target, @Nullable String message) {
         String beside = Folder.of(target).resolve("x").toString();
         String folder = beside.substring(0, beside.length() - 1);
         return message != null && (message.startsWith(target.toString())

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The exclusive right, across processes, to write a store: a folder with a locked file. It ends with the process that
@@ -59,7 +60,7 @@ final class WriterLock {
     }
 
     /** Opens and locks the file; returns null if the previous writer removed the folder meanwhile. */
-    private static FileChannel tryLock(Path target, Path folder) throws IOException {
+    private static @Nullable FileChannel tryLock(Path target, Path folder) throws IOException {
         boolean made = make(folder);
         Path file = folder.resolve(LOCK_NAME);
         FileChannel channel = null;
