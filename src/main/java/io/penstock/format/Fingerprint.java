@@ -70,11 +70,7 @@ public final class Fingerprint {
         return (int) Math.min(BLOCK_BYTES, size - blockStart(i, size));
     }
 
-    /**
-     * Returns the fingerprint of everything added; call it once.
-     *
-     * @return 32 hexadecimal digits
-     */
+    /** {@return the fingerprint of everything added, 32 hexadecimal digits; call it once} */
     public String hex() {
         return Sha256.shortHex(sha256);
     }

@@ -112,11 +112,7 @@ public final class NdarrayValue {
         return dtype;
     }
 
-    /**
-     * Returns the number of dimensions.
-     *
-     * @return 0 to 63
-     */
+    /** {@return the number of dimensions, 0 to 63} */
     public int rank() {
         return rank;
     }
@@ -135,11 +131,7 @@ public final class NdarrayValue {
         return Arrays.copyOf(dims, rank);
     }
 
-    /**
-     * Returns where the elements start.
-     *
-     * @return an offset in the memory that was read
-     */
+    /** {@return the offset of the elements in the memory that was read} */
     public long dataOffset() {
         return dataOffset;
     }

@@ -24,10 +24,9 @@ public final class Lzf {
     }
 
     /**
-     * The decoded size of a block; copies are not checked.
+     * {@return the decoded size of a block; copies are not checked}
      *
      * @param source the block
-     * @return the size
      * @throws CodecException if the block ends too early
      */
     public static long decodedSize(MemorySegment source) throws CodecException {

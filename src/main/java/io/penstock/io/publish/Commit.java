@@ -24,11 +24,7 @@ final class Commit {
         return Json.write(List.copyOf(names)).getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Returns the stores whose committed folders contain a file or its sidecar.
-     *
-     * @return the paths that they are written as
-     */
+    /** {@return the paths of the stores whose committed folders contain a file or its sidecar} */
     static List<Path> unfinishedWith(Path file, String description) throws IOException {
         List<Path> stores = new ArrayList<>();
         for (Path committed : CommittedFolder.list(Folder.of(file), CommittedFolder::isName)) {

@@ -17,11 +17,7 @@ public final class Folder {
     private Folder() {
     }
 
-    /**
-     * Returns the folder that a file is in.
-     *
-     * @return its folder; the working folder for a name alone; a root is in itself
-     */
+    /** {@return the folder that a file is in; the working folder for a name alone; a root is in itself} */
     public static Path of(Path file) {
         Path absolute = file.toAbsolutePath();
         Path parent = absolute.getParent();

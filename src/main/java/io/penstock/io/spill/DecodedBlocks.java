@@ -168,9 +168,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Returns a block's bytes, decoding it if needed.
+     * {@return a view of a block's bytes, valid until {@link #close}; decodes the block if needed}
      *
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if the block is malformed or the copy cannot be written
      */
     public MemorySegment block(int block) {
@@ -179,9 +178,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Returns all blocks consecutively, decoding them if needed.
+     * {@return a view of all blocks consecutively, valid until {@link #close}; decodes them if needed}
      *
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if a block is malformed or the copy cannot be written
      */
     public MemorySegment all() {

@@ -48,11 +48,7 @@ public final class NativeBytes implements AutoCloseable {
         used += length;
     }
 
-    /**
-     * Returns the appended bytes, without copying.
-     *
-     * @return a view, valid until more is appended
-     */
+    /** {@return a view of the appended bytes, valid until more is appended} */
     public MemorySegment written() {
         return bytes.asSlice(0, used);
     }
