@@ -36,13 +36,13 @@ final class MegatronTarget {
         try (DocumentSource source = DocumentSource.of(conversion)) {
             DType dtype = dtype(conversion, source.dtype());
             List<Path> files;
-            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.ifExists())) {
+            try (MegatronWriter writer = MegatronWriter.create(conversion.target, dtype, conversion.ifExists)) {
                 reading.expect(source.tokens() < 0 ? source.count() : source.tokens() * source.dtype().byteSize());
                 try (MegatronPart part = writer.part()) {
                     new MegatronTarget(source, part, dtype, reading).writeDocuments();
                 }
                 files = writer.files();
-                writer.commit(conversion.checksumProgress());
+                writer.commit(conversion.checksumProgress);
             } catch (IllegalArgumentException e) {
                 throw new ConversionException(e.getMessage(), e);
             }
@@ -51,7 +51,7 @@ final class MegatronTarget {
     }
 
     private static DType dtype(Conversion conversion, DType from) {
-        DType to = conversion.tokenDType() != null ? conversion.tokenDType() : switch (from) {
+        DType to = conversion.tokenDType != null ? conversion.tokenDType : switch (from) {
             case U32 -> DType.I32;
             case U64 -> DType.I64;
             default -> from;

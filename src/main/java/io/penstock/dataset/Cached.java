@@ -3,6 +3,7 @@ package io.penstock.dataset;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.Arrays;
@@ -14,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /**
  * A dataset that caches the values of a decoded, mapped or generated field: each is computed on the first read of its
  * sample and stored. The cache is an unnamed file in the folder of the system property
- * {@value DecodedBlocks#FOLDER_PROPERTY}, by default the system's temporary folder. It is in memory as far as there is
+ * {@value UnnamedFile#FOLDER_PROPERTY}, by default the system's temporary folder. It is in memory as far as there is
  * room, otherwise on disk, and ends with the process.
  *
  * <p>Do not cache random values: put a {@linkplain Mapped map} that draws random numbers after the cache. A sample that

@@ -5,7 +5,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
-import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -48,7 +48,7 @@ public final class TensorFileWriter {
                 content.writeTo(file);
                 file.force();
             }
-            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
+            staging.publish(List.of(StagedChecksums.write(staging, name), name));
         }
     }
 }

@@ -20,7 +20,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** A store of tensors, each in place in a mapped file or in a copy. */
-public final class TensorFiles implements TensorStore, StoreInfo.Source {
+public final class TensorFiles implements TensorStore, StoreInfo.Described {
 
     /** Locates bytes of a tensor, counted from its first. */
     @FunctionalInterface
@@ -191,10 +191,10 @@ public final class TensorFiles implements TensorStore, StoreInfo.Source {
 
     /** {@inheritDoc} Decodes compressed tensors only for digests. */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        StoreInfo info = description.of(digest);
-        return new Inspection(path, info.kind(), info.files(), info.details(), digest
-                ? Objects.requireNonNull(TensorStore.super.inspect(true, progress).arrays())
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        StoreInfo info = description.of(depth.digests());
+        return new Inspection(path, info.kind(), info.files(), info.details(), depth.digests()
+                ? Objects.requireNonNull(TensorStore.super.inspect(depth, progress).arrays())
                 : entries.stream().map(Entry::describe).toList());
     }
 

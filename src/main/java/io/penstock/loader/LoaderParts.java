@@ -18,7 +18,7 @@ import io.penstock.loader.workers.WorkerPool;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.TokenBudget;
-import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.store.integrity.reads.VerifiedReads;
 import io.penstock.telemetry.LoaderIdentity;
 import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;

@@ -12,6 +12,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
@@ -42,7 +43,7 @@ class TensorConversionTest {
         for (Fixtures.Entry entry : Converted.readable("npy", "npz", "safetensors", "hdf5")) {
             Path target = folder.resolve("x.safetensors");
             ConversionSummary written = Converted.run(entry.path(), target, TargetFormat.SAFETENSORS,
-                    conversion -> conversion.overwrite(true));
+                    conversion -> conversion.ifExists(IfExists.REPLACE));
             try (TensorStore store = TensorStore.open(target); TensorStore source = TensorStore.open(entry.path())) {
                 assertEquals(source.tensors().size(), written.records(), entry.toString());
                 List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
@@ -67,7 +68,7 @@ class TensorConversionTest {
                 Path target = folder.resolve("x.npy");
                 String name = array.get("name").toString();
                 Converted.run(entry.path(), target, TargetFormat.NPY,
-                        conversion -> conversion.fields(List.of(name)).overwrite(true));
+                        conversion -> conversion.fields(List.of(name)).ifExists(IfExists.REPLACE));
                 Object stored = array.get("stored_dtype");
                 DType told = stored.equals("BF16") ? DType.BF16 : stored.equals("F8_E4M3") ? DType.F8E4M3
                         : stored.equals("F8_E5M2") ? DType.F8E5M2 : null;
@@ -184,6 +185,6 @@ class TensorConversionTest {
             assertTrue(message.contains("big.npy"), message);
         }
         assertEquals(List.of("big.npy", "big.npy.crc32c"), Converted.names(folder));
-        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), false));
+        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), Depth.STRUCTURE));
     }
 }

@@ -180,7 +180,8 @@ final class Writers {
                 new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
                 new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
                         new TokenizeJob(TOKENIZER, List.of(input(generation, "text.txt")), folder.resolve("corpus"))
-                                .threads(1).overwrite(replace).run(), megatron("corpus")),
+                                .threads(1).ifExists(replace ? IfExists.REPLACE : IfExists.FAIL).run(),
+                        megatron("corpus")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
                     try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"),
                             SAMPLES_OF_SHARD, 1 << 20)) {

@@ -28,6 +28,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.store.Column;
+import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.testing.Corpora;
@@ -77,7 +78,7 @@ class BadSamplesTest {
     @BeforeEach
     void damage() throws IOException {
         Path file = Corpora.rawU16(folder, TOKENS, 7);
-        BlockChecksums.write(file, false, _ -> { });
+        BlockChecksums.write(file, IfExists.FAIL, _ -> { });
         bytes = Files.readAllBytes(file);
         for (int at : DAMAGED) {
             bytes[at] ^= 1;

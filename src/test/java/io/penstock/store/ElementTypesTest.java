@@ -18,13 +18,14 @@ import io.penstock.dataset.TensorRows;
 import io.penstock.decode.NpyDecoder;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.Verification;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
@@ -157,7 +158,7 @@ class ElementTypesTest {
         try (TensorStore store = TensorStore.open(file)) {
             assertTrue(store.unread().isEmpty());
             assertEquals(truth.size() + 1, store.tensors().size());
-            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, Depth.CONTENT, Progress.NONE);
             for (int i = 0; i < store.tensors().size(); i++) {
                 TensorSpec spec = store.tensors().get(i);
                 if (!truth.containsKey(spec.name())) {
@@ -192,7 +193,7 @@ class ElementTypesTest {
                         Sha256.hex(store.tensor(i).segment(), _ -> { }));
             }
             assertEquals(others.keySet(), store.unread().keySet());
-            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, Depth.CONTENT, Progress.NONE);
             assertEquals(2, inspection.arrays().size());
             List<Object> listed = Json.array(Json.parse(Json.write(inspection.details().get("other_tensors"))));
             assertEquals(others.size(), listed.size());

@@ -12,6 +12,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.memory.DType;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -116,7 +117,7 @@ class ShrinkingFileTest {
             assertTrue(assertThrows(UncheckedIOException.class, store::fingerprint).getMessage()
                     .contains("corpus.bin"));
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(Location.of(prefix), store, true,
+                    () -> Inspection.of(Location.of(prefix), store, Depth.CONTENT,
                     Progress.NONE)).getMessage().contains("corpus"));
         }
     }

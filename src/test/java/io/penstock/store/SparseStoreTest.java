@@ -11,17 +11,18 @@ import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.io.SparseFiles;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.BlockChecksums;
-import io.penstock.store.integrity.BlockVerifier;
 import io.penstock.store.integrity.Verification;
-import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.store.integrity.reads.BlockVerifier;
+import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -79,7 +80,7 @@ class SparseStoreTest {
                     all.append(content.hex()).append('\n');
                 }
             }
-            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true,
+            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, Depth.CONTENT,
                     Progress.NONE).toMap());
         } catch (IOException | IllegalArgumentException e) {
             all.append(e);

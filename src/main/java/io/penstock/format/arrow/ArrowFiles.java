@@ -1,9 +1,9 @@
 package io.penstock.format.arrow;
 
 import io.penstock.format.ShardFiles;
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
+import io.penstock.format.TableInspection;
 import io.penstock.format.UnreadColumn;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
@@ -12,7 +13,6 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -123,7 +123,7 @@ final class ArrowStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
         PrefixSums batches = table.rows().batches();
@@ -138,7 +138,7 @@ final class ArrowStore implements RecordStore {
             }).toList());
         }
         Map<String, Object> content = TableInspection.of(this, table.schema(),
-                table.columns().stream().map(column -> column.shape().storedType()).toList(), digest, progress,
+                table.columns().stream().map(column -> column.shape().storedType()).toList(), depth.digests(), progress,
                 storedBytes());
         UnreadColumn.describe(table.unread(), content);
         details.put("table", content);

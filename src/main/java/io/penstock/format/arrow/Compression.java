@@ -1,7 +1,7 @@
 package io.penstock.format.arrow;
 
-import io.penstock.codec.Lz4;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Lz4;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -2,10 +2,10 @@ package io.penstock.format.files;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.RegularFile;
 import io.penstock.io.Span;
-import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.file.RegularFile;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,7 +22,7 @@ import java.util.Arrays;
  *
  * <p>A process can have some ten thousand mappings and descriptors, but an image tree has a million files. So small
  * files, and large ones beyond a limit, are read once and appended to unnamed files in the folder of
- * {@value DecodedBlocks#FOLDER_PROPERTY}; other large files are mapped. The first epoch opens each file once, later
+ * {@value UnnamedFile#FOLDER_PROPERTY}; other large files are mapped. The first epoch opens each file once, later
  * epochs none.
  */
 final class FileBytes implements AutoCloseable {

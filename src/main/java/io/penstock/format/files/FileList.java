@@ -2,7 +2,7 @@ package io.penstock.format.files;
 
 import io.penstock.format.InnerLinks;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.io.spill.NativeBytes;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.integrity.BlockChecksums;

@@ -2,9 +2,9 @@ package io.penstock.format.files;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.PrefixSums;
@@ -167,7 +167,7 @@ public final class FilesStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("columns", columns.stream().map(Column::name).toList());
         details.put("file_count", size());
@@ -177,7 +177,7 @@ public final class FilesStore implements RecordStore {
             details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));
         }
         details.put("skipped_links", list.skippedLinks());
-        if (digest) {
+        if (depth.digests()) {
             details.put("record_digest", recordDigest(progress));
         }
         return new Inspection(Location.of(path), "files", List.of(Location.of(path)), details);

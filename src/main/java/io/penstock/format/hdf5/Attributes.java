@@ -1,7 +1,7 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Lzf;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Lzf;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;

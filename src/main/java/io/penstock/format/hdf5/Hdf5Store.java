@@ -8,8 +8,8 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Rows;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
@@ -115,7 +115,7 @@ final class Hdf5Store implements TensorStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("superblock_version", superblock.version());
         details.put("superblock_offset", superblock.offset());
@@ -133,7 +133,7 @@ final class Hdf5Store implements TensorStore {
         for (int i = 0; i < specs.size(); i++) {
             TensorSpec spec = specs.get(i);
             StoredDataset dataset = datasets.get(i);
-            String sha256 = digest ? sha256(i, before, total, progress) : null;
+            String sha256 = depth.digests() ? sha256(i, before, total, progress) : null;
             arrays.add(new Inspection.Array(spec.name(), spec.dtype(), dataset.type().name(),
                     LongStream.of(spec.shape()).boxed().toList(), null, spec.byteSize(), sha256, null,
                     dataset.details()));

@@ -8,7 +8,7 @@ import io.penstock.image.ImageReader;
 import io.penstock.image.Orientation;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.PixelLayout;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;

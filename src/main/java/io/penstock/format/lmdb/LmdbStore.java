@@ -238,7 +238,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     /** {@inheritDoc} Describes all databases of the environment, or the selected one. */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("page_size", meta.pageBytes());
         details.put("last_pgno", meta.lastPage());
@@ -247,7 +247,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         details.put("writer_map_size", meta.mapSize());
         List<Object> databases = new ArrayList<>();
         for (Map.Entry<@Nullable String, LmdbIndex> each : indexes().entrySet()) {
-            databases.add(describe(each.getKey(), each.getValue(), digest, progress));
+            databases.add(describe(each.getKey(), each.getValue(), depth.digests(), progress));
         }
         details.put("databases", databases);
         return new Inspection(file.location(), "lmdb", List.of(file.location()), details);

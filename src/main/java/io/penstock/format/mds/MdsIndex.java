@@ -1,8 +1,8 @@
 package io.penstock.format.mds;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.store.Column;

@@ -270,10 +270,10 @@ public final class MdsStore implements RecordStore, Verifiable {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         List<Location> paths = new ArrayList<>(List.of(index.file()));
         shards.parts().forEach(part -> paths.add(part.path()));
-        return new Inspection(index.file(), "mds", paths, new MdsInspection(this).details(digest, progress));
+        return new Inspection(index.file(), "mds", paths, new MdsInspection(this).details(depth.digests(), progress));
     }
 
     @Override

@@ -1,8 +1,8 @@
 package io.penstock.format.mds;
 
-import io.penstock.codec.Gzip;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;

@@ -3,12 +3,12 @@ package io.penstock.format.megatron;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
+import io.penstock.io.index.Generation;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * store may be empty. The format also has floating-point elements: they can be inspected, but collators reject them as
  * tokens.
  */
-public final class MegatronStore implements TokenStore, StoreInfo.Source {
+public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
     private static final String TOKENS = "tokens";
     /** The arrays that are listed before the tokens. */
@@ -291,13 +291,13 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        Inspection inspection = TokenStore.super.inspect(digest, progress);
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        Inspection inspection = TokenStore.super.inspect(depth, progress);
         if (run != null) {
             return inspection;
         }
         List<Inspection.Array> arrays = new ArrayList<>(Objects.requireNonNull(inspection.arrays()));
-        arrays.add(ARRAYS_OF_INDEX, describeTokens(digest, progress));
+        arrays.add(ARRAYS_OF_INDEX, describeTokens(depth.digests(), progress));
         return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
     }
 

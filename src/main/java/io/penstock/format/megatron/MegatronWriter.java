@@ -1,5 +1,6 @@
 package io.penstock.format.megatron;
 
+import io.penstock.format.StagedChecksums;
 import io.penstock.io.publish.ChecksumFile;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
@@ -151,8 +152,8 @@ public final class MegatronWriter implements AutoCloseable {
             mergeTokens(filled, tokenBytes, progress);
             new ChecksumFile(staging).write(name(".sha256"), List.of(name(".bin"), name(".idx")),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
-            String tokenBlocks = BlockChecksums.stage(staging, name(".bin"));
-            String indexBlocks = BlockChecksums.stage(staging, name(".idx"));
+            String tokenBlocks = StagedChecksums.write(staging, name(".bin"));
+            String indexBlocks = StagedChecksums.write(staging, name(".idx"));
             requireAbsent();
             staging.publish(List.of(name(".bin"), name(".idx"), tokenBlocks, indexBlocks, name(".sha256")));
         }

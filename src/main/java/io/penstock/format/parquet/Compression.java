@@ -1,10 +1,10 @@
 package io.penstock.format.parquet;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Gzip;
-import io.penstock.codec.Lz4;
-import io.penstock.codec.Snappy;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Lz4;
+import io.penstock.codec.decoder.Snappy;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -16,7 +16,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.TableInspection;
+import io.penstock.format.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -167,7 +167,7 @@ final class ParquetStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
         ParquetPart first = parts.getFirst();
         Map<String, Object> parquet = new LinkedHashMap<>();
         parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
@@ -177,7 +177,7 @@ final class ParquetStore implements RecordStore {
         parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
                 .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
         Map<String, Object> table = TableInspection.of(this, null,
-                first.columns().stream().map(ParquetColumn::storedType).toList(), digest, progress,
+                first.columns().stream().map(ParquetColumn::storedType).toList(), depth.digests(), progress,
                 parts.stream().mapToLong(part -> part.file().byteSize()).sum());
         UnreadColumn.describe(first.schema().unread(), table);
         Map<String, Object> details = new LinkedHashMap<>();

@@ -1,7 +1,7 @@
 package io.penstock.format.safetensors;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
+import io.penstock.io.index.JsonFile;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

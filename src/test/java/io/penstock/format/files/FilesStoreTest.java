@@ -12,6 +12,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -82,7 +83,7 @@ class FilesStoreTest {
             assertThrows(IndexOutOfBoundsException.class, () -> store.name(7));
             assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, 2, new Span()));
         }
-        assertEquals(8, Inspection.of(folder, true).toMap().get("class_count"));
+        assertEquals(8, Inspection.of(folder, Depth.CONTENT).toMap().get("class_count"));
     }
 
     @Test
@@ -138,7 +139,7 @@ class FilesStoreTest {
         Files.createSymbolicLink(folder.resolve("again"), Path.of("a"));
         try (RecordStore store = RecordStore.open(folder)) {
             assertEquals(List.of("a/1.txt", "a/inside.txt"), names(store));
-            assertEquals(5L, Inspection.of(folder, false).toMap().get("skipped_links"));
+            assertEquals(5L, Inspection.of(folder, Depth.STRUCTURE).toMap().get("skipped_links"));
             Files.delete(folder.resolve("a/1.txt"));
             Files.createSymbolicLink(folder.resolve("a/1.txt"), elsewhere.resolve("secret.txt"));
             String message = assertThrows(UncheckedIOException.class, () -> store.locate(0, 0, new Span()))

@@ -15,6 +15,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormats;
@@ -306,7 +307,7 @@ class MdsStoreTest {
                 }
                 Files.write(file, damaged);
                 try {
-                    Inspection.of(copy, true);
+                    Inspection.of(copy, Depth.CONTENT);
                 } catch (IOException e) {
                     assertTrue(e.getMessage().contains(name) && !e.getMessage().contains("\n"), e.getMessage());
                 } catch (RuntimeException | Error e) {

@@ -25,14 +25,15 @@ import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
@@ -182,7 +183,7 @@ class MegatronPiecesTest {
     @TestFactory
     Stream<DynamicTest> inspectionAndVerificationReadTheTokensInTheOrderOfTheIndex() throws IOException {
         return each((name, truth, store) -> {
-            Inspection inspection = Inspection.of(Location.of(HOME.resolve(name)), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(HOME.resolve(name)), store, Depth.CONTENT, Progress.NONE);
             Inspection.Array tokens = inspection.arrays().get(3);
             assertEquals("tokens", tokens.name());
             assertEquals(truth.get("sha256"), tokens.sha256());
@@ -190,7 +191,7 @@ class MegatronPiecesTest {
             assertEquals(List.of(number(truth, "tokens")), tokens.shape());
             assertEquals(store.dtype(), tokens.dtype());
             assertEquals(store.isOneRun() ? null : true, inspection.details().get("in_pieces"));
-            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, false,
+            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, Depth.STRUCTURE,
                     Progress.NONE).arrays().get(3).sha256());
             assertTrue(Verification.run(Location.of(HOME.resolve(name)), OpenOptions.DEFAULT, 1,
                     Progress.NONE).isGood());

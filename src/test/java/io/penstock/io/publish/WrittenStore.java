@@ -10,6 +10,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.Verification;
@@ -127,7 +128,7 @@ enum WrittenStore {
 
     /** All that the store holds, whatever paths its files are at. */
     String read(Path folder) throws IOException {
-        Inspection all = Inspection.of(path(folder), true);
+        Inspection all = Inspection.of(path(folder), Depth.CONTENT);
         return all.kind() + " " + all.details() + " " + all.arrays();
     }
 

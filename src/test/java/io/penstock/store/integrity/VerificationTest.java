@@ -65,7 +65,7 @@ class VerificationTest {
             Path copy = home.resolve(i + "-" + files.get(i).getFileName());
             byte[] bytes = Files.readAllBytes(files.get(i));
             Files.write(copy, bytes);
-            BlockChecksums.write(copy, false, _ -> { });
+            BlockChecksums.write(copy, IfExists.FAIL, _ -> { });
             assertTrue(verify(copy).faults().stream().noneMatch(fault -> fault.check().equals("crc32c")),
                     () -> "undamaged: " + copy);
             int at = random.nextInt(bytes.length);
@@ -118,7 +118,7 @@ class VerificationTest {
         for (int bytes : new int[] {0, 1, 70_000, 99_999, 100_001, 200_000}) {
             Path file = folder.resolve("resized-" + bytes);
             Files.write(file, new byte[100_000]);
-            BlockChecksums.write(file, false, _ -> { });
+            BlockChecksums.write(file, IfExists.FAIL, _ -> { });
             Files.write(file, new byte[bytes]);
             List<Fault> faults = verify(file).faults();
             assertFalse(faults.isEmpty());
@@ -160,7 +160,7 @@ class VerificationTest {
     void filesOfAFolderAreCheckedWhereTheyHaveChecksums() throws Exception {
         Path home = Files.createDirectories(folder.resolve("loose"));
         Files.writeString(home.resolve("notes.txt"), "a");
-        BlockChecksums.write(home.resolve("notes.txt"), false, _ -> { });
+        BlockChecksums.write(home.resolve("notes.txt"), IfExists.FAIL, _ -> { });
         Verification result = verify(home);
         assertTrue(result.isGood());
         assertEquals(List.of(Location.of(home), Location.of(home.resolve("notes.txt"))),
