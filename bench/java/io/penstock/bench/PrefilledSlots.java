@@ -2,8 +2,8 @@ package io.penstock.bench;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;

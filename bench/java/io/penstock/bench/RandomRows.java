@@ -1,8 +1,8 @@
 package io.penstock.bench;
 
 import io.penstock.collate.Stack;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;

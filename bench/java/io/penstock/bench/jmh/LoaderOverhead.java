@@ -1,7 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.collate.Stack;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;

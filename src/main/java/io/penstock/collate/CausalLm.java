@@ -1,8 +1,8 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;

@@ -4,7 +4,7 @@ import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.PackedSequences;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;

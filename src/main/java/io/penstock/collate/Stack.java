@@ -1,7 +1,7 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;

@@ -1,5 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;

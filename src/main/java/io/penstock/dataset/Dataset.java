@@ -1,5 +1,9 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleGenerator;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.List;

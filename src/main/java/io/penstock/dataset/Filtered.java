@@ -1,5 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;

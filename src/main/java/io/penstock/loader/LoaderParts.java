@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.Closing;
 import io.penstock.loader.slots.CopyDelivery;

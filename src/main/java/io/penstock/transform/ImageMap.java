@@ -9,7 +9,7 @@ import static io.penstock.transform.ImageArguments.WIDTH;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;

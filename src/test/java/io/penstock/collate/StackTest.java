@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;

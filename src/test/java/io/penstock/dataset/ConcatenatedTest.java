@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.testing.Fields;

@@ -2,7 +2,7 @@ package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.Tensor;
 import io.penstock.os.Uninterrupted;
 import java.io.IOException;

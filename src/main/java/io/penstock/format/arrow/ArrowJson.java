@@ -8,7 +8,7 @@ import io.penstock.format.UnwritableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
+import io.penstock.memory.internal.PrefixSums;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

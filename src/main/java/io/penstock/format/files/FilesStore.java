@@ -7,7 +7,7 @@ import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
-import io.penstock.memory.PrefixSums;
+import io.penstock.memory.internal.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;

@@ -2,7 +2,7 @@ package io.penstock.format.megatron;
 
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
+import io.penstock.memory.internal.PrefixSums;
 
 /**
  * Where the sequences of an index are, and the tokens of each, when they are not one run in the {@code .bin}. Positions

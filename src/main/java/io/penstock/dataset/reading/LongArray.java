@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;

@@ -1,10 +1,11 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.decode.Decoder;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
+import io.penstock.memory.internal.PrefixSums;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;
 import java.util.function.LongToIntFunction;

@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;

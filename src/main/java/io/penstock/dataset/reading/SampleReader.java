@@ -1,5 +1,10 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleGenerator;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;

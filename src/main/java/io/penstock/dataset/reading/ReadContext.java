@@ -1,6 +1,9 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;

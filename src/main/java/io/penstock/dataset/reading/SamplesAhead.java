@@ -1,5 +1,7 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.ReadAhead;
 import io.penstock.io.Span;
 import java.util.stream.IntStream;
