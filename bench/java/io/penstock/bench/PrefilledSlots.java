@@ -2,7 +2,7 @@ package io.penstock.bench;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
@@ -37,7 +37,7 @@ public record PrefilledSlots(long bytes) implements Dataset, Collator {
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
         if (out.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) != MARK) {
             fill(out.segment());
         }

@@ -53,7 +53,8 @@ public final class RandomRows implements AutoCloseable {
         store.tensor(0);
         TensorRows rows = TensorRows.of("rows", store);
         reader = new SampleReader(rows, ReadMode.MMAP);
-        batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD), true);
+        batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD))
+                .droppingLast();
         SlabLayout layout = stack.layout(rows, BATCH);
         slab = new Slab(layout, arena.allocate(layout.capacityBytes(), 256));
         byCpu = new double[rounds];

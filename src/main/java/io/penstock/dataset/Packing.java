@@ -64,7 +64,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         }
         if (inParts) {
             throw new IllegalArgumentException("packing takes contiguous documents, found some in"
-                    + " pieces: Cached.of(documents, \"" + tokens.name() + "\") makes them contiguous");
+                    + " pieces: documents.cache(\"" + tokens.name() + "\") makes them contiguous");
         }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window

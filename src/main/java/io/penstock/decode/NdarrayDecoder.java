@@ -93,10 +93,5 @@ public final class NdarrayDecoder implements Decoder {
             DecodeException.checkSize(bytes, targetBytes);
             MemorySegment.copy(stored, value.dataOffset(), target, targetOffset, bytes);
         }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 }

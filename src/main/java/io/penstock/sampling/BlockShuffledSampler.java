@@ -60,8 +60,7 @@ final class BlockShuffledSampler implements Sampler {
         /** The block at each place of the epoch, and where it starts in the epoch. */
         private final int[] blocks;
         private final PrefixSums places;
-        private final OrderCache windows;
-        private final Order lastWindow;
+        private final WindowedShuffle shuffle;
 
         Blocks(long epoch) {
             int count = starts.length - 1;
@@ -72,11 +71,7 @@ final class BlockShuffledSampler implements Sampler {
                 blocks[i] = (int) order.at(i);
             }
             places = PrefixSums.ofLengths(count, i -> starts[blocks[i] + 1] - starts[blocks[i]]);
-            long windowKey = SplitMix64.first(key + WINDOW_TAG);
-            long span = Math.min(window, BlockShuffledSampler.this.size());
-            windows = new OrderCache(Sampler.shuffled(span, windowKey));
-            long rest = BlockShuffledSampler.this.size() % span;
-            lastWindow = new Permutation(Math.max(1, rest), windowKey, BlockShuffledSampler.this.size() / span);
+            shuffle = new WindowedShuffle(size(), Math.min(window, size()), SplitMix64.first(key + WINDOW_TAG));
         }
 
         @Override
@@ -87,11 +82,7 @@ final class BlockShuffledSampler implements Sampler {
         @Override
         public long at(long position) {
             Positions.check(position, size());
-            long span = Math.min(window, size());
-            long number = position / span;
-            long first = number * span;
-            Order order = size() - first < span ? lastWindow : windows.of(number);
-            long place = first + order.at(position - first);
+            long place = shuffle.at(position);
             int i = places.runOf(place);
             return starts[blocks[i]] + place - places.start(i);
         }

@@ -21,22 +21,15 @@ final class BudgetBatches extends BatchSampler {
     /** Whether the last known epochs reached the limit of epochs without batches. */
     private volatile boolean barren;
 
-    BudgetBatches(Sampler sampler, OrderCache orders, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
-            boolean dropLast, String dataset, long startEpoch, long startPosition) {
-        super(sampler, orders, shard, dropLast, dataset, startEpoch, startPosition);
+    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+        super(settings);
         this.budget = budget;
         this.lengths = lengths;
     }
 
     @Override
-    BatchSampler ofDataset(String fingerprint) {
-        return new BudgetBatches(sampler, orders, budget, lengths, shard, dropLast, fingerprint, startEpoch,
-                startPosition);
-    }
-
-    @Override
-    BatchSampler from(long epoch, long position) {
-        return new BudgetBatches(sampler, orders, budget, lengths, shard, dropLast, dataset, epoch, position);
+    BatchSampler with(Settings changed) {
+        return new BudgetBatches(changed, budget, lengths);
     }
 
     private BudgetEpoch of(long epoch) {
@@ -46,7 +39,8 @@ final class BudgetBatches extends BatchSampler {
             if (found != null && found.epoch() == epoch) {
                 return found;
             }
-            var made = new BudgetEpoch(epoch, orders.of(epoch), origin(epoch), shard, budget, lengths, dropLast);
+            var made = new BudgetEpoch(epoch, settings.orders().of(epoch), origin(epoch), shard, budget, lengths,
+                    settings.dropsLast());
             if (epochs.compareAndSet(slot, found, made)) {
                 return made;
             }
@@ -115,7 +109,7 @@ final class BudgetBatches extends BatchSampler {
 
     private String noBatch(long firstEpoch, long lastEpoch) {
         return "no batch in epochs " + firstEpoch + " to " + lastEpoch + ", each of " + size + " samples: " + shard
-                + ", " + budget + (dropLast ? ", last batch dropped" : "")
+                + ", " + budget + settings.lastDropped()
                 + "; use a smaller budget, or keep the last batch";
     }
 

@@ -153,7 +153,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a weight or the size is outside its range
      */
     static Sampler weightedWithoutReplacement(double[] weights, long size, long seed) {
-        return new WeightedOnceSampler(weights, size, seed);
+        return WeightedOnceSampler.of(weights, size, seed);
     }
 
     /**
@@ -166,7 +166,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a class is negative or has no sample
      */
     static Sampler stratified(int[] classes, long seed) {
-        return new StratifiedSampler(classes, seed);
+        return StratifiedSampler.of(classes, seed);
     }
 
     /**
@@ -180,7 +180,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a class is negative or has no sample, or the size is outside its range
      */
     static Sampler balanced(int[] classes, long size, long seed) {
-        return new BalancedSampler(classes, size, seed);
+        return BalancedSampler.of(classes, size, seed);
     }
 
     /**

@@ -143,7 +143,7 @@ class CausalLmTest {
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16), 2));
         assertEquals("a window of 1 token has no label, expected 2 tokens or more",
                 assertThrows(IllegalArgumentException.class, () -> CausalLm.widened(TokenWidth.I64)
-                        .layout(DocumentWindows.of(tokens, 1, 1, false), 2)).getMessage());
+                        .layout(DocumentWindows.withoutLabels(tokens, 1, 1), 2)).getMessage());
     }
 
     @Test

@@ -84,7 +84,7 @@ class StackTest {
     @EnumSource(ReadMode.class)
     void windowsOfAFileAreStackedInEveryReadMode(ReadMode mode) throws IOException {
         try (var model = new MemoryTokenStore(DType.U32, 3000); var store = new FileTokenStore(folder, model)) {
-            var dataset = TokenWindows.of(store, 100, 37, false);
+            var dataset = TokenWindows.withoutLabels(store, 100, 37);
             try (var in = new SampleReader(dataset, mode); var slab = new PoisonedSlab(new Stack(), dataset, 5)) {
                 for (long[] batch : new long[][] {{77, 0, 1, 50, 50}, {3}}) {
                     slab.check(in, batch, samples -> {

@@ -10,7 +10,6 @@ import io.penstock.collate.PackedLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.reading.SampleReader;
@@ -305,7 +304,7 @@ class BadSamplesTest {
             for (long i = 0; i < size; i++) {
                 numbers.setAtIndex(ValueLayout.JAVA_LONG, i, i);
             }
-            return Mapped.of(new Numbered(size, numbers), "number", new TensorSpec("number", DType.I64), "some bad",
+            return new Numbered(size, numbers).map("number", new TensorSpec("number", DType.I64), "some bad",
                     (in, _, out) -> {
                         if (bad.contains(in.segment().get(ValueLayout.JAVA_LONG, 0))) {
                             throw new IOException("bad");

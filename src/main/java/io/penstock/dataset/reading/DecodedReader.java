@@ -30,7 +30,7 @@ final class DecodedReader extends MadeReader {
         storedBytes = found.byteSize();
         long begin = context.clock.now();
         context.reader.copy(found, stored.of(storedBytes), 0);
-        context.clock.read(context.clock.now() - begin);
+        context.clock.readSince(begin);
         if (!isVariable) {
             return unitBytes;
         }
@@ -48,7 +48,7 @@ final class DecodedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            context.clock.decoded(context.clock.now() - begin);
+            context.clock.decodedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
         }

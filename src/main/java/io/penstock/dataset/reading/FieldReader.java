@@ -27,6 +27,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
     /** The last location. */
     final Span span = new Span();
     /** The batch of {@link #locateAll}. */
+    @SuppressWarnings("NullAway.Init")
     BatchPlan batch;
     private long[] batchBytes = {};
 

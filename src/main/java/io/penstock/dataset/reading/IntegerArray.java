@@ -3,6 +3,7 @@ package io.penstock.dataset.reading;
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
@@ -22,9 +23,6 @@ import java.nio.ByteOrder;
 final class IntegerArray {
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
-
-    /** The longest array in HotSpot. */
-    static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
 
     private byte[] bytes = {};
     private short[] shorts = {};
@@ -60,7 +58,7 @@ final class IntegerArray {
 
     /** At least doubles, so that varying lengths grow it rarely. */
     private void grow(int count) {
-        int length = (int) Math.max(count, Math.min(2L * ints.length, MAX_LENGTH));
+        int length = (int) Math.max(count, Math.min(2L * ints.length, BatchReader.MAX_INTEGERS));
         bytes = new byte[length];
         shorts = new short[length];
         pairs = new int[length / 2];

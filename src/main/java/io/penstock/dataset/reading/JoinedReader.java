@@ -17,7 +17,7 @@ final class JoinedReader extends FieldReader {
 
     JoinedReader(FieldSource.Joined source, TensorSpec spec, ReadContext context) {
         super(spec, context);
-        this.starts = source.starts();
+        this.starts = PrefixSums.ofLengths(source.sizes().length, part -> source.sizes()[part]);
         this.origin = source.origin();
         this.parts = new FieldReader[source.parts().size()];
         for (int p = 0; p < parts.length; p++) {

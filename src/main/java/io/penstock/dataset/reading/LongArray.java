@@ -3,6 +3,7 @@ package io.penstock.dataset.reading;
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
@@ -73,7 +74,7 @@ final class LongArray {
 
     /** At least doubles, so that varying lengths grow an array rarely. */
     private static int grown(int length, int count) {
-        return (int) Math.max(count, Math.min(2L * length, IntegerArray.MAX_LENGTH));
+        return (int) Math.max(count, Math.min(2L * length, BatchReader.MAX_INTEGERS));
     }
 
     private static void widen(byte[] from, long mask, long[] to, int count) {

@@ -33,7 +33,7 @@ final class MappedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             map.map(input.tensor(value), context.chance(step), tensor(target.asSlice(targetOffset, bytes)));
-            context.clock.transformed(context.clock.now() - begin);
+            context.clock.transformedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
         } catch (RuntimeException e) {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 /** What the engine's packages share about memory. Not exported. */
 @NullMarked
 package io.penstock.memory.internal;

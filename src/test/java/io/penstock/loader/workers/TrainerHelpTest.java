@@ -12,9 +12,8 @@ import io.penstock.collate.Stack;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
@@ -234,7 +233,7 @@ class TrainerHelpTest {
         }
 
         @Override
-        public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        public void collate(BatchReader in, BatchPlan plan, Slab out) {
             threads.add(Thread.currentThread());
             new Stack().collate(in, plan, out);
         }
@@ -244,7 +243,7 @@ class TrainerHelpTest {
     void usersCodeRunsOnWorkersAlone() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         Dataset windows = TokenWindows.of(store, LENGTH);
-        Dataset mapped = Mapped.of(windows, "tokens", new TensorSpec("tokens", DType.U16, LENGTH + 1), "note",
+        Dataset mapped = windows.map("tokens", new TensorSpec("tokens", DType.U16, LENGTH + 1), "note",
                 (in, random, out) -> {
                     threads.add(Thread.currentThread());
                     out.segment().copyFrom(in.segment());
