@@ -103,7 +103,7 @@ public final class Cached implements Dataset, AutoCloseable {
 
     @Override
     public String toString() {
-        return base + ", '" + base.fields().get(field).name() + "' kept";
+        return base + ", '" + base.fields().get(field).name() + "' cached";
     }
 
     /** Frees the cache. Calling it again does nothing. */

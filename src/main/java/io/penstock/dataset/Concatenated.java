@@ -59,6 +59,6 @@ final class Concatenated implements Dataset {
 
     @Override
     public String toString() {
-        return parts.size() + " datasets one behind the other, " + size() + " samples of " + fields;
+        return parts.size() + " concatenated datasets, " + size() + " samples of " + fields;
     }
 }

@@ -88,11 +88,11 @@ final class FilterFile {
             header.expect("sha256", sha256(words));
             header.end();
             if (base.size() % Long.SIZE != 0 && words[count - 1] >>> base.size() != 0) {
-                throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample behind the last",
+                throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample after the last",
                         "samples below " + base.size());
             }
             if (Arrays.stream(words).allMatch(bits -> bits == 0)) {
-                throw new MalformedStoreException(file, headerBytes, "no sample that is kept", "some");
+                throw new MalformedStoreException(file, headerBytes, "no kept sample", "1 or more");
             }
             return new Filtered(base, name, words);
         } catch (JsonException e) {

@@ -38,7 +38,7 @@ public final class Filtered implements Dataset {
         this.selection = new Selection(words);
         this.digest = FilterFile.digest(words);
         if (selection.size() == 0) {
-            throw new IllegalArgumentException("filter '" + name + "': found no sample that it keeps, of "
+            throw new IllegalArgumentException("filter '" + name + "': keeps no sample, expected 1 or more of "
                     + base.size());
         }
     }

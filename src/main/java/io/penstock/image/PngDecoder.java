@@ -56,8 +56,8 @@ final class PngDecoder implements AutoCloseable {
             pass(image.width, image.height, target, targetOffset, pixelBytes, (long) image.width * pixelBytes);
         } else {
             for (int pass = 0; pass < FIRST_ROW.length; pass++) {
-                int columns = ceilDiv(image.width - FIRST_COLUMN[pass], COLUMN_STEP[pass]);
-                int rows = ceilDiv(image.height - FIRST_ROW[pass], ROW_STEP[pass]);
+                int columns = Math.ceilDiv(image.width - FIRST_COLUMN[pass], COLUMN_STEP[pass]);
+                int rows = Math.ceilDiv(image.height - FIRST_ROW[pass], ROW_STEP[pass]);
                 long first = ((long) FIRST_ROW[pass] * image.width + FIRST_COLUMN[pass]) * pixelBytes;
                 if (columns > 0 && rows > 0) {
                     pass(columns, rows, target, targetOffset + first, (long) COLUMN_STEP[pass] * pixelBytes,
@@ -66,10 +66,6 @@ final class PngDecoder implements AutoCloseable {
             }
         }
         finish();
-    }
-
-    private static int ceilDiv(int a, int b) {
-        return a <= 0 ? 0 : (a + b - 1) / b;
     }
 
     /** Decodes the rows of a pass, at the given byte steps between pixels and between rows. */

@@ -53,9 +53,9 @@ final class TurboJpeg implements JpegDecoder {
                 // There C's long, which counts the image's bytes, has 32 bits.
                 return new Library(null, null, null, null, new UnsatisfiedLinkError("a system with 64-bit long"));
             }
-            String told = System.getProperty(PROPERTY);
+            String chosen = System.getProperty(PROPERTY);
             Throwable absence = null;
-            for (String name : told == null ? NAMES : List.of(told)) {
+            for (String name : chosen == null ? NAMES : List.of(chosen)) {
                 try {
                     SymbolLookup lookup = name.contains(File.separator)
                             ? SymbolLookup.libraryLookup(Path.of(name), Arena.global())

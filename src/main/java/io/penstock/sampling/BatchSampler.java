@@ -251,17 +251,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract void requireBatch(long endEpoch);
 
     /**
-     * A batch's number in its epoch, as {@link BatchPlan#indexInEpoch()} counts it.
-     *
-     * @param number the batch's number in this run, from 0
-     * @return from 0
-     * @throws IndexOutOfBoundsException if the number is negative
-     */
-    public long indexInEpoch(long number) {
-        return number - firstBatchOf(epochOf(number));
-    }
-
-    /**
      * The first batch that this run takes from an epoch, or from a later one if it has none. With a token budget, this
      * scans all earlier epochs that were not scanned yet.
      *

@@ -46,9 +46,7 @@ public final class Mixture implements Sampler {
         /** Checks the weight. */
         public Source {
             Objects.requireNonNull(sampler, "sampler");
-            if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
-                throw new IllegalArgumentException("weight " + weight + ", expected a finite number from 0");
-            }
+            WeightedSampler.checkWeight(weight);
         }
     }
 

@@ -81,7 +81,8 @@ public interface Sampler {
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler shuffled(long size, long seed) {
-        return new ShuffledSampler(size, seed);
+        return new ComputedSampler(size, size, seed, "feistel-8 size=" + size + " seed=" + seed,
+                epoch -> new Permutation(size, seed, epoch));
     }
 
     /**
@@ -99,7 +100,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a block is empty or a number is outside its range
      */
     static Sampler blockShuffled(long[] blockStarts, long window, long seed) {
-        return new BlockShuffledSampler(blockStarts, window, seed);
+        return BlockShuffledSampler.of(blockStarts, window, seed);
     }
 
     /**
@@ -202,6 +203,6 @@ public interface Sampler {
      * @throws IllegalArgumentException if a number is outside its range; names the sample of a bad length
      */
     static Sampler lengthBucketed(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
-        return new LengthBucketedSampler(base, lengths, window, group, seed);
+        return LengthBucketedSampler.of(base, lengths, window, group, seed);
     }
 }

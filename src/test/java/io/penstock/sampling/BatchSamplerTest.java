@@ -119,7 +119,7 @@ class BatchSamplerTest {
                         assertEquals(epoch, plan.epoch(), which);
                         assertEquals(index, plan.indexInEpoch(), which);
                         assertEquals(epoch, batches.epochOf(n), which);
-                        assertEquals(index, batches.indexInEpoch(n), which);
+                        assertEquals(index, n - batches.firstBatchOf(batches.epochOf(n)), which);
                     }
                 }
             }

@@ -147,7 +147,7 @@ class TokenBudgetTest {
                         assertEquals(epoch, plan.epoch(), which);
                         assertEquals(index, plan.indexInEpoch(), which);
                         assertEquals(epoch, batches.epochOf(n), which);
-                        assertEquals(index, batches.indexInEpoch(n), which);
+                        assertEquals(index, n - batches.firstBatchOf(batches.epochOf(n)), which);
                         int valid = 0;
                         for (int k = 0; k < positions.size(); k++) {
                             assertEquals(order.at(positions.get(k) % setup.sampler.size()), plan.sample(k), which);

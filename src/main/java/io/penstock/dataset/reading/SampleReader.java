@@ -31,8 +31,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     private final FieldReader[] readers;
     private final Span part = new Span();
     private final Span own = new Span();
-    private final IntegerArray integers = new IntegerArray();
-    private final LongArray longs = new LongArray();
+    private final IntegerArrays integers = new IntegerArrays();
     /** The field of the last location. */
     private int field;
 
@@ -192,7 +191,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     public int[] readIntegers(Span from, int count, DType dtype) {
         part.setPart(from, 0, (long) count * dtype.byteSize());
         try {
-            return integers.read(context.reader.local(part), dtype);
+            return integers.ints(context.reader.local(part), dtype);
         } catch (InternalError fault) {
             throw context.reader.explain(fault);
         }
@@ -202,7 +201,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     public long[] readLongs(Span from, int count, DType dtype) {
         part.setPart(from, 0, (long) count * dtype.byteSize());
         try {
-            return longs.read(context.reader.local(part), dtype);
+            return integers.longs(context.reader.local(part), dtype);
         } catch (InternalError fault) {
             throw context.reader.explain(fault);
         }
