@@ -45,29 +45,29 @@ final class Integers {
      *
      * @param span the tokens in their dtype {@code from}; one more if the last one has a label
      * @param length the number of tokens
-     * @param labelled the number of labels
+     * @param labeled the number of labels
      * @param labels where the labels go; {@link #NONE} to write none
      */
-    static void storeTokens(BatchReader in, Span span, DType from, int length, int labelled, MemorySegment slab,
+    static void storeTokens(BatchReader in, Span span, DType from, int length, int labeled, MemorySegment slab,
             DType to, long ids, long labels) {
         boolean wantsLabels = labels != NONE;
-        int count = wantsLabels ? Math.max(length, labelled + 1) : length;
+        int count = wantsLabels ? Math.max(length, labeled + 1) : length;
         if (from.byteSize() == to.byteSize()) {
             in.copyPart(span, 0, (long) length * to.byteSize(), slab, ids);
             if (wantsLabels) {
-                in.copyPart(span, to.byteSize(), (long) labelled * to.byteSize(), slab, labels);
+                in.copyPart(span, to.byteSize(), (long) labeled * to.byteSize(), slab, labels);
             }
         } else if (to == DType.I64) {
             long[] tokens = in.readLongs(span, count, from);
             store(tokens, 0, length, slab, ids);
             if (wantsLabels) {
-                store(tokens, 1, labelled, slab, labels);
+                store(tokens, 1, labeled, slab, labels);
             }
         } else {
             int[] tokens = in.readIntegers(span, count, from);
             store(tokens, 0, length, slab, ids);
             if (wantsLabels) {
-                store(tokens, 1, labelled, slab, labels);
+                store(tokens, 1, labeled, slab, labels);
             }
         }
     }

@@ -157,18 +157,18 @@ public final class PackedLm implements Collator {
                 boolean isPadding = part == parts;
                 long at = (long) row * capacity + filled;
                 int length = capacity - filled;
-                int labelled = 0;
+                int labeled = 0;
                 if (isPadding) {
                     Integers.fill(slab, ids + at * to.byteSize(), to, length, 0);
                 } else {
                     length = packed.locateWithNext(sample, part, span);
                     in.check(span);
-                    labelled = (int) (span.byteSize() / from.byteSize()) - 1;
-                    Integers.storeTokens(in, span, from, length, labelled, slab, to, ids + at * to.byteSize(),
+                    labeled = (int) (span.byteSize() / from.byteSize()) - 1;
+                    Integers.storeTokens(in, span, from, length, labeled, slab, to, ids + at * to.byteSize(),
                             labels == NONE ? NONE : labels + at * to.byteSize());
                 }
                 if (labels != NONE) {
-                    Integers.fill(slab, labels + (at + labelled) * to.byteSize(), to, length - labelled, IGNORED);
+                    Integers.fill(slab, labels + (at + labeled) * to.byteSize(), to, length - labeled, IGNORED);
                 }
                 if (positions != NONE) {
                     writePositions(slab, positions + 4 * at, length);
@@ -177,8 +177,8 @@ public final class PackedLm implements Collator {
                     Integers.fill(slab, documents + 4 * at, DType.I32, length, isPadding ? 0 : part + 1);
                 }
                 if (lossMask != NONE) {
-                    Integers.fill(slab, lossMask + at, DType.BOOL, labelled, 1);
-                    Integers.fill(slab, lossMask + at + labelled, DType.BOOL, length - labelled, 0);
+                    Integers.fill(slab, lossMask + at, DType.BOOL, labeled, 1);
+                    Integers.fill(slab, lossMask + at + labeled, DType.BOOL, length - labeled, 0);
                 }
                 if (attention != NONE) {
                     writeAttention(slab, attention + at * capacity, capacity, filled, length, isPadding);

@@ -28,7 +28,7 @@ public final class Json {
         try {
             return parse(utf8);
         } catch (JsonException e) {
-            throw e.at(charOffset(utf8, e.offset()));
+            throw e.at(new String(utf8, 0, (int) e.offset(), StandardCharsets.UTF_8).length());
         }
     }
 
@@ -131,17 +131,5 @@ public final class Json {
         byte[] utf8 = new byte[out.flip().remaining()];
         out.get(utf8);
         return utf8;
-    }
-
-    /** Counts the chars that the first {@code byteOffset} bytes of valid UTF-8 decode to. */
-    private static long charOffset(byte[] utf8, long byteOffset) {
-        long chars = 0;
-        for (int i = 0; i < byteOffset; i++) {
-            int lead = utf8[i] & 0xFF;
-            if (lead < 0x80 || lead >= 0xC0) {
-                chars += lead >= 0xF0 ? 2 : 1;
-            }
-        }
-        return chars;
     }
 }

@@ -127,10 +127,6 @@ final class Proportions {
         }
     }
 
-    int sourceCount() {
-        return weights.length;
-    }
-
     /** Returns the draws until the proportions are exact again. */
     int period() {
         return period;
