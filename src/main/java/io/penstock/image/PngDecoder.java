@@ -157,16 +157,11 @@ final class PngDecoder implements AutoCloseable {
             while (done < bytes) {
                 int more = inflater.inflate(into, done, bytes - done);
                 done += more;
-                if (more == 0) {
-                    if (inflater.finished()) {
-                        throw new ImageException(at, "pixels that end too early", "as many as the header says");
-                    }
-                    if (inflater.needsDictionary()) {
-                        throw new ImageException(png.pixelsOffset, "a zlib stream with a dictionary", "one without");
-                    }
-                    if (inflater.needsInput() && !feed()) {
-                        throw new ImageException(at, "pixels that end too early", "as many as the header says");
-                    }
+                if (more == 0 && inflater.needsDictionary()) {
+                    throw new ImageException(png.pixelsOffset, "a zlib stream with a dictionary", "one without");
+                }
+                if (more == 0 && (inflater.finished() || inflater.needsInput() && !feed())) {
+                    throw new ImageException(at, "pixels that end too early", "as many as the header says");
                 }
             }
         } catch (DataFormatException e) {
@@ -204,10 +199,7 @@ final class PngDecoder implements AutoCloseable {
     /** Checks the stream's and the chunks' checksums after the last row. Ignores inflated bytes after the rows. */
     private void finish() throws ImageException {
         try {
-            while (!inflater.finished()) {
-                if (inflater.inflate(current, 0, 1) > 0) {
-                    break;
-                }
+            while (!inflater.finished() && inflater.inflate(current, 0, 1) == 0) {
                 if (!inflater.finished() && inflater.needsInput() && !feed()) {
                     throw new ImageException(at, "a zlib stream without its end", "its checksum");
                 }
@@ -227,10 +219,7 @@ final class PngDecoder implements AutoCloseable {
 
     /** Checks the checksums of the remaining chunks. */
     private void checkRest() throws ImageException {
-        boolean more;
-        do {
-            more = feed();
-        } while (more);
+        while (feed()) { }
     }
 
     @Override
