@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.internal.PrefixSums;
 import io.penstock.memory.TensorSpec;
-import io.penstock.memory.internal.PrefixSums;
 import io.penstock.store.TokenStore;
 import java.util.List;
 

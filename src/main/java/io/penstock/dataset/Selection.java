@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.internal.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 

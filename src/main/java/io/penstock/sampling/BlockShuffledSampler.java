@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.internal.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import java.util.stream.IntStream;
 
 /** Shuffles blocks, then shuffles their samples within windows of that order. */

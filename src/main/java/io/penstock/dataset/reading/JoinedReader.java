@@ -1,9 +1,9 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
-import io.penstock.memory.internal.PrefixSums;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
 

@@ -1,10 +1,10 @@
 package io.penstock.dataset.source;
 
 import io.penstock.decode.Decoder;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
-import io.penstock.memory.internal.PrefixSums;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;
 import java.util.function.LongToIntFunction;
