@@ -25,7 +25,7 @@ final class LengthBucketedSampler {
             throw new IllegalArgumentException("groups of " + group + " samples, expected 1 or more");
         }
         long sorted = Math.min(window, base.size());
-        String fingerprint = "length-bucketed window=" + sorted + " group=" + group + " lengths="
+        String fingerprint = "length-bucketed window=" + window + " group=" + group + " lengths="
                 + ContentDigest.of(base.datasetSize(), sample -> length(lengths, sample)) + " seed=" + seed + " of "
                 + base.fingerprint();
         return new ComputedSampler(base.size(), base.datasetSize(), seed, base.epochs(), fingerprint,
