@@ -237,7 +237,7 @@ class MegatronPiecesTest {
             } else {
                 String message = assertThrows(IllegalArgumentException.class, () -> Packing.of(documents, LENGTH))
                         .getMessage();
-                assertTrue(message.contains("Cached.of"), message);
+                assertTrue(message.contains("documents.cache("), message);
                 try (Cached together = documents.cache(TokenWindows.TOKENS);
                         var packed = Packing.of(together, LENGTH).pack()) {
                     assertSame(expected, packed, packedLm, mode);
