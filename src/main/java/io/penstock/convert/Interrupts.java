@@ -1,6 +1,6 @@
 package io.penstock.convert;
 
-import io.penstock.dataset.BadSampleException;
+import io.penstock.dataset.source.BadSampleException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;

@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.RecordStore;

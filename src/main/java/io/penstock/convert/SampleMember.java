@@ -2,7 +2,7 @@ package io.penstock.convert;
 
 import io.penstock.codec.CodecException;
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.ReadMode;

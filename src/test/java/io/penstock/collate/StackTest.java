@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
@@ -85,7 +85,7 @@ class StackTest {
     @EnumSource(ReadMode.class)
     void windowsOfAFileAreStackedInEveryReadMode(ReadMode mode) throws IOException {
         try (var model = new MemoryTokenStore(DType.U32, 3000); var store = new FileTokenStore(folder, model)) {
-            var dataset = TokenWindows.of(store, 100, 37, false);
+            var dataset = TokenWindows.withoutLabels(store, 100, 37);
             try (var in = new SampleReader(dataset, mode); var slab = new PoisonedSlab(new Stack(), dataset, 5)) {
                 for (long[] batch : new long[][] {{77, 0, 1, 50, 50}, {3}}) {
                     slab.check(in, batch, samples -> {

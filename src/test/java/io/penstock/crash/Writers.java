@@ -221,7 +221,7 @@ final class Writers {
                         file("step/" + CHECKPOINT, file -> Checkpoint.load(file.getParent()).toString())),
                 new Writer("filter", LASTS, "keep.filter", this::filter, file("keep.filter", file -> {
                     try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
-                        Filtered found = Filtered.load(TensorRows.of(store), file);
+                        Filtered found = TensorRows.of(store).filter(file);
                         return found.size() + " " + found.fingerprint();
                     }
                 })),
@@ -293,7 +293,7 @@ final class Writers {
     private void filter(Path folder, int generation, boolean replace) throws IOException {
         try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
             Dataset rows = TensorRows.of(store);
-            Filtered.of(rows, "generation " + generation, sample -> true).save(folder.resolve("keep.filter"));
+            rows.filter("generation " + generation, sample -> true).save(folder.resolve("keep.filter"));
         }
     }
 

@@ -11,10 +11,9 @@ import io.penstock.convert.ConversionException;
 import io.penstock.convert.TargetFormat;
 import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleMap;
 import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.NpyDecoder;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
@@ -91,9 +90,9 @@ class ElementTypesTest {
             assertBatches(expected, rows, mode, false);
             assertBatches(expected, rows, mode, true);
         }
-        assertBatches(expected, Mapped.of(rows, "truths", new TensorSpec("truths", DType.U8, 5), "copy", COPY),
+        assertBatches(expected, rows.map("truths", new TensorSpec("truths", DType.U8, 5), "copy", COPY),
                 ReadMode.AUTO, false);
-        try (Cached cached = Cached.of(rows, "truths")) {
+        try (Cached cached = rows.cache("truths")) {
             assertBatches(expected, cached, ReadMode.AUTO, false);
         }
     }

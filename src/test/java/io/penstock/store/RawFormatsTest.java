@@ -196,7 +196,7 @@ class RawFormatsTest {
             store.locate(0, 0, span);
             assertEquals(0, span.byteSize());
             assertEquals(0, TokenWindows.of(store, 1).size());
-            assertEquals(0, DocumentWindows.of(store, 1, 1, false).size());
+            assertEquals(0, DocumentWindows.withoutLabels(store, 1, 1).size());
             assertEquals(documents, Documents.of(store).size());
             assertEquals(0, Documents.of(store).maxLength(0));
         }

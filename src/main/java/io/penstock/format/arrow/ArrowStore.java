@@ -8,7 +8,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;

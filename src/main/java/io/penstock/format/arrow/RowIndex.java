@@ -1,7 +1,7 @@
 package io.penstock.format.arrow;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.memory.PrefixSums;
 
 /**
  * Which batch a row is in. Batches have mostly the same number of rows, so that a table of as many equal parts of the

@@ -20,9 +20,9 @@ import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
@@ -220,9 +220,9 @@ class MegatronPiecesTest {
         for (Collator collator : List.of(CausalLm.narrow(), CausalLm.widened(TokenWidth.I32),
                 CausalLm.widened(TokenWidth.I64))) {
             assertSame(TokenWindows.of(ordered, LENGTH), TokenWindows.of(store, LENGTH), collator, mode);
-            assertSame(TokenWindows.of(ordered, LENGTH, 5, true), TokenWindows.of(store, LENGTH, 5, true), collator,
+            assertSame(TokenWindows.of(ordered, LENGTH, 5), TokenWindows.of(store, LENGTH, 5), collator,
                     mode);
-            assertSame(DocumentWindows.of(ordered, 4, 3, true), DocumentWindows.of(store, 4, 3, true), collator, mode);
+            assertSame(DocumentWindows.of(ordered, 4, 3), DocumentWindows.of(store, 4, 3), collator, mode);
         }
         for (TokenWidth width : new TokenWidth[] {TokenWidth.STORE, TokenWidth.I64}) {
             assertSame(Documents.of(ordered), Documents.of(store), Pad.toLongest(width, 0), mode);
@@ -238,8 +238,8 @@ class MegatronPiecesTest {
             } else {
                 String message = assertThrows(IllegalArgumentException.class, () -> Packing.of(documents, LENGTH))
                         .getMessage();
-                assertTrue(message.contains("Cached.of"), message);
-                try (Cached together = Cached.of(documents, TokenWindows.TOKENS);
+                assertTrue(message.contains("documents.cache("), message);
+                try (Cached together = documents.cache(TokenWindows.TOKENS);
                         var packed = Packing.of(together, LENGTH).pack()) {
                     assertSame(expected, packed, packedLm, mode);
                 }

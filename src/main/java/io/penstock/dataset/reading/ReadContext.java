@@ -1,6 +1,9 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.Samples;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
@@ -15,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state shared by the {@linkplain FieldReader readers of a dataset's fields}: the current sample, the span reader,
@@ -29,9 +33,9 @@ final class ReadContext implements AutoCloseable {
 
     final SpanReader reader;
     final StageClock clock;
-    private final Dataset dataset;
+    private final Samples samples;
     /** Verifies blocks before they are read; null to skip that. */
-    private final BlockVerifier verifier;
+    private final @Nullable BlockVerifier verifier;
     private final List<GeneratedRows> generated = new ArrayList<>();
     private SampleRandom random = SampleRandom.NONE;
     private long sample = -1;
@@ -42,8 +46,8 @@ final class ReadContext implements AutoCloseable {
     private long lastLook = NO_EPOCH;
     private volatile boolean stopped;
 
-    ReadContext(Dataset dataset, ReadMode mode, VerifiedReads verified, StageClock clock) {
-        this.dataset = dataset;
+    ReadContext(Samples samples, ReadMode mode, @Nullable VerifiedReads verified, StageClock clock) {
+        this.samples = samples;
         this.clock = clock;
         this.reader = new SpanReader(mode);
         this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
@@ -180,19 +184,19 @@ final class ReadContext implements AutoCloseable {
     }
 
     /** Returns the error for a value that cannot be decoded or computed. */
-    UncheckedIOException bad(TensorSpec spec, IOException cause) {
+    UncheckedIOException bad(@Nullable TensorSpec spec, IOException cause) {
         IOException named = new IOException(about(spec) + ": " + cause.getMessage(), cause);
         return cause instanceof MissingLibraryException ? new UncheckedIOException(named)
                 : new BadSampleException(sample, named);
     }
 
     /** Returns the error for failed user code. */
-    IllegalStateException failed(TensorSpec spec, String what, RuntimeException e) {
+    IllegalStateException failed(@Nullable TensorSpec spec, String what, RuntimeException e) {
         return new IllegalStateException(about(spec) + ": the " + what + " failed: " + e, e);
     }
 
-    private String about(TensorSpec spec) {
-        return dataset.name(sample) + (spec == null ? "" : ", field '" + spec.name() + "'");
+    private String about(@Nullable TensorSpec spec) {
+        return samples.name(sample) + (spec == null ? "" : ", field '" + spec.name() + "'");
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
 import java.io.IOException;
 import java.io.Serial;
@@ -13,7 +13,6 @@ public final class BadSampleException extends UncheckedIOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** The sample's index in the dataset. */
     private final long sample;
 
     /**
@@ -27,11 +26,7 @@ public final class BadSampleException extends UncheckedIOException {
         this.sample = sample;
     }
 
-    /**
-     * Returns the sample.
-     *
-     * @return its index in the dataset
-     */
+    /** {@return the sample's index in the dataset} */
     public long sample() {
         return sample;
     }

@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 

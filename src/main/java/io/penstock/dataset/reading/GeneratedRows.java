@@ -1,5 +1,7 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleTensors;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Scratch;
@@ -9,6 +11,7 @@ import io.penstock.sampling.KeyedRandom;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * One worker's generated samples, a row each of the current batch, so collators can go field by field while user code
@@ -26,7 +29,7 @@ final class GeneratedRows implements AutoCloseable {
     /** Each field's offset in a row, and the row size. */
     private final long[] offsets;
     private final Scratch memory = new Scratch();
-    private SampleTensors[] rows = {};
+    private Row[] rows = {};
     /** Each row's sample, position and epoch. */
     private long[] samples = {};
     private long[] positions = {};
@@ -73,7 +76,7 @@ final class GeneratedRows implements AutoCloseable {
 
     private void make(long sample, int row) {
         epochs[row] = NOTHING;
-        rows[row].clear();
+        rows[row].bytes.fill((byte) 0);
         long begin = context.clock.now();
         try {
             source.generator().generate(sample, context.chance(step), rows[row]);
@@ -88,7 +91,7 @@ final class GeneratedRows implements AutoCloseable {
                 TruthValues.normalize(memory.of(0), row * rowBytes() + offsets[f], spec.byteSize());
             }
         }
-        context.clock.transformed(context.clock.now() - begin);
+        context.clock.transformedSince(begin);
         samples[row] = sample;
         positions[row] = context.position();
         epochs[row] = context.epoch();
@@ -96,7 +99,7 @@ final class GeneratedRows implements AutoCloseable {
 
     private void grow(int count) {
         MemorySegment grown = memory.of(count * rowBytes());
-        rows = new SampleTensors[count];
+        rows = new Row[count];
         samples = new long[count];
         positions = new long[count];
         epochs = new long[count];
@@ -108,7 +111,26 @@ final class GeneratedRows implements AutoCloseable {
                 tensors[f] = Tensor.of(grown.asSlice(row * rowBytes() + offsets[f], spec.byteSize()), spec.dtype(),
                         spec.shape());
             }
-            rows[row] = new SampleTensors(source.fields(), tensors, grown.asSlice(row * rowBytes(), rowBytes()));
+            rows[row] = new Row(source.fields(), tensors, grown.asSlice(row * rowBytes(), rowBytes()));
+        }
+    }
+
+    /** One sample. */
+    private record Row(List<TensorSpec> fields, Tensor[] tensors, MemorySegment bytes) implements SampleTensors {
+
+        @Override
+        public Tensor tensor(int field) {
+            return tensors[field];
+        }
+
+        @Override
+        public Tensor tensor(String field) {
+            for (int f = 0; f < tensors.length; f++) {
+                if (fields.get(f).name().equals(field)) {
+                    return tensors[f];
+                }
+            }
+            throw new IllegalArgumentException("no field '" + field + "', found " + fields);
         }
     }
 

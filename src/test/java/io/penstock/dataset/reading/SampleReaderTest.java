@@ -1,9 +1,13 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Documents;
+import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -73,21 +77,21 @@ class SampleReaderTest {
 
     @ParameterizedTest
     @EnumSource(ReadMode.class)
-    void partsAndIntegersAreOfWhatWasLocatedLast(ReadMode mode) throws IOException {
+    void partsAndIntegersAreOfTheSpanThatIsGiven(ReadMode mode) throws IOException {
         try (var model = new MemoryTokenStore(DType.I16, 1000); var store = new FileTokenStore(folder, model);
                 var in = new SampleReader(TokenWindows.of(store, 10), mode); Arena arena = Arena.ofConfined()) {
             MemorySegment target = arena.allocate(64);
-            in.locate(7, 0);
+            Span window = in.locate(7, 0);
             in.prefetch(3, 0);
-            assertEquals((int) model.token(72), in.readIntegers(5)[2]);
-            in.copyPart(4, 18, target, 1);
-            in.copyPart(20, 2, target, 40);
+            assertEquals((int) model.token(72), in.readIntegers(window, 5, DType.I16)[2]);
+            in.copyPart(window, 4, 18, target, 1);
+            in.copyPart(window, 20, 2, target, 40);
             Span expected = new Span();
             model.locate(72, 9, expected);
             assertEquals(-1, expected.segment().asSlice(expected.byteOffset(), 18).mismatch(target.asSlice(1, 18)));
-            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(21, 2, target, 0));
-            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(-1, 2, target, 0));
-            assertThrows(IndexOutOfBoundsException.class, () -> in.readIntegers(12));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(window, 21, 2, target, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.copyPart(window, -1, 2, target, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.readIntegers(window, 12, DType.I16));
         }
     }
 
@@ -137,17 +141,17 @@ class SampleReaderTest {
     void theArrayOfIntegersGrowsByDoublingAndKeepsItsLength() {
         try (var store = new MemoryTokenStore(DType.U8, 5000);
                 var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
-            in.locate(0, 0);
-            int[] array = in.readIntegers(1000);
+            Span document = in.locate(0, 0);
+            int[] array = in.readIntegers(document, 1000, DType.U8);
             int arrays = 1;
             for (int count = 1; count <= 5000; count++) {
-                int[] next = in.readIntegers(count);
+                int[] next = in.readIntegers(document, count, DType.U8);
                 arrays += next == array ? 0 : 1;
                 array = next;
                 assertEquals((int) store.token(count - 1), array[count - 1]);
             }
             assertEquals(4, arrays, "1000, 2000, 4000 and 8000 long");
-            assertSame(array, in.readIntegers(3));
+            assertSame(array, in.readIntegers(document, 3, DType.U8));
         }
     }
 
@@ -155,9 +159,10 @@ class SampleReaderTest {
     void integersOf64BitsAreNotReadIntoAnArrayOf32() {
         try (var store = new MemoryTokenStore(DType.I64, 10);
                 var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
-            in.locate(0, 0);
+            Span document = in.locate(0, 0);
             assertEquals("i64 does not fit 32-bit integers",
-                    assertThrows(IllegalArgumentException.class, () -> in.readIntegers(2)).getMessage());
+                    assertThrows(IllegalArgumentException.class, () -> in.readIntegers(document, 2, DType.I64))
+                            .getMessage());
         }
     }
 
@@ -168,15 +173,14 @@ class SampleReaderTest {
                 var in = new SampleReader(Documents.of(store), ReadMode.MMAP)) {
             boolean negative = false;
             for (int count : new int[] {0, 1, 2, 3, 7, 16, 33, 100, 4999, 5000, 17}) {
-                in.locate(0, 0);
-                long[] values = in.readLongs(count);
+                long[] values = in.readLongs(in.locate(0, 0), count, dtype);
                 for (int i = 0; i < count; i++) {
                     assertEquals(store.token(i), values[i], dtype + " " + i + " of " + count);
                     negative |= values[i] < 0;
                 }
             }
             assertEquals(!dtype.isUnsigned(), negative, "the tokens of the test");
-            assertThrows(IndexOutOfBoundsException.class, () -> in.readLongs(5001));
+            assertThrows(IndexOutOfBoundsException.class, () -> in.readLongs(in.locate(0, 0), 5001, dtype));
         }
     }
 

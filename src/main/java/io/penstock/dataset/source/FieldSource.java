@@ -1,18 +1,19 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
 import io.penstock.decode.Decoder;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;
 import java.util.function.LongToIntFunction;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The source of a field: how a {@link SampleReader} gets a sample's value. Immutable and thread-safe.
+ * The source of a field: how a worker gets a sample's value. Immutable and thread-safe.
  *
  * {@snippet :
  * FieldSource source = FieldSource.stored((sample, into) -> into.set(memory, sample * 64, 64));
@@ -53,11 +54,11 @@ public sealed interface FieldSource {
      * A value's bytes are contiguous: packed, row-major, little-endian. Their number gives the length of a value of
      * varying length.
      *
-     * @param place where they are they are
+     * @param place where they are
      * @param rows the same as rows with a constant stride, row {@code i} for sample {@code i}, which readers prefer;
      *     null if there is no such stride
      */
-    record Stored(Place place, Rows rows) implements FieldSource {
+    record Stored(Place place, @Nullable Rows rows) implements FieldSource {
 
         @Override
         public Stored reindexed(LongUnaryOperator origin) {
@@ -74,7 +75,7 @@ public sealed interface FieldSource {
      * A value is the concatenation of several runs of bytes.
      *
      * @param count the number of runs of a sample
-     * @param place where they are each is
+     * @param place where each is
      */
     record InParts(LongToIntFunction count, PartPlace place) implements FieldSource {
 
@@ -93,7 +94,7 @@ public sealed interface FieldSource {
     /**
      * A decoder computes the value from the stored bytes.
      *
-     * @param place where they are the stored bytes are
+     * @param place where the stored bytes are
      * @param decoder the decoder
      */
     record Decoded(Place place, Decoder decoder) implements FieldSource {
@@ -169,19 +170,19 @@ public sealed interface FieldSource {
      * Concatenated sources of different kinds.
      *
      * @param parts the sources
-     * @param starts the first sample of each
+     * @param sizes the number of samples of each
      * @param origin maps a sample to its index in the concatenation
      */
-    record Joined(List<FieldSource> parts, PrefixSums starts, LongUnaryOperator origin) implements FieldSource {
+    record Joined(List<FieldSource> parts, long[] sizes, LongUnaryOperator origin) implements FieldSource {
 
         @Override
         public Joined reindexed(LongUnaryOperator before) {
-            return new Joined(parts, starts, origin.compose(before));
+            return new Joined(parts, sizes, origin.compose(before));
         }
 
         @Override
         public InParts bytes() {
-            return inParts(parts, starts).reindexed(origin);
+            return inParts(parts, PrefixSums.ofLengths(sizes.length, part -> sizes[part])).reindexed(origin);
         }
 
         @Override
@@ -246,10 +247,11 @@ public sealed interface FieldSource {
      * Concatenates sources. Sources of one kind keep that kind, so they are read as fast as one.
      *
      * @param parts the sources, of equal fields
-     * @param starts the first sample of each
+     * @param sizes the number of samples of each
      * @return the source
      */
-    static FieldSource joined(List<FieldSource> parts, PrefixSums starts) {
+    static FieldSource joined(List<FieldSource> parts, long... sizes) {
+        PrefixSums starts = PrefixSums.ofLengths(sizes.length, part -> sizes[part]);
         if (parts.stream().allMatch(Stored.class::isInstance)) {
             return stored(place(parts.stream().map(part -> ((Stored) part).place), starts));
         }
@@ -260,7 +262,7 @@ public sealed interface FieldSource {
         if (parts.stream().allMatch(part -> part instanceof Stored || part instanceof InParts)) {
             return inParts(parts, starts);
         }
-        return new Joined(parts, starts, LongUnaryOperator.identity());
+        return new Joined(parts, sizes, LongUnaryOperator.identity());
     }
 
     private static Place place(Stream<Place> parts, PrefixSums starts) {

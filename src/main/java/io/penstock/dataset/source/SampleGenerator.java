@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
 import java.io.IOException;
 import java.util.random.RandomGenerator;

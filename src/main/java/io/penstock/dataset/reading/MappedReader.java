@@ -1,5 +1,7 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +33,7 @@ final class MappedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             map.map(input.tensor(value), context.chance(step), tensor(target.asSlice(targetOffset, bytes)));
-            context.clock.transformed(context.clock.now() - begin);
+            context.clock.transformedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
         } catch (RuntimeException e) {

@@ -1,5 +1,6 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.io.Span;
 import io.penstock.memory.Scratch;
@@ -29,7 +30,7 @@ final class DecodedReader extends MadeReader {
         storedBytes = found.byteSize();
         long begin = context.clock.now();
         context.reader.copy(found, stored.of(storedBytes), 0);
-        context.clock.read(context.clock.now() - begin);
+        context.clock.readSince(begin);
         if (!isVariable) {
             return unitBytes;
         }
@@ -47,7 +48,7 @@ final class DecodedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            context.clock.decoded(context.clock.now() - begin);
+            context.clock.decodedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
         }

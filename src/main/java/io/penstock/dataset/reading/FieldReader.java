@@ -1,5 +1,6 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -26,6 +27,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
     /** The last location. */
     final Span span = new Span();
     /** The batch of {@link #locateAll}. */
+    @SuppressWarnings("NullAway.Init")
     BatchPlan batch;
     private long[] batchBytes = {};
 

@@ -1,11 +1,8 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import java.util.function.LongSupplier;
 
-/**
- * The time a {@link SampleReader} spent on samples that are not raw copies, since the last reset. For the reader's
- * thread.
- */
+/** The nanoseconds that a reader spent on samples that are not raw copies, since the last reset. For its thread. */
 public final class StageClock {
 
     private final LongSupplier nanoTime;
@@ -28,41 +25,29 @@ public final class StageClock {
         transformNanos = 0;
     }
 
-    void read(long nanos) {
-        readNanos += nanos;
+    void readSince(long begin) {
+        readNanos += now() - begin;
     }
 
-    void decoded(long nanos) {
-        decodeNanos += nanos;
+    void decodedSince(long begin) {
+        decodeNanos += now() - begin;
     }
 
-    void transformed(long nanos) {
-        transformNanos += nanos;
+    void transformedSince(long begin) {
+        transformNanos += now() - begin;
     }
 
-    /**
-     * Returns the time spent reading stored bytes for decoders.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the time spent reading stored bytes for decoders. */
     public long readNanos() {
         return readNanos;
     }
 
-    /**
-     * Returns the time spent decoding.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the time spent decoding. */
     public long decodeNanos() {
         return decodeNanos;
     }
 
-    /**
-     * Returns the time spent in maps, without reading their input.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the time spent in maps and generators, without reading their input. */
     public long transformNanos() {
         return transformNanos;
     }

@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.source;
 
 import io.penstock.memory.Tensor;
 import java.io.IOException;

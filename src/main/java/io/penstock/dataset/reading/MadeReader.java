@@ -1,4 +1,4 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
 import io.penstock.io.Span;
 import io.penstock.memory.Scratch;

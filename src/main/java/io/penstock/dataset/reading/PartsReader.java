@@ -1,5 +1,6 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.Samples;
 import io.penstock.io.ReadAhead;
 import io.penstock.io.Span;
 import java.util.stream.IntStream;
@@ -21,23 +23,14 @@ public final class SamplesAhead {
     private final ReadAhead ahead = new ReadAhead();
     private final Span span = new Span();
 
-    /**
-     * Creates an empty read-ahead.
-     *
-     * @param dataset the samples
-     */
-    public SamplesAhead(Dataset dataset) {
-        fields = IntStream.range(0, dataset.fields().size()).mapToObj(f -> dataset.source(f).bytes())
+    /** Creates an empty read-ahead. */
+    public SamplesAhead(Samples samples) {
+        fields = IntStream.range(0, samples.fields().size()).mapToObj(f -> samples.source(f).bytes())
                 .toArray(FieldSource.InParts[]::new);
         left = new boolean[fields.length];
     }
 
-    /**
-     * Adds samples, field by field. They are requested at {@link #flush} at the latest.
-     *
-     * @param samples the samples' indices
-     * @param count the number of indices to use
-     */
+    /** Adds the first {@code count} samples, field by field. They are requested at {@link #flush} at the latest. */
     public void add(long[] samples, int count) {
         for (int f = 0; f < fields.length; f++) {
             if (!left[f]) {
@@ -68,20 +61,12 @@ public final class SamplesAhead {
         ahead.flush();
     }
 
-    /**
-     * What was asked for so far.
-     *
-     * @return bytes in whole pages; does not grow while everything added is in the page cache
-     */
+    /** Returns the bytes requested so far, in whole pages; what is in the page cache does not count. */
     public long bytes() {
         return ahead.bytes();
     }
 
-    /**
-     * What was asked for so far.
-     *
-     * @return the count; adjacent ranges count as one
-     */
+    /** Returns the number of ranges requested so far; adjacent ranges count as one. */
     public long ranges() {
         return ahead.ranges();
     }

@@ -1,7 +1,8 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;
@@ -16,7 +17,7 @@ final class JoinedReader extends FieldReader {
 
     JoinedReader(FieldSource.Joined source, TensorSpec spec, ReadContext context) {
         super(spec, context);
-        this.starts = source.starts();
+        this.starts = PrefixSums.ofLengths(source.sizes().length, part -> source.sizes()[part]);
         this.origin = source.origin();
         this.parts = new FieldReader[source.parts().size()];
         for (int p = 0; p < parts.length; p++) {

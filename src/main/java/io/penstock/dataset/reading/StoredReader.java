@@ -1,5 +1,6 @@
-package io.penstock.dataset;
+package io.penstock.dataset.reading;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.Scratch;
@@ -8,6 +9,7 @@ import io.penstock.sampling.BatchPlan;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Reads raw values. Many are copied at once, so that their cache misses overlap. */
 final class StoredReader extends FieldReader {
@@ -16,7 +18,7 @@ final class StoredReader extends FieldReader {
 
     private final FieldSource.Place place;
     /** The values as rows; null if they have no constant stride. */
-    private final Rows rows;
+    private final @Nullable Rows rows;
     private final Span first = new Span();
     private final Span ahead = new Span();
     /** The places of values copied at once. */
@@ -78,12 +80,12 @@ final class StoredReader extends FieldReader {
     @Override
     long copyAll(BatchPlan plan, MemorySegment target, long targetOffset) {
         long bytes = rows == null ? copyLocated(plan.samples(), plan.count(), target, targetOffset)
-                : copyRows(plan.samples(), plan.count(), target, targetOffset);
+                : copyRows(rows, plan.samples(), plan.count(), target, targetOffset);
         normalize(target, targetOffset, bytes);
         return bytes;
     }
 
-    private long copyRows(long[] samples, int count, MemorySegment target, long targetOffset) {
+    private long copyRows(Rows rows, long[] samples, int count, MemorySegment target, long targetOffset) {
         for (int i = 0; i < count && context.verifies(); i++) {
             context.about(samples[i]);
             locate(samples[i], span);
