@@ -2,6 +2,7 @@ package io.penstock.io;
 
 import java.io.IOException;
 import java.io.Serial;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -46,6 +47,12 @@ public final class MalformedStoreException extends IOException {
      */
     public MalformedStoreException(Object file, IllegalArgumentException refusal) {
         super(oneLine(file + ": " + refusal.getMessage()), refusal);
+    }
+
+    /** {@return the position, what was found and what was expected} */
+    @Override
+    public String getMessage() {
+        return Objects.requireNonNull(super.getMessage());
     }
 
     /** Escapes control characters, which file names and file contents may hold. */

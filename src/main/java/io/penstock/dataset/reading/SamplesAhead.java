@@ -2,6 +2,7 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.Samples;
+import io.penstock.io.MappedFile;
 import io.penstock.io.ReadAhead;
 import io.penstock.io.Span;
 import java.util.stream.IntStream;
@@ -48,9 +49,10 @@ public final class SamplesAhead {
             int parts = fields[f].count().applyAsInt(samples[i]);
             for (int p = 0; p < parts && !left[f]; p++) {
                 fields[f].place().locate(samples[i], p, span);
-                left[f] = span.file() == null;
-                if (!left[f]) {
-                    ahead.add(span.file(), span.byteOffset(), span.byteSize());
+                MappedFile file = span.file();
+                left[f] = file == null;
+                if (file != null) {
+                    ahead.add(file, span.byteOffset(), span.byteSize());
                 }
             }
         }

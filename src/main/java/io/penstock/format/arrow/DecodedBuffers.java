@@ -155,7 +155,7 @@ final class DecodedBuffers implements AutoCloseable {
             });
             file.checkUnchanged();
         } catch (CodecException e) {
-            throw new MalformedStoreException(file.location(), stored.offset(), e.getMessage(),
+            throw new MalformedStoreException(file.location(), stored.offset(), String.valueOf(e.getMessage()),
                     "a compressed buffer of " + stored.size() + " bytes");
         } catch (OutOfMemoryError e) {
             throw new IOException(file.location() + ": no memory for a buffer of " + stored.size() + " bytes", e);

@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder in which a store's files are written: {@code .NAME.writing/new} next to the store, for one writer at a
@@ -133,7 +134,7 @@ public final class StagingFolder implements AutoCloseable {
      *
      * @throws IOException if it fails; names the store
      */
-    public <T> T naming(WriteFailure.Step<T> step) throws IOException {
+    public <T extends @Nullable Object> T naming(WriteFailure.Step<T> step) throws IOException {
         return WriteFailure.naming(target, step);
     }
 

@@ -23,7 +23,7 @@ public final class WriteFailure {
 
     /** A step of a writer. */
     @FunctionalInterface
-    public interface Step<T> {
+    public interface Step<T extends @Nullable Object> {
 
         /** Runs the step. */
         T run() throws IOException;
@@ -34,7 +34,7 @@ public final class WriteFailure {
      *
      * @throws IOException if it fails; an OS error on the store's files names the store
      */
-    public static <T> T naming(Path target, Step<T> step) throws IOException {
+    public static <T extends @Nullable Object> T naming(Path target, Step<T> step) throws IOException {
         try {
             return step.run();
         } catch (IOException e) {
