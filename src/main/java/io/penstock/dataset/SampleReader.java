@@ -9,8 +9,10 @@ import io.penstock.store.integrity.VerifiedReads;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Reads the samples of a dataset for one worker in a given read mode: locates a field of a sample, then copies its
@@ -111,6 +113,15 @@ public final class SampleReader implements AutoCloseable {
      */
     public void random(SampleRandom random) {
         context.random(random);
+    }
+
+    /**
+     * Names whom this reader works for: a file that it reads cannot be closed before.
+     *
+     * @param user its name for messages; empty once it is closed
+     */
+    public void user(Supplier<Optional<String>> user) {
+        context.reader.user(user);
     }
 
     /**
@@ -397,11 +408,11 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Explains a fault under a mapping. HotSpot raises it after the access, so it may surface outside the call that
-     * made the access.
+     * Explains a fault under a mapping, or an access to a file that was closed. HotSpot raises a fault after the access,
+     * so it may surface outside the call that made the access.
      *
      * @param error the caught error
-     * @return if a file has shrunk, an error that names it and both sizes; otherwise the error itself
+     * @return if a file has shrunk or was closed, an error that names it; otherwise the error itself
      */
     public Throwable explain(Throwable error) {
         if (error instanceof InternalError fault) {
@@ -412,7 +423,7 @@ public final class SampleReader implements AutoCloseable {
                 return shrunk;
             }
         }
-        return error;
+        return error instanceof IllegalStateException closed ? context.reader.explain(closed) : error;
     }
 
     /** Frees the reader's native memory. Calling it again does nothing. */

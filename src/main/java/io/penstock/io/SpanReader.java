@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Copies the bytes of spans, through the mapping or by {@code pread}, for one thread at a time.
@@ -30,6 +32,8 @@ public final class SpanReader implements AutoCloseable {
     private final Span local = new Span();
     private final Scratch scratch = new Scratch();
     private MappedFile lastFile;
+    /** Whom the reader works for; null if nobody waits for it. */
+    private Supplier<Optional<String>> user;
     private boolean byCall;
     private int untilDecision = 1;
     private long lastRow = -1;
@@ -45,6 +49,15 @@ public final class SpanReader implements AutoCloseable {
      */
     public SpanReader(ReadMode mode) {
         this.mode = mode;
+    }
+
+    /**
+     * Names whom this reader works for: a file that it reads cannot be closed before.
+     *
+     * @param user its name for messages; empty once it is closed
+     */
+    public void user(Supplier<Optional<String>> user) {
+        this.user = user;
     }
 
     /**
@@ -256,6 +269,17 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
+    /**
+     * Explains an error of a file that was closed too early.
+     *
+     * @param error what the JVM threw
+     * @return an error that names the last file read, if that is closed; otherwise the error itself
+     */
+    public IllegalStateException explain(IllegalStateException error) {
+        return lastFile == null || !lastFile.isClosed() ? error : new IllegalStateException(lastFile.location()
+                + ": the file was closed before its last read: close the loader before the store", error);
+    }
+
     /** Decides once per {@link #DECIDE_EVERY} reads, single or in bulk. */
     private boolean readsByCall(MappedFile file, int reads) {
         untilDecision -= reads;
@@ -271,6 +295,9 @@ public final class SpanReader implements AutoCloseable {
         if (file == null) {
             byCall = false;
         } else {
+            if (user != null) {
+                file.usedBy(user);
+            }
             file.refresh();
             byCall = Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());
         }

@@ -114,7 +114,8 @@ final class Course {
                 parts.leases.ended(false);
                 probe.notTaken(takenAt == NOT_MEASURED ? NOT_MEASURED : takenAt - requestedAt);
             } else {
-                probe.taken(sequence, requestedAt, takenAt, lease.count(), lease.holder().plan.replaced());
+                probe.taken(sequence, requestedAt, takenAt, lease.holder().plan.count(),
+                        lease.holder().plan.replaced());
             }
         }
     }

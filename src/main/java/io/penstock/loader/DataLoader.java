@@ -61,7 +61,6 @@ public final class DataLoader implements AutoCloseable {
     private final String name;
     private final LoaderParts parts;
     private final Course course;
-    private final LeaseMode leaseMode;
     /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
     private final Batch[] reused;
     private final Leak leak;
@@ -72,7 +71,6 @@ public final class DataLoader implements AutoCloseable {
         BatchSampler batches = LoaderParts.plan(settings);
         this.parts = new LoaderParts(settings, batches);
         this.name = settings.name;
-        this.leaseMode = settings.leaseMode;
         this.reused = new Batch[parts.delivery.holders().size()];
         try {
             course = new Course(parts, batches, Math.min(settings.endEpoch, settings.sampler.epochs()),
@@ -146,7 +144,7 @@ public final class DataLoader implements AutoCloseable {
      * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
      */
     public Replay replay() {
-        return new Replay(next(), leaseMode, name);
+        return new Replay(next(), name);
     }
 
     private Batch take(DeviceStream stream) {
@@ -335,7 +333,7 @@ public final class DataLoader implements AutoCloseable {
     /**
      * Where the time of each of the latest batches went. May be called by any thread.
      *
-     * @return the accounts; empty if {@linkplain DataLoaderBuilder#accounts none} are kept
+     * @return the accounts; empty if {@linkplain DataLoaderBuilder#withoutAccounts none} are kept
      */
     public Optional<Accounts> accounts() {
         return parts.telemetry.accounts();

@@ -158,11 +158,10 @@ public final class DataLoaderBuilder {
     /**
      * Leaves out a last batch of an epoch that is not full. Default: it is given, smaller.
      *
-     * @param drop whether to
      * @return this
      */
-    public DataLoaderBuilder dropLast(boolean drop) {
-        this.dropLast = drop;
+    public DataLoaderBuilder dropLast() {
+        this.dropLast = true;
         return this;
     }
 
@@ -319,15 +318,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Whether the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}
-     * beside them are checked, each block when it is first read. Files that have none, and what a store decodes or
-     * converts, are taken as they are. Default: no.
+     * Checks the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}, each
+     * block when it is first read. Files without them, and what a store decodes or converts, are not checked.
      *
-     * @param check whether to
      * @return this
      */
-    public DataLoaderBuilder verify(boolean check) {
-        this.verify = check;
+    public DataLoaderBuilder verify() {
+        this.verify = true;
         return this;
     }
 
@@ -370,14 +367,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Whether an account is kept of each of the latest batches, which a diagnosis is made from: about a tenth of a
-     * microsecond a batch, and 2 MiB. Default: yes.
+     * Keeps no accounts of the latest batches, without which there is no diagnosis. They cost about a tenth of a
+     * microsecond a batch, and 2 MiB.
      *
-     * @param keep whether to
      * @return this
      */
-    public DataLoaderBuilder accounts(boolean keep) {
-        this.accounts = keep;
+    public DataLoaderBuilder withoutAccounts() {
+        this.accounts = false;
         return this;
     }
 

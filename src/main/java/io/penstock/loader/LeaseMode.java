@@ -1,5 +1,6 @@
 package io.penstock.loader;
 
+import io.penstock.loader.slots.GuardedMemory;
 import io.penstock.loader.slots.LeaseTerms;
 
 /**
@@ -33,6 +34,7 @@ public enum LeaseMode {
     REUSED;
 
     LeaseTerms terms() {
-        return new LeaseTerms(this == SHARED, this == REUSED);
+        return GuardedMemory.IS_ON ? new LeaseTerms(this != CONFINED, false)
+                : new LeaseTerms(this == SHARED, this == REUSED);
     }
 }

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
@@ -56,6 +57,8 @@ final class LoaderParts {
     private final DataLoaderBuilder settings;
     /** What workers have checked; null if they take bytes as they are. */
     private final VerifiedReads verified;
+    /** Tells stores who reads them. */
+    private final Supplier<Optional<String>> user;
     /** Closed when the last lease ends, in the reverse of this order. */
     private final Opened opened = new Opened();
 
@@ -65,6 +68,7 @@ final class LoaderParts {
         this.leases = new Leases(settings.name, failure, opened::close);
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
+        this.user = user(settings.name, failure);
         this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size());
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
@@ -88,9 +92,14 @@ final class LoaderParts {
                     onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
             late.connect(pool::describe);
         } catch (Throwable t) {
-            opened.closeAfter(t);
+            closeAfter(t);
             throw t;
         }
+    }
+
+    private static Supplier<Optional<String>> user(String name, LoaderFailure failure) {
+        Optional<String> user = Optional.of("loader " + name);
+        return () -> failure.isClosed() ? Optional.empty() : user;
     }
 
     /** The batches that settings say, from where they say. */
@@ -171,6 +180,7 @@ final class LoaderParts {
 
     private Worker openWorker(int number, boolean helps, Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
+        reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
                 ahead(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
@@ -212,6 +222,7 @@ final class LoaderParts {
     }
 
     void closeAfter(Throwable failed) {
+        failure.setClosed();
         opened.closeAfter(failed);
     }
 }

@@ -92,12 +92,12 @@ final class HostDevice implements Device {
 
     @Override
     public DeviceBuffer allocate(long bytes) {
-        return resources.open(() -> new HostDeviceBuffer(this, bytes));
+        return resources.open(() -> new HostBuffer.OnDevice(this, bytes));
     }
 
     @Override
     public PinnedBuffer allocatePinned(long bytes) {
-        return resources.open(() -> new HostPinnedBuffer(this, bytes));
+        return resources.open(() -> new HostBuffer.Pinned(this, bytes));
     }
 
     @Override

@@ -31,6 +31,10 @@ public final class LoaderFailure {
         closed = true;
     }
 
+    public boolean isClosed() {
+        return closed;
+    }
+
     /** Says that a call throws the error, or what led to it, by itself. */
     void setTold() {
         thrown = true;

@@ -2,7 +2,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStream;
-import io.penstock.memory.SlabTable;
+import io.penstock.memory.Slab;
 import java.util.List;
 
 /** The inputs and outputs of all stages in one device slot, reused for every batch. Used by the copy thread alone. */
@@ -59,7 +59,7 @@ final class StagedSlot {
      * @param samples the number of samples in the batch
      * @param batch set to the fields that the trainer sees
      */
-    void enqueue(DeviceStream stream, SlabTable copied, int samples, SlabTable batch) {
+    void enqueue(DeviceStream stream, Slab copied, int samples, Slab batch) {
         for (int s = 0; s < inputs.length; s++) {
             DeviceFields in = inputs[s];
             in.begin(samples);
@@ -81,11 +81,11 @@ final class StagedSlot {
         batch.layOut(starts);
     }
 
-    private long offset(int view, int field, SlabTable copied) {
+    private long offset(int view, int field, Slab copied) {
         return madeBy[view][field] < 0 ? copied.offset(madeAs[view][field]) : offsets[view][field];
     }
 
-    private long dim(int view, int field, int d, SlabTable copied) {
+    private long dim(int view, int field, int d, Slab copied) {
         int stage = madeBy[view][field];
         return stage < 0 ? copied.dim(madeAs[view][field], d) : outputs[stage].dim(madeAs[view][field], d);
     }

@@ -206,10 +206,10 @@ public final class Worker implements AutoCloseable {
         }
         at.setOpaque(NOTHING);
         long end = nanoTime.getAsLong();
-        slot.setFilled(slot.plan.count(), end - free);
+        slot.setFillNanos(end - free);
         told.madeAt = end;
         told.samples = slot.plan.count();
-        told.bytes = slot.slab.table().usedBytes();
+        told.bytes = slot.slab.usedBytes();
         probe.filled(told);
         ring.publish(sequence);
         return end;
