@@ -339,9 +339,7 @@ public final class Batch implements AutoCloseable {
      *
      * @param name the field's name
      * @return the tensor, to be handed over to a consumer, or closed
-     * @throws IllegalArgumentException if there is no such field
-     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
-     * @throws WrongThreadException if the batch belongs to another thread
+     * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name) {
         return toDLPack(name, LEGACY_STREAM);
@@ -354,9 +352,7 @@ public final class Batch implements AutoCloseable {
      * @param name the field's name
      * @param stream the consumer's stream, or -1
      * @return the tensor, to be handed over to a consumer, or closed
-     * @throws IllegalArgumentException if there is no such field, or the stream is 0 or less than -1
-     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
-     * @throws WrongThreadException if the batch belongs to another thread
+     * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name, long stream) {
         return toDLPack(name, stream, DLPackForm.VERSIONED);
@@ -435,7 +431,8 @@ public final class Batch implements AutoCloseable {
 
     private void checkReadable(BatchHolder holder) {
         if (!holder.isReadable()) {
-            throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read: copy it by toHost()");
+            throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read:"
+                    + " toHost() copies it");
         }
         lease.checkThread();
     }

@@ -10,7 +10,9 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a loader is in its batches: the run at hand, and the batch of it that comes next. Takes that batch, and moves
@@ -83,7 +85,7 @@ final class Course {
      * @param stream the stream that will use it; null to wait for its bytes here
      * @throws RuntimeException what the batch's maker threw: it is passed over
      */
-    Lease take(DeviceStream stream) {
+    Lease take(@Nullable DeviceStream stream) {
         failure.checkOpen();
         failure.check();
         if (!hasNext()) {
@@ -127,7 +129,7 @@ final class Course {
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            parts.own.fillNext(run, nanoTime.getAsLong());
+            Objects.requireNonNull(parts.own).fillNext(run, nanoTime.getAsLong());
             inlineFilled = true;
         }
     }

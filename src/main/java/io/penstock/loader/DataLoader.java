@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delivers the batches of a dataset, in order, made ahead by worker threads and copied to a device.
@@ -62,7 +63,7 @@ public final class DataLoader implements AutoCloseable {
     private final LoaderParts parts;
     private final Course course;
     /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
-    private final Batch[] reused;
+    private final @Nullable Batch[] reused;
     private final Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -124,10 +125,7 @@ public final class DataLoader implements AutoCloseable {
      * @param stream the trainer's stream, of this loader's device; for a raw {@code cudaStream_t},
      *     {@link Device#stream(long)}
      * @return the batch, to be closed by the caller
-     * @throws NoSuchElementException behind the last epoch
-     * @throws BatchException if this batch could not be made; the next call gives the one after it
-     * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
-     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     * @throws RuntimeException as {@link #next()}
      */
     public Batch next(DeviceStream stream) {
         return take(stream);
@@ -138,16 +136,13 @@ public final class DataLoader implements AutoCloseable {
      * that never waits.
      *
      * @return the replay, to be closed by the caller; the batch counts as one that the trainer was given
-     * @throws NoSuchElementException behind the last epoch
-     * @throws BatchException if this batch could not be made; the next call gives the one after it
-     * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
-     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     * @throws RuntimeException as {@link #next()}
      */
     public Replay replay() {
         return new Replay(next(), name);
     }
 
-    private Batch take(DeviceStream stream) {
+    private Batch take(@Nullable DeviceStream stream) {
         trainer.enter();
         try {
             return batch(course.take(stream));
@@ -162,10 +157,12 @@ public final class DataLoader implements AutoCloseable {
             return new Batch(lease, name);
         }
         int slot = lease.holder().index;
-        if (reused[slot] == null) {
-            reused[slot] = new Batch(lease, name);
+        Batch batch = reused[slot];
+        if (batch == null) {
+            batch = new Batch(lease, name);
+            reused[slot] = batch;
         }
-        return reused[slot];
+        return batch;
     }
 
     /**

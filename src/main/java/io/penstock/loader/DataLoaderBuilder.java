@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
@@ -32,18 +33,18 @@ public final class DataLoaderBuilder {
     final Dataset dataset;
     Sampler sampler;
     /** Of augmentations; null for that of the order. */
-    Long seed;
+    @Nullable Long seed;
     Collator collator = new Stack();
     int batchSize = LoaderDefaults.BATCH_SIZE;
     /** What fits in a batch; null if it is the batch size. */
-    TokenBudget budget;
-    LongUnaryOperator lengths;
+    @Nullable TokenBudget budget;
+    @Nullable LongUnaryOperator lengths;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
-    LoaderState state;
+    @Nullable LoaderState state;
     long startEpoch;
     long endEpoch = Long.MAX_VALUE;
-    Device device;
+    @Nullable Device device;
     final List<DeviceStage> stages = new ArrayList<>();
     TransferMode transfer = TransferMode.AUTO;
     ReadMode readMode = LoaderDefaults.READ_MODE;

@@ -25,10 +25,12 @@ import io.penstock.telemetry.LoaderIdentity;
 import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
@@ -48,7 +50,7 @@ final class LoaderParts {
     /** One a thread that fills. */
     final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if that thread never does. */
-    final Worker own;
+    final @Nullable Worker own;
     final WorkerPool pool;
     final Delivery delivery;
     final LoaderMemory memory;
@@ -56,7 +58,7 @@ final class LoaderParts {
 
     private final DataLoaderBuilder settings;
     /** What workers have checked; null if they take bytes as they are. */
-    private final VerifiedReads verified;
+    private final @Nullable VerifiedReads verified;
     /** Tells stores who reads them. */
     private final Supplier<Optional<String>> user;
     /** Closed when the last lease ends, in the reverse of this order. */
@@ -86,7 +88,7 @@ final class LoaderParts {
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
                     batches.batchSize(), settings.shard.rank(), settings.shard.worldSize(), settings.workers,
                     settings.readMode, device.name(), copies, true, memory);
-            ring.connect(delivery.ringReader(), (workers.isEmpty() ? List.of(own) : workers).stream()
+            ring.connect(delivery.ringReader(), (workers.isEmpty() ? List.of(Objects.requireNonNull(own)) : workers).stream()
                     .map(Worker::gate).toArray(SpinGate[]::new));
             this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
                     onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
@@ -105,7 +107,7 @@ final class LoaderParts {
     /** The batches that settings say, from where they say. */
     static BatchSampler plan(DataLoaderBuilder of) {
         BatchSampler all = (of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard, of.dropLast)
-                : BatchSampler.of(of.sampler, of.budget, of.lengths, of.shard, of.dropLast))
+                : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard, of.dropLast))
                 .withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
@@ -178,7 +180,7 @@ final class LoaderParts {
         return workers;
     }
 
-    private Worker openWorker(int number, boolean helps, Standby standby) {
+    private Worker openWorker(int number, boolean helps, @Nullable Standby standby) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
         reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),

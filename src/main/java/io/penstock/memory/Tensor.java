@@ -165,12 +165,10 @@ public final class Tensor {
     public double getDouble(long element) {
         long at = element * dtype.byteSize();
         return switch (dtype) {
-            case F64 -> Double.longBitsToDouble(segment.get(I64, at));
-            case F32 -> Float.intBitsToFloat(segment.get(I32, at));
-            case F16 -> Float.float16ToFloat(segment.get(I16, at));
-            case BF16 -> Float.intBitsToFloat(segment.get(I16, at) << 16);
-            case F8E4M3 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 3, 7, false);
-            case F8E5M2 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 2, 15, true);
+            case F64 -> dtype.valueOf(segment.get(I64, at));
+            case F32 -> dtype.valueOf(segment.get(I32, at));
+            case F16, BF16 -> dtype.valueOf(segment.get(I16, at));
+            case F8E4M3, F8E5M2 -> dtype.valueOf(segment.get(JAVA_BYTE, at));
             case U64 -> {
                 long value = segment.get(I64, at);
                 yield value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
@@ -303,22 +301,6 @@ public final class Tensor {
             }
         }
         return count;
-    }
-
-    /** Decodes an OFP8 number: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
-    private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
-        double sign = (bits & 0x80) == 0 ? 1 : -1;
-        int fraction = bits & (1 << fractionBits) - 1;
-        int exponent = (bits & 0x7F) >> fractionBits;
-        int topExponent = (1 << 7 - fractionBits) - 1;
-        if (exponent == topExponent && ieee) {
-            return fraction == 0 ? sign * Double.POSITIVE_INFINITY : Double.NaN;
-        }
-        if (exponent == topExponent && fraction == (1 << fractionBits) - 1) {
-            return Double.NaN;
-        }
-        double significand = (exponent == 0 ? 0 : 1) + (double) fraction / (1 << fractionBits);
-        return sign * Math.scalb(significand, Math.max(exponent, 1) - bias);
     }
 
     /** For example {@code u16[32,1025]}. */

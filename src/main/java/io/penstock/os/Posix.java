@@ -101,7 +101,7 @@ public final class Posix {
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
+    static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
     }
 
@@ -269,7 +269,7 @@ public final class Posix {
     }
 
     /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
-    private static RuntimeException unexpected(Throwable t) {
+    static RuntimeException unexpected(Throwable t) {
         if (t instanceof RuntimeException e) {
             return e;
         }

@@ -13,6 +13,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A loader stage that converts token windows, as {@code CausalLm.narrow()} collates them, to a causal language model's
@@ -43,10 +44,10 @@ public final class TokenStage implements DeviceStage {
 
     private final DType ids;
     private final Set<Output> outputs;
-    private final DocumentSeparator separator;
+    private final @Nullable DocumentSeparator separator;
     private final long ignoreIndex;
 
-    private TokenStage(DType ids, Set<Output> outputs, DocumentSeparator separator, long ignoreIndex) {
+    private TokenStage(DType ids, Set<Output> outputs, @Nullable DocumentSeparator separator, long ignoreIndex) {
         this.ids = ids;
         this.outputs = outputs;
         this.separator = separator;

@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The CUDA runtime library, found and loaded once per class loader.
@@ -70,7 +72,7 @@ record CudaLibrary(Path path, int version) {
         private static final long serialVersionUID = 1L;
         private final Reason reason;
 
-        Rejected(Reason reason, String message, Throwable cause) {
+        Rejected(Reason reason, String message, @Nullable Throwable cause) {
             super(message, cause);
             this.reason = reason;
         }
@@ -78,8 +80,8 @@ record CudaLibrary(Path path, int version) {
 
     /** A class loader can load a library only once, so the outcome is kept: the library, or why there is none. */
     private static final class Once {
-        private static final CudaLibrary LIBRARY;
-        private static final DeviceUnavailableException FAILURE;
+        private static final @Nullable CudaLibrary LIBRARY;
+        private static final @Nullable DeviceUnavailableException FAILURE;
 
         static {
             CudaLibrary library = null;
@@ -107,11 +109,11 @@ record CudaLibrary(Path path, int version) {
         if (Once.FAILURE != null) {
             throw new DeviceUnavailableException(Once.FAILURE.reason(), Once.FAILURE.getMessage(), Once.FAILURE);
         }
-        return Once.LIBRARY;
+        return Objects.requireNonNull(Once.LIBRARY);
     }
 
     /** The locations to try, in order. */
-    static List<Candidate> candidates(String property, Map<String, String> environment) {
+    static List<Candidate> candidates(@Nullable String property, Map<String, String> environment) {
         if (property != null && !property.isBlank()) {
             return List.of(new Candidate("property penstock.cudart", property, true));
         }
@@ -153,7 +155,7 @@ record CudaLibrary(Path path, int version) {
                 ? "; correct that setting, or remove it to search the usual places"
                 : "; install the CUDA " + MAJOR + " runtime, or name its " + SONAME
                         + " with -Dpenstock.cudart=FILE or PENSTOCK_CUDART";
-        throw new DeviceUnavailableException(worst.reason,
+        throw new DeviceUnavailableException(Objects.requireNonNull(worst).reason,
                 "no usable CUDA " + MAJOR + " runtime library: " + String.join("; ", attempts) + advice, worst);
     }
 

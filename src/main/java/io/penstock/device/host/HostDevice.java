@@ -12,6 +12,7 @@ import io.penstock.memory.Leak;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device made of host memory and threads, with the semantics of a CUDA device. It starts its first thread with its
@@ -28,7 +29,7 @@ final class HostDevice implements Device {
     private final Map<Long, CommandQueue> queues = new ConcurrentHashMap<>();
     private final Map<Long, EventMark> marks = new ConcurrentHashMap<>();
     private final Leak leak = Leak.watch(this, "device", "host");
-    private volatile Throwable fault;
+    private volatile @Nullable Throwable fault;
 
     @Override
     public String name() {

@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
@@ -89,7 +90,7 @@ public final class CopyDelivery implements Delivery {
     }
 
     @Override
-    public Lease lend(Run run, long n, DeviceStream stream) {
+    public Lease lend(Run run, long n, @Nullable DeviceStream stream) {
         long sequence = run.base + n;
         if (!slots.isDelivered(sequence)) {
             failure.check();

@@ -50,7 +50,7 @@ final class CopyThread {
 
     private volatile boolean halting;
     /** The run whose batches the thread copies, and whether it does now. Guarded by the monitor. */
-    private Run run;
+    private @Nullable Run run;
     private boolean reading;
     /** Written by the copy thread; while it is stopped, by the thread that holds the monitor. */
     private long nextSequence;
@@ -91,7 +91,7 @@ final class CopyThread {
 
     /** Open when there is something to submit, or the thread is to stop. */
     private final class Work extends SpinGate {
-        private Run run;
+        private @Nullable Run run;
 
         Work() {
             super(WORKER_AWAKE_NANOS);
@@ -99,7 +99,7 @@ final class CopyThread {
 
         @Override
         protected boolean isOpen() {
-            return run.isCancelled() || failure.isOver()
+            return run == null || run.isCancelled() || failure.isOver()
                     || ring.slot(nextSequence).isReadyWith(nextSequence) && slots.nextFree() != null
                     || poison != null && slots.released() != null;
         }
@@ -124,7 +124,7 @@ final class CopyThread {
         }
     }
 
-    private synchronized Run join(Run before) {
+    private synchronized @Nullable Run join(@Nullable Run before) {
         while (run == before && !halting) {
             Uninterrupted.await(this);                  // halting is how this thread ends
         }

@@ -7,6 +7,7 @@ import io.penstock.device.EventWait;
 import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.Slab;
 import io.penstock.sampling.BatchPlan;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One slot of device memory: what was copied of a batch, the stages' outputs behind it, a copy of the batch's plan, and
@@ -39,9 +40,9 @@ final class DeviceSlot {
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
     int usedCount;
     /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
-    State afterLease;
+    State afterLease = State.RELEASED;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */
-    RuntimeException failure;
+    @Nullable RuntimeException failure;
     /** The sequence in the slot; a lease of an earlier one is stale. */
     long sequence = -1;
 

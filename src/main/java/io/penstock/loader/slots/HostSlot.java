@@ -6,6 +6,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.os.CacheLine;
 import io.penstock.sampling.BatchPlan;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One slot of the host ring: pinned memory for one batch, and its plan.
@@ -34,7 +35,7 @@ public final class HostSlot {
     public final Slab slab;
     public final BatchPlan plan;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */
-    public RuntimeException failure;
+    public @Nullable RuntimeException failure;
 
     private final AtomicLongArray shared = new AtomicLongArray(CacheLine.SLOTS);
 

@@ -7,6 +7,7 @@ import io.penstock.telemetry.LoaderProbe;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Lends the host slots themselves: where the device is the host, a copy would be useless. */
 public final class InPlaceDelivery implements Delivery {
@@ -60,7 +61,7 @@ public final class InPlaceDelivery implements Delivery {
     }
 
     @Override
-    public Lease lend(Run run, long n, DeviceStream stream) {
+    public Lease lend(Run run, long n, @Nullable DeviceStream stream) {
         long sequence = run.base + n;
         HostSlot slot = ring.slot(sequence);
         if (!slot.isReadyWith(sequence)) {

@@ -16,6 +16,7 @@ public final class Lease implements AutoCloseable {
     /** The most streams that one batch may be used on. */
     public static final int MAX_STREAMS = 4;
 
+    private static final DeviceStream[] NO_STREAMS = {};
     private static final VarHandle CLOSED;
     private static final VarHandle HOLDS;
 
@@ -41,7 +42,7 @@ public final class Lease implements AutoCloseable {
     private byte streamCount;
     /** Opened with the first view that is handed out. */
     private @Nullable Arena views;
-    private DeviceStream @Nullable [] streams;
+    private DeviceStream[] streams = NO_STREAMS;
     /** Watches what the trainer holds, if leaks are looked for. */
     private @Nullable Leak leak;
 
@@ -125,7 +126,7 @@ public final class Lease implements AutoCloseable {
 
     /** Adds a stream that waits for the bytes already. */
     void addStream(DeviceStream stream) {
-        if (streams == null) {
+        if (streams == NO_STREAMS) {
             streams = new DeviceStream[MAX_STREAMS];
         }
         streams[streamCount++] = stream;

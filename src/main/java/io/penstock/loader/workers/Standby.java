@@ -29,6 +29,7 @@ public final class Standby extends SpinGate {
      *
      * @param trainerFillNanos what the trainer's thread has spent on filling so far
      */
+    @SuppressWarnings("NullAway.Init") // standBack(…) sets the run before it waits
     public Standby(LongSupplier trainerFillNanos, LoaderFailure failure, LongSupplier nanoTime) {
         super(0);
         this.trainerFillNanos = trainerFillNanos;

@@ -18,6 +18,7 @@ import io.penstock.loader.slots.SpinGate;
 import io.penstock.sampling.Sampler;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets the trainer's thread fill slots while the batch that it waits for is being made: it would stay awake anyway, on
@@ -35,13 +36,13 @@ public final class TrainerHelp implements Meanwhile {
 
     private final SlotRing ring;
     /** Fills on the trainer's thread; null if that never helps. */
-    private final Worker worker;
+    private final @Nullable Worker worker;
     /** What the trainer's thread, which alone writes it, has spent on filling so far. */
     private final AtomicLong filledNanos = new AtomicLong();
     /** What a batch takes to fill: the longest time of late, of which an eighth is forgotten with every batch. */
     private long expectedNanos = 4 * MOST_NANOS;
 
-    public TrainerHelp(SlotRing ring, Worker worker) {
+    public TrainerHelp(SlotRing ring, @Nullable Worker worker) {
         this.ring = ring;
         this.worker = worker;
     }

@@ -9,6 +9,7 @@ import io.penstock.telemetry.Filling;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fills slots: waits until the slot of the next sequence is free, claims it, has the batch made, publishes. All that
@@ -34,7 +35,7 @@ public final class Worker implements AutoCloseable {
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
     /** Where this worker stands back for the trainer's thread; null if it never does. */
-    private final Standby standby;
+    private final @Nullable Standby standby;
 
     /**
      * For one thread.
@@ -44,7 +45,7 @@ public final class Worker implements AutoCloseable {
      * @param claimsLate whether a batch is claimed only when its slot is free: beside a trainer's thread that helps
      */
     public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
-            LongSupplier nanoTime, boolean claimsLate, Standby standby) {
+            LongSupplier nanoTime, boolean claimsLate, @Nullable Standby standby) {
         this.told = new Filling(number);
         this.ring = ring;
         this.maker = maker;
@@ -61,6 +62,7 @@ public final class Worker implements AutoCloseable {
         /** The sequence that this worker has claimed; {@link #NOTHING} for the one that nobody has. */
         private long claimed;
 
+        @SuppressWarnings("NullAway.Init") // await(…) sets the run before it waits
         FreeSlot() {
             super(WORKER_AWAKE_NANOS);
         }
