@@ -23,7 +23,6 @@ import java.util.stream.Stream;
 /** The arrays that a tensor can be copied to, and the dtypes of which each holds every value. */
 enum ArrayType {
     BYTE(U8, I8, BOOL),
-    SHORT(U8, I8, BOOL, I16),
     INT(U8, I8, BOOL, I16, U16, I32),
     LONG(U8, I8, BOOL, I16, U16, I32, U32, I64),
     FLOAT(U8, I8, BOOL, I16, U16, F8E4M3, F8E5M2, F16, BF16, F32),

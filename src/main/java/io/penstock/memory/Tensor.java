@@ -25,8 +25,7 @@ import java.util.Objects;
  * <caption>What each array takes</caption>
  * <tr><td>{@code byte[]}</td><td>{@code i8}, {@code bool} as 0 or 1, and {@code u8} as bits: read it as
  *     {@code b & 0xFF}</td></tr>
- * <tr><td>{@code short[]}</td><td>{@code i8}, {@code u8}, {@code bool}, {@code i16}</td></tr>
- * <tr><td>{@code int[]}</td><td>these, {@code u16}, {@code i32}</td></tr>
+ * <tr><td>{@code int[]}</td><td>{@code i8}, {@code u8}, {@code bool}, {@code i16}, {@code u16}, {@code i32}</td></tr>
  * <tr><td>{@code long[]}</td><td>these, {@code u32}, {@code i64}</td></tr>
  * <tr><td>{@code float[]}</td><td>{@code i8}, {@code u8}, {@code bool}, {@code i16}, {@code u16}, {@code f8e4m3},
  *     {@code f8e5m2}, {@code f16}, {@code bf16}, {@code f32}</td></tr>
@@ -191,25 +190,6 @@ public final class Tensor {
         } else {
             for (int i = 0; i < count; i++) {
                 target[i] = (byte) getLong(i);
-            }
-        }
-        return count;
-    }
-
-    /**
-     * Copies all elements to an array.
-     *
-     * @param target at least {@link #elementCount} long; what follows them stays as it is
-     * @return the number of elements
-     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
-     */
-    public int copyTo(short[] target) {
-        int count = ArrayType.SHORT.check(this, target.length);
-        if (dtype == DType.I16) {
-            MemorySegment.copy(segment, I16, 0, target, 0, count);
-        } else {
-            for (int i = 0; i < count; i++) {
-                target[i] = (short) getLong(i);
             }
         }
         return count;

@@ -112,7 +112,6 @@ class TensorTest {
     /** What an array takes, by the Javadoc of {@link Tensor}. */
     private static final Map<String, String> TAKEN = Map.of(
             "byte[]", "i8 u8 bool",
-            "short[]", "i8 u8 bool i16",
             "int[]", "i8 u8 bool i16 u16 i32",
             "long[]", "i8 u8 bool i16 u16 i32 u32 i64",
             "float[]", "i8 u8 bool i16 u16 f8e4m3 f8e5m2 f16 bf16 f32",
@@ -121,7 +120,6 @@ class TensorTest {
     private static Object array(String type, int length) {
         return switch (type) {
             case "byte[]" -> new byte[length];
-            case "short[]" -> new short[length];
             case "int[]" -> new int[length];
             case "long[]" -> new long[length];
             case "float[]" -> new float[length];
@@ -132,7 +130,6 @@ class TensorTest {
     private static int copy(Tensor tensor, Object array) {
         return switch (array) {
             case byte[] bytes -> tensor.copyTo(bytes);
-            case short[] shorts -> tensor.copyTo(shorts);
             case int[] ints -> tensor.copyTo(ints);
             case long[] longs -> tensor.copyTo(longs);
             case float[] floats -> tensor.copyTo(floats);
