@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
 import java.util.List;

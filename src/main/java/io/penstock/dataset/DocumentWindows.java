@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;

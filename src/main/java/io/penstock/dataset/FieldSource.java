@@ -1,9 +1,9 @@
 package io.penstock.dataset;
 
 import io.penstock.decode.Decoder;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
+import io.penstock.internal.Scratch;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;

@@ -1,7 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongUnaryOperator;

@@ -1,6 +1,6 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 
 /**
  * An ascending selection of indices: one bit per index and a count per {@value #BLOCK_BITS} bits. A binary search and a

@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
+import io.penstock.internal.Scratch;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.io.UncheckedIOException;

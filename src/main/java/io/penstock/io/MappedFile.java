@@ -2,7 +2,7 @@ package io.penstock.io;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import io.penstock.os.FileStatus;
 import io.penstock.os.Posix;
 import java.io.IOException;

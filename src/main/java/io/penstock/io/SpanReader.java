@@ -1,6 +1,6 @@
 package io.penstock.io;
 
-import io.penstock.memory.Scratch;
+import io.penstock.internal.Scratch;
 import io.penstock.os.Posix;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 
 /** Shuffles blocks, then shuffles their samples within windows of that order. */
 final class BlockShuffledSampler implements Sampler {

@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongUnaryOperator;
 

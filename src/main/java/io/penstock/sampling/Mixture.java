@@ -1,6 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -8,7 +8,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,6 +1,6 @@
 package io.penstock.format.arrow;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 
 /**
  * Which batch a row is in. Batches have mostly the same number of rows, so that a table of as many equal parts of the

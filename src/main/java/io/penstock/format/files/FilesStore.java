@@ -1,5 +1,6 @@
 package io.penstock.format.files;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.RegularFile;
@@ -7,7 +8,6 @@ import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
-import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;

@@ -1,8 +1,8 @@
 package io.penstock.format.megatron;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 
 /**
  * Where the sequences of an index are, and the tokens of each, when they are not one run in the {@code .bin}. Positions

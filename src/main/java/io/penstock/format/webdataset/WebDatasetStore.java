@@ -2,13 +2,13 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;

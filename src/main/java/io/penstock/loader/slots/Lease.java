@@ -1,7 +1,7 @@
 package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceStream;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,4 +1,4 @@
-package io.penstock.memory;
+package io.penstock.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

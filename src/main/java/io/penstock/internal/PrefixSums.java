@@ -1,4 +1,4 @@
-package io.penstock.memory;
+package io.penstock.internal;
 
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
