@@ -38,6 +38,10 @@ import java.util.function.IntFunction;
  * overwritten under it, name the stream: by taking the batch with {@link DataLoader#next(DeviceStream)}, or by
  * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
  * streams are closed after the batches that they use.
+ *
+ * <p><b>Native code.</b> {@link #buffer}, {@link #address} and {@link Tensor#segment} give memory that other libraries
+ * can use in place, until {@link #close}. {@link #toDLPack} keeps the slot for them as long as they need it, and
+ * {@link #toHost()} copies.
  */
 public final class Batch implements AutoCloseable {
 
