@@ -408,8 +408,8 @@ public final class SampleReader implements AutoCloseable {
     }
 
     /**
-     * Explains a fault under a mapping, or an access to a closed file. HotSpot raises a fault after the access, so it may
-     * surface outside the call that made the access.
+     * Explains a fault under a mapping, or an access to a closed file. HotSpot raises a fault after the access, so it
+     * may surface outside the call that made the access.
      *
      * @param error the caught error
      * @return if a file has shrunk or was closed, an error that names it; otherwise the error itself

@@ -199,7 +199,7 @@ public final class Batch implements AutoCloseable {
 
     /**
      * A field as a buffer over its memory, for libraries that take one, which may keep its address. Java code that
-     * reads the buffer after {@link #close} gets an exception; native code does not.
+     * reads the buffer after {@link #close} gets an exception unless leases are reused; native code never does.
      *
      * @param name the field's name
      * @return a direct, read-only, little-endian view: the native order of x86 and Arm

@@ -88,8 +88,8 @@ final class LoaderParts {
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
                     batches.batchSize(), settings.shard.rank(), settings.shard.worldSize(), settings.workers,
                     settings.readMode, device.name(), copies, true, memory);
-            ring.connect(delivery.ringReader(), (workers.isEmpty() ? List.of(Objects.requireNonNull(own)) : workers).stream()
-                    .map(Worker::gate).toArray(SpinGate[]::new));
+            List<Worker> fillers = workers.isEmpty() ? List.of(Objects.requireNonNull(own)) : workers;
+            ring.connect(delivery.ringReader(), fillers.stream().map(Worker::gate).toArray(SpinGate[]::new));
             this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
                     onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
             late.connect(pool::describe);

@@ -33,8 +33,8 @@ class BatchViewsTest {
     }
 
     private DataLoader open(TransferMode transfer, LeaseMode leases) {
-        return DataLoader.builder(TokenWindows.of(store, 16)).collator(CausalLm.widened(TokenWidth.I64)).batchSize(4).shuffle(3)
-                .workers(2).prefetch(2).transfer(transfer).leases(leases).open();
+        return DataLoader.builder(TokenWindows.of(store, 16)).collator(CausalLm.widened(TokenWidth.I64)).batchSize(4)
+                .shuffle(3).workers(2).prefetch(2).transfer(transfer).leases(leases).open();
     }
 
     private void check(Map<String, Tensor> tensors, long[] samples) {

@@ -6,9 +6,9 @@ import io.penstock.os.Posix;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that catches late readers. Under {@code -Dpenstock.leases=paranoid} each batch that the CPU can read is lent as
- * a copy, in pages of its own. When the batch is given back, nothing can read these pages any more, and no later batch
- * or allocation gets their addresses. So native code that reads a closed batch gets a fault, never another batch.
+ * Memory that catches late readers. Under {@code -Dpenstock.leases=paranoid} each batch that the CPU can read is lent
+ * as a copy, in pages of its own. When the batch is given back, nothing can read these pages any more, and no later
+ * batch or allocation gets their addresses. So native code that reads a closed batch gets a fault, never another batch.
  *
  * <p>What stays behind is a range of addresses without memory. Where the OS has no such call, and on a GPU, a closed
  * batch is overwritten instead.
