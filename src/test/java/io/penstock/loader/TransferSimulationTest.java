@@ -64,7 +64,7 @@ class TransferSimulationTest {
     @TestFactory
     Stream<DynamicTest> theProtocolHoldsWhereClosedBatchesAreOverwritten() throws Exception {
         return run(new ChildJvm().option("-Dpenstock.leases=paranoid"), Scenarios.class,
-                PoisonScenarios.class.getName(), TransferScenarios.class.getName(), DLPackScenarios.class.getName(),
+                PoisonScenarios.class.getName(), DLPackScenarios.class.getName(),
                 StageScenarios.class.getName());
     }
 
