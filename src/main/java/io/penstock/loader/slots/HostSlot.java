@@ -25,9 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HostSlot {
 
-    /** What taking a batch reads, in one cache line without neighbors that others write. */
+    /** Where the turn is: in a cache line of its own. */
     private static final int TURN = CacheLine.MIDDLE;
-    private static final int FILL_NANOS = CacheLine.MIDDLE + 1;
 
     /** From 0. */
     final int index;
@@ -45,15 +44,6 @@ public final class HostSlot {
         this.slab = new Slab(layout, buffer.segment());
         this.plan = new BatchPlan(batchSize);
         setFreeFor(index);
-    }
-
-    /** Sets how long planning and collating the batch took. Called by whoever filled the slot. */
-    public void setFillNanos(long fillNanos) {
-        shared.setPlain(FILL_NANOS, fillNanos);
-    }
-
-    long fillNanos() {
-        return shared.getPlain(FILL_NANOS);
     }
 
     public boolean isFreeFor(long sequence) {

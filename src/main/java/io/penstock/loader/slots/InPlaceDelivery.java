@@ -17,19 +17,17 @@ public final class InPlaceDelivery implements Delivery {
     /** The slots of the ring, as they are lent. */
     private final List<BatchHolder> holders;
     private final LoaderFailure failure;
-    private final Meanwhile help;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final TrainerGate filled;
 
-    public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure,
-            Meanwhile help, LateBatch late, LoaderProbe probe) {
+    public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure, LateBatch late,
+            LoaderProbe probe) {
         this.ring = ring;
         this.leases = leases;
         this.holders = Stream.of(ring.slots())
                 .map(slot -> new BatchHolder(slot.index, slot.plan, slot.slab, DLDevice.CPU, this, terms)).toList();
         this.failure = failure;
-        this.help = help;
         this.probe = probe;
         this.filled = new TrainerGate(this::isReady, failure, late);
     }
@@ -53,11 +51,7 @@ public final class InPlaceDelivery implements Delivery {
     public boolean await(Run run, long n) {
         checkCanTake(run, n);
         filled.waitFor(run.base + n);
-        boolean helps = true;
-        while (helps && !filled.isOpen()) {
-            helps = help.fillOne(run);
-        }
-        return helps || filled.await(true);
+        return filled.await(true);
     }
 
     @Override
@@ -67,7 +61,6 @@ public final class InPlaceDelivery implements Delivery {
         if (!slot.isReadyWith(sequence)) {
             failure.check();
         }
-        help.learn(slot.fillNanos());
         probe.reached(sequence);
         if (slot.failure != null) {
             RuntimeException cause = slot.failure;
