@@ -424,8 +424,11 @@ public final class Batch implements AutoCloseable {
      */
     @Override
     public void close() {
-        lease.close();
-        Reference.reachabilityFence(this);              // until then, a leak would be told of
+        try {
+            lease.close();
+        } finally {
+            Reference.reachabilityFence(this);          // else it may count as dropped before it is closed
+        }
     }
 
     /** What the batch is a view of. */

@@ -106,8 +106,9 @@ record CudaLibrary(Path path, int version) {
      * @throws DeviceUnavailableException if there is none, or not a usable one
      */
     static CudaLibrary load() {
-        if (Once.FAILURE != null) {
-            throw new DeviceUnavailableException(Once.FAILURE.reason(), Once.FAILURE.getMessage(), Once.FAILURE);
+        DeviceUnavailableException failure = Once.FAILURE;
+        if (failure != null) {
+            throw new DeviceUnavailableException(failure.reason(), String.valueOf(failure.getMessage()), failure);
         }
         return Objects.requireNonNull(Once.LIBRARY);
     }
@@ -177,7 +178,7 @@ record CudaLibrary(Path path, int version) {
             System.load(path.toString());
             return new CudaLibrary(path, version);
         } catch (UnsatisfiedLinkError e) {
-            throw new Rejected(NO_RUNTIME, e.getMessage(), e);
+            throw new Rejected(NO_RUNTIME, String.valueOf(e.getMessage()), e);
         }
     }
 
