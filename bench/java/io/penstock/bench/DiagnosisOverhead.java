@@ -91,7 +91,9 @@ public final class DiagnosisOverhead {
 
     private LoaderFeed open(boolean accounts) throws IOException {
         Workload workload = Workload.open(options);
-        workload.settings().accounts(accounts);
+        if (!accounts) {
+            workload.settings().withoutAccounts();
+        }
         return LoaderFeed.open(workload, options);
     }
 

@@ -19,7 +19,7 @@ record NoWork() implements Collator {
 
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
-        out.table().setDim(0, 0, plan.count());
-        out.table().layOut();
+        out.setDim(0, 0, plan.count());
+        out.layOut();
     }
 }

@@ -153,7 +153,7 @@ public final class TransferBench {
     /** The loader with collation, and steps with it. */
     private void tokens(TokenWindows windows, int count) {
         int workers = (int) number("workers", Math.clamp(Runtime.getRuntime().availableProcessors() - 1, 1, 8));
-        try (DataLoader loader = open(DataLoader.builder(windows).batchSize(count).dropLast(true).shuffle(1)
+        try (DataLoader loader = open(DataLoader.builder(windows).batchSize(count).dropLast().shuffle(1)
                 .collator(CausalLm.narrow()).workers(workers))) {
             long bytes = loader.layout().capacityBytes();
             LoaderRounds engine = new LoaderRounds(loader, trainer);

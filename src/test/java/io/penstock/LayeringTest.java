@@ -120,7 +120,7 @@ class LayeringTest {
 
     @Test
     void aClassThatBreaksTheRulesIsNamed() {
-        byte[] bytes = ClassFile.of().build(ClassDesc.of("io.penstock.memory.Bad"), type -> type
+        byte[] bytes = ClassFile.of().build(ClassDesc.of("io.penstock.internal.Bad"), type -> type
                 .withField("store", ClassDesc.of("io.penstock.store.TokenStore"), 0)
                 .withField("library", ClassDesc.of("picocli.CommandLine"), 0)
                 .withField("pointer", ClassDesc.of("io.penstock.cuda.bindings.CudaRuntime"), 0)
@@ -131,11 +131,11 @@ class LayeringTest {
                                 MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int))
                         .return_()));
         assertEquals(List.of(
-                "io.penstock.memory.Bad uses io.penstock.cuda.bindings.CudaRuntime",
-                "io.penstock.memory.Bad uses io.penstock.store.TokenStore",
-                "io.penstock.memory.Bad uses picocli.CommandLine",
-                "io.penstock.memory.Bad uses java.lang.System#exit",
-                "io.penstock.memory.Bad has a finalizer"), violations(ClassFile.of().parse(bytes)));
+                "io.penstock.internal.Bad uses io.penstock.cuda.bindings.CudaRuntime",
+                "io.penstock.internal.Bad uses io.penstock.store.TokenStore",
+                "io.penstock.internal.Bad uses picocli.CommandLine",
+                "io.penstock.internal.Bad uses java.lang.System#exit",
+                "io.penstock.internal.Bad has a finalizer"), violations(ClassFile.of().parse(bytes)));
     }
 
     @Test

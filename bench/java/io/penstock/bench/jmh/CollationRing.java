@@ -6,7 +6,6 @@ import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Sampler;
@@ -125,12 +124,12 @@ final class CollationRing implements AutoCloseable {
             other.fill((byte) 0xAA);
             loop.run(order.address(), batches, other.address(), batches);
             for (int b = 0; b < batches; b++) {
-                SlabTable table = slabs[b].table();
-                for (int f = 0; f < table.layout().fields().size(); f++) {
-                    long differs = slabs[b].segment().asSlice(table.offset(f), table.byteSize(f)).mismatch(
-                            other.asSlice(b * bufferBytes + table.offset(f), table.byteSize(f)));
+                Slab slab = slabs[b];
+                for (int f = 0; f < slab.layout().fields().size(); f++) {
+                    long differs = slab.segment().asSlice(slab.offset(f), slab.byteSize(f)).mismatch(
+                            other.asSlice(b * bufferBytes + slab.offset(f), slab.byteSize(f)));
                     if (differs >= 0) {
-                        throw new IllegalStateException("batch " + b + ", " + table.layout().fields().get(f)
+                        throw new IllegalStateException("batch " + b + ", " + slab.layout().fields().get(f)
                                 + ": the C loop differs at byte " + differs);
                     }
                 }

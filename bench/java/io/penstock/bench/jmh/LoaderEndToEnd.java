@@ -74,7 +74,7 @@ public class LoaderEndToEnd {
 
         @Setup
         public void open(LoaderEndToEnd of) {
-            loader = DataLoader.builder(TokenWindows.of(of.store, LENGTH)).batchSize(of.batch).dropLast(true).shuffle(1)
+            loader = DataLoader.builder(TokenWindows.of(of.store, LENGTH)).batchSize(of.batch).dropLast().shuffle(1)
                     .collator(CausalLm.widened(TokenWidth.of(of.width))).workers(workers).open();
         }
 

@@ -64,7 +64,7 @@ public class PackCollation {
         sequences = Packing.of(Documents.of(store), CAPACITY).pack();
         collation = new CollationRing(sequences, PackedLm.of(TokenWidth.of(width)), BATCH_SEQUENCES, ring, 1);
         collation.collate(1);
-        batchBytes = collation.lastSlab().table().usedBytes();
+        batchBytes = collation.lastSlab().usedBytes();
         batch = arena.allocate(collation.slabBytes(), 4096);
         batch.copyFrom(collation.lastSlab().segment());
     }

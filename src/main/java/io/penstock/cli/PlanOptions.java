@@ -187,9 +187,13 @@ final class PlanOptions {
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
                 .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
-                .dropLast(batches.dropsLast())
-                .resume(batches.startState()).settings(settings()).workers(workers())
-                .verify(verify).onBadSample(badSamples);
+                .resume(batches.startState()).settings(settings()).workers(workers()).onBadSample(badSamples);
+        if (batches.dropsLast()) {
+            builder.dropLast();
+        }
+        if (verify) {
+            builder.verify();
+        }
         if (readMode != null) {
             builder.readMode(readMode);
         }

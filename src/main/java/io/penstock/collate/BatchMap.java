@@ -15,7 +15,7 @@ public interface BatchMap {
      * Changes the values of a batch. Shapes stay the same.
      *
      * @param plan the batch's epoch and samples; read-only
-     * @param batch the batch: {@code batch.tensor(batch.table().layout().indexOf("tokens"))}
+     * @param batch the batch: {@code batch.tensor(batch.layout().indexOf("tokens"))}
      */
     void apply(BatchPlan plan, Slab batch);
 }

@@ -76,13 +76,13 @@ public final class CausalLm implements Collator {
 
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
-        out.table().setDim(0, 0, plan.count());
+        out.setDim(0, 0, plan.count());
         if (width != TokenWidth.STORE) {
-            out.table().setDim(1, 0, plan.count());
+            out.setDim(1, 0, plan.count());
         }
-        out.table().layOut();
+        out.layOut();
         if (width == TokenWidth.STORE) {
-            in.copyAll(plan, 0, out.segment(), out.table().offset(0));
+            in.copyAll(plan, 0, out.segment(), out.offset(0));
         } else {
             widenWindows(in, plan, out);
         }
@@ -90,11 +90,11 @@ public final class CausalLm implements Collator {
 
     private static void widenWindows(BatchReader in, BatchPlan plan, Slab out) {
         DType from = in.samples().fields().getFirst().dtype();
-        DType to = out.table().layout().fields().getFirst().dtype();
-        int length = Math.toIntExact(out.table().dim(0, 1));
+        DType to = out.layout().fields().getFirst().dtype();
+        int length = Math.toIntExact(out.dim(0, 1));
         long rowBytes = (long) length * to.byteSize();
-        long ids = out.table().offset(0);
-        long labels = out.table().offset(1);
+        long ids = out.offset(0);
+        long labels = out.offset(1);
         for (int i = 0; i < plan.count(); i++) {
             if (i % PREFETCHED == 0) {
                 for (int j = i; j < Math.min(i + PREFETCHED, plan.count()); j++) {

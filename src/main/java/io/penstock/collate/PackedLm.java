@@ -10,7 +10,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
@@ -130,19 +129,18 @@ public final class PackedLm implements Collator {
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
         PackedSequences packed = (PackedSequences) in.samples();
-        SlabTable table = out.table();
-        layOut(in, packed, plan, table);
+        layOut(in, packed, plan, out);
         int f = 0;
-        long ids = table.offset(f);
-        long labels = wanted.contains(Field.LABELS) ? table.offset(++f) : NONE;
-        long positions = wanted.contains(Field.POSITION_IDS) ? table.offset(++f) : NONE;
-        long documents = wanted.contains(Field.DOCUMENT_IDS) ? table.offset(++f) : NONE;
-        long lossMask = wanted.contains(Field.LOSS_MASK) ? table.offset(++f) : NONE;
-        long starts = wanted.contains(Field.CU_SEQLENS) ? table.offset(++f) : NONE;
-        long longest = wanted.contains(Field.CU_SEQLENS) ? table.offset(++f) : NONE;
-        long attention = wanted.contains(Field.ATTENTION_MASK) ? table.offset(++f) : NONE;
+        long ids = out.offset(f);
+        long labels = wanted.contains(Field.LABELS) ? out.offset(++f) : NONE;
+        long positions = wanted.contains(Field.POSITION_IDS) ? out.offset(++f) : NONE;
+        long documents = wanted.contains(Field.DOCUMENT_IDS) ? out.offset(++f) : NONE;
+        long lossMask = wanted.contains(Field.LOSS_MASK) ? out.offset(++f) : NONE;
+        long starts = wanted.contains(Field.CU_SEQLENS) ? out.offset(++f) : NONE;
+        long longest = wanted.contains(Field.CU_SEQLENS) ? out.offset(++f) : NONE;
+        long attention = wanted.contains(Field.ATTENTION_MASK) ? out.offset(++f) : NONE;
         DType from = packed.fields().getFirst().dtype();
-        DType to = table.layout().fields().getFirst().dtype();
+        DType to = out.layout().fields().getFirst().dtype();
         int capacity = packed.packing().capacity();
         MemorySegment slab = out.segment();
         Span span = in.ownSpan();
@@ -198,23 +196,23 @@ public final class PackedLm implements Collator {
     }
 
     /** Sets the batch's shapes. */
-    private static void layOut(BatchReader in, PackedSequences packed, BatchPlan plan, SlabTable table) {
+    private static void layOut(BatchReader in, PackedSequences packed, BatchPlan plan, Slab out) {
         int pieces = 0;
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             in.about(sample);
             pieces += packed.parts(sample) + (packed.length(sample) < packed.packing().capacity() ? 1 : 0);
         }
-        int fields = table.layout().fields().size();
+        int fields = out.layout().fields().size();
         for (int f = 0; f < fields; f++) {
-            TensorSpec field = table.layout().fields().get(f);
+            TensorSpec field = out.layout().fields().get(f);
             if (field.rank() == 1) {
-                table.setDim(f, 0, pieces + 1);
+                out.setDim(f, 0, pieces + 1);
             } else if (field.rank() > 1) {
-                table.setDim(f, 0, plan.count());
+                out.setDim(f, 0, plan.count());
             }
         }
-        table.layOut();
+        out.layOut();
     }
 
     private static void writePositions(MemorySegment slab, long positions, int length) {

@@ -8,7 +8,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
@@ -134,14 +133,13 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
         DType from = in.samples().fields().getFirst().dtype();
-        DType to = out.table().layout().fields().getFirst().dtype();
-        long length = layOut(in, plan, out.table(), from);
-        SlabTable table = out.table();
+        DType to = out.layout().fields().getFirst().dtype();
+        long length = layOut(in, plan, out, from);
         MemorySegment slab = out.segment();
         long idRowBytes = length * to.byteSize();
-        long ids = table.offset(0);
-        long mask = table.offset(1);
-        long lengths = table.offset(2);
+        long ids = out.offset(0);
+        long mask = out.offset(1);
+        long lengths = out.offset(2);
         for (int i = 0; i < plan.count(); i++) {
             Span sample = in.located(i);
             int tokens = (int) tokens(sample.byteSize(), from);
@@ -156,7 +154,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /** Sets the batch's shapes and returns the padded length. */
-    private long layOut(BatchReader in, BatchPlan plan, SlabTable table, DType from) {
+    private long layOut(BatchReader in, BatchPlan plan, Slab out, DType from) {
         in.locateAll(plan, 0);
         long longest = 0;
         for (int i = 0; i < plan.count(); i++) {
@@ -164,11 +162,11 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         }
         long length = roundUp(longest);
         for (int f = 0; f < 3; f++) {
-            table.setDim(f, 0, plan.count());
+            out.setDim(f, 0, plan.count());
         }
-        table.setDim(0, 1, length);
-        table.setDim(1, 1, length);
-        table.layOut();
+        out.setDim(0, 1, length);
+        out.setDim(1, 1, length);
+        out.layOut();
         return length;
     }
 

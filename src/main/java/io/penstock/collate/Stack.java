@@ -37,11 +37,11 @@ public final class Stack implements Collator {
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
         int fields = in.samples().fields().size();
         for (int f = 0; f < fields; f++) {
-            out.table().setDim(f, 0, plan.count());
+            out.setDim(f, 0, plan.count());
         }
-        out.table().layOut();
+        out.layOut();
         for (int f = 0; f < fields; f++) {
-            in.copyAll(plan, f, out.segment(), out.table().offset(f));
+            in.copyAll(plan, f, out.segment(), out.offset(f));
         }
     }
 

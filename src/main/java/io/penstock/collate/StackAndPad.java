@@ -8,7 +8,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
@@ -97,22 +96,21 @@ public record StackAndPad(long maxLength) implements Collator {
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
         List<TensorSpec> fields = in.samples().fields();
-        SlabTable table = out.table();
         int b = 0;
         for (int f = 0; f < fields.size(); f++, b++) {
-            table.setDim(b, 0, plan.count());
+            out.setDim(b, 0, plan.count());
             if (fields.get(f).isVariable()) {
-                table.setDim(b, 1, longest(in, plan, f, fields.get(f).rowBytes()));
-                table.setDim(++b, 0, plan.count());
+                out.setDim(b, 1, longest(in, plan, f, fields.get(f).rowBytes()));
+                out.setDim(++b, 0, plan.count());
             }
         }
-        table.layOut();
+        out.layOut();
         b = 0;
         for (int f = 0; f < fields.size(); f++, b++) {
             if (fields.get(f).isVariable()) {
                 pad(in, plan, f, out, b++);
             } else {
-                in.copyAll(plan, f, out.segment(), table.offset(b));
+                in.copyAll(plan, f, out.segment(), out.offset(b));
             }
         }
     }
@@ -127,10 +125,9 @@ public record StackAndPad(long maxLength) implements Collator {
 
     private void pad(BatchReader in, BatchPlan plan, int f, Slab out, int b) {
         long rowBytes = in.samples().fields().get(f).rowBytes();
-        SlabTable table = out.table();
-        long sampleBytes = table.dim(b, 1) * rowBytes;
-        long at = table.offset(b);
-        long lengths = table.offset(b + 1);
+        long sampleBytes = out.dim(b, 1) * rowBytes;
+        long at = out.offset(b);
+        long lengths = out.offset(b + 1);
         for (int i = 0; i < plan.count(); i++, at += sampleBytes) {
             long bytes = 0;
             if (rowBytes > 0) {

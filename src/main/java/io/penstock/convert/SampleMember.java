@@ -8,7 +8,7 @@ import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Scratch;
+import io.penstock.internal.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;

@@ -2,9 +2,9 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.internal.Scratch;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,7 @@
 package io.penstock.device;
 
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An error reported by a device, with CUDA's error number and name. The host device uses the same ones.
@@ -43,7 +44,7 @@ public class DeviceException extends RuntimeException {
      * @param cause the cause, or null
      */
     public DeviceException(
-            String device, String call, int status, String errorName, String text, Throwable cause) {
+            String device, String call, int status, String errorName, String text, @Nullable Throwable cause) {
         super(device + ": " + call + ": " + errorName + " (" + status + "): " + text, cause);
         this.status = status;
         this.errorName = errorName;

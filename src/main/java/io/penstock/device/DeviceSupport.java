@@ -1,6 +1,7 @@
 package io.penstock.device;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link DeviceProvider} found: its devices or why there are none, and its runtime library.
@@ -15,7 +16,7 @@ import java.util.List;
  */
 public record DeviceSupport(
         String kind, List<DeviceInfo> devices, String library, String runtimeVersion, String driverVersion,
-        DeviceUnavailableException.Reason unavailable, String message) {
+        DeviceUnavailableException.@Nullable Reason unavailable, String message) {
     /** Copies the devices. */
     public DeviceSupport {
         devices = List.copyOf(devices);

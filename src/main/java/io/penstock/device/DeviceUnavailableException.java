@@ -1,6 +1,7 @@
 package io.penstock.device;
 
 import java.io.Serial;
+import org.jspecify.annotations.Nullable;
 
 /** The requested device cannot be used here. The message is one line and says how to fix it. */
 public class DeviceUnavailableException extends RuntimeException {
@@ -41,7 +42,7 @@ public class DeviceUnavailableException extends RuntimeException {
      * @param message the same in words and how to fix it
      * @param cause the cause, or null
      */
-    public DeviceUnavailableException(Reason reason, String message, Throwable cause) {
+    public DeviceUnavailableException(Reason reason, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.reason = reason;
     }

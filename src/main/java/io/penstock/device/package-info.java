@@ -24,4 +24,7 @@
  *
  * <p>A {@link io.penstock.device.DeviceStage} transforms batches on the device before the trainer gets them.
  */
+@NullMarked
 package io.penstock.device;
+
+import org.jspecify.annotations.NullMarked;

@@ -42,20 +42,23 @@ public final class DLPackCapsule implements AutoCloseable {
     }
 
     /**
-     * Exports the memory of a row-major, packed tensor.
+     * Exports the memory of a row-major, packed tensor, which the consumer may write.
      *
      * @param device the device that holds the memory
      * @param data the tensor's address there; a multiple of 256, as DLPack requires
      * @param dtype the element type
      * @param shape the dimensions, outermost first; copied
-     * @param readOnly whether the consumer must not write; only the versioned form can express this
      * @param form the struct to write
      * @param onDelete called once when the consumer is done, on any thread; must not block
      * @return the capsule
-     * @throws IllegalArgumentException if there are too many dimensions or a negative one, or the memory is read-only
-     *     and the form cannot express that
+     * @throws IllegalArgumentException if there are too many dimensions or a negative one
      */
-    public static DLPackCapsule of(DLDevice device, long data, DType dtype, long[] shape, boolean readOnly,
+    public static DLPackCapsule of(DLDevice device, long data, DType dtype, long[] shape, DLPackForm form,
+            Runnable onDelete) {
+        return export(device, data, dtype, shape, false, form, onDelete);
+    }
+
+    private static DLPackCapsule export(DLDevice device, long data, DType dtype, long[] shape, boolean readOnly,
             DLPackForm form, Runnable onDelete) {
         Objects.requireNonNull(onDelete, "onDelete");
         if (shape.length > ExportTable.MAX_RANK) {
@@ -102,7 +105,8 @@ public final class DLPackCapsule implements AutoCloseable {
         if (!memory.isNative()) {
             throw new IllegalArgumentException("the tensor is on the Java heap, where native code cannot reach it");
         }
-        return of(DLDevice.CPU, memory.address(), tensor.dtype(), tensor.shape(), memory.isReadOnly(), form, onDelete);
+        return export(DLDevice.CPU, memory.address(), tensor.dtype(), tensor.shape(), memory.isReadOnly(), form,
+                onDelete);
     }
 
     private static void writeTensor(MemorySegment tensor, MemorySegment dims, DLDevice device, long start, DType dtype,

@@ -1,7 +1,7 @@
 package io.penstock.image;
 
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.memory.Scratch;
+import io.penstock.internal.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 

@@ -2,7 +2,7 @@ package io.penstock.image;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.memory.Scratch;
+import io.penstock.internal.Scratch;
 import java.awt.image.DataBuffer;
 import java.awt.image.DataBufferByte;
 import java.awt.image.Raster;

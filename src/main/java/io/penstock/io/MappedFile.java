@@ -2,8 +2,8 @@ package io.penstock.io;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.internal.Leak;
 import io.penstock.io.file.RegularFile;
-import io.penstock.memory.Leak;
 import io.penstock.os.FileStatus;
 import io.penstock.os.Posix;
 import java.io.IOException;
@@ -15,7 +15,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +63,9 @@ public final class MappedFile implements AutoCloseable {
     private final Leak leak;
 
     private volatile boolean closed;
+    /** Who reads the file: each says its name, or nothing once it is closed. */
+    private final Set<Supplier<Optional<String>>> users = ConcurrentHashMap.newKeySet();
+    private volatile Supplier<Optional<String>> lastUser;
     /** Whether the whole file was fetched. */
     private volatile boolean whole;
     private volatile boolean warm;
@@ -458,10 +465,31 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Unmaps. Calling it again does nothing. */
+    /** Notes who reads the file. */
+    void usedBy(Supplier<Optional<String>> user) {
+        if (user != lastUser) {
+            lastUser = user;
+            users.removeIf(other -> other.get().isEmpty());
+            users.add(user);
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /**
+     * Unmaps. Calling it again does nothing.
+     *
+     * @throws IllegalStateException if an open loader reads the file, which stays open; names both
+     */
     @Override
     public synchronized void close() {
         if (!closed) {
+            users.stream().flatMap(user -> user.get().stream()).findFirst().ifPresent(user -> {
+                throw new IllegalStateException(location + ": cannot be closed while " + user + " reads it: close "
+                        + user + " first");
+            });
             arena.close();
             leak.closed();
             watch.close();

@@ -1,11 +1,13 @@
 package io.penstock.io;
 
-import io.penstock.memory.Scratch;
+import io.penstock.internal.Scratch;
 import io.penstock.os.Posix;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,8 @@ public final class SpanReader implements AutoCloseable {
     private final Span local = new Span();
     private final Scratch scratch = new Scratch();
     private @Nullable MappedFile lastFile;
+    /** Whom the reader works for; null if nobody waits for it. */
+    private @Nullable Supplier<Optional<String>> user;
     private boolean byCall;
     private int untilDecision = 1;
     private long lastRow = -1;
@@ -46,6 +50,15 @@ public final class SpanReader implements AutoCloseable {
      */
     public SpanReader(ReadMode mode) {
         this.mode = mode;
+    }
+
+    /**
+     * Names whom this reader works for: a file that it reads cannot be closed before.
+     *
+     * @param user its name for messages; empty once it is closed
+     */
+    public void user(Supplier<Optional<String>> user) {
+        this.user = user;
     }
 
     /**
@@ -258,6 +271,17 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
+    /**
+     * Explains an error of a file that was closed too early.
+     *
+     * @param error what the JVM threw
+     * @return an error that names the last file read, if that is closed; otherwise the error itself
+     */
+    public IllegalStateException explain(IllegalStateException error) {
+        return lastFile == null || !lastFile.isClosed() ? error : new IllegalStateException(lastFile.location()
+                + ": the file was closed before its last read: close the loader before the store", error);
+    }
+
     /** Returns the file if it is to be read by call. Decides once per {@link #DECIDE_EVERY} reads, one or in bulk. */
     private @Nullable MappedFile readByCall(@Nullable MappedFile file, int reads) {
         untilDecision -= reads;
@@ -273,6 +297,9 @@ public final class SpanReader implements AutoCloseable {
         if (file == null) {
             byCall = false;
         } else {
+            if (user != null) {
+                file.usedBy(user);
+            }
             file.refresh();
             byCall = Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());
         }

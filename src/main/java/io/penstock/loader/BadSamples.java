@@ -87,9 +87,10 @@ final class BadSamples {
             reader.check(sample, position);
             return true;
         } catch (BadSampleException bad) {
-            if (met.size() < MAX_KEPT && met.putIfAbsent(sample, bad.getMessage()) == null) {
+            String reason = String.valueOf(bad.getMessage());
+            if (met.size() < MAX_KEPT && met.putIfAbsent(sample, reason) == null) {
                 LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),
-                        policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", bad.getMessage());
+                        policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", reason);
             }
             return false;
         }

@@ -4,15 +4,24 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.dlpack.DLPackForm;
+import io.penstock.internal.Leak;
 import io.penstock.loader.slots.BatchHolder;
 import io.penstock.loader.slots.Lease;
-import io.penstock.memory.Leak;
-import io.penstock.memory.SlabTable;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
 
 /**
  * A lease on one batch: named tensors in the loader's memory, until {@link #close}. Closing gives the slot back; what
@@ -29,6 +38,10 @@ import java.util.List;
  * overwritten under it, name the stream: by taking the batch with {@link DataLoader#next(DeviceStream)}, or by
  * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
  * streams are closed after the batches that they use.
+ *
+ * <p><b>Native code.</b> {@link #buffer}, {@link #address} and {@link Tensor#segment} give memory that other libraries
+ * can use in place, until {@link #close}. {@link #toDLPack} keeps the slot for them as long as they need it, and
+ * {@link #toHost()} copies.
  */
 public final class Batch implements AutoCloseable {
 
@@ -37,7 +50,6 @@ public final class Batch implements AutoCloseable {
     private static final long LEGACY_STREAM = 1;
 
     private final Lease lease;
-    private final Leak leak;
 
     /**
      * A view of a lease, which never refers to it.
@@ -46,7 +58,9 @@ public final class Batch implements AutoCloseable {
      */
     Batch(Lease lease, String loader) {
         this.lease = lease;
-        this.leak = Leak.watch(this, "batch of loader", Leak.isLookedFor() ? loader + ": " + lease : loader);
+        if (Leak.isLookedFor()) {
+            lease.watchedBy(Leak.watch(this, "batch of loader", loader + ": " + lease));
+        }
     }
 
     /**
@@ -82,7 +96,7 @@ public final class Batch implements AutoCloseable {
      * @return the batch size, or less for the last batch of an epoch
      */
     public int count() {
-        return lease.count();
+        return lease.open().plan.count();
     }
 
     /**
@@ -131,10 +145,10 @@ public final class Batch implements AutoCloseable {
      * @return name, dtype and shape of each
      */
     public List<TensorSpec> fields() {
-        SlabTable table = lease.open().table;
-        List<TensorSpec> greatest = table.layout().fields();
+        Slab slab = lease.open().slab;
+        List<TensorSpec> greatest = slab.layout().fields();
         TensorSpec[] specs = new TensorSpec[greatest.size()];
-        Arrays.setAll(specs, f -> new TensorSpec(greatest.get(f).name(), greatest.get(f).dtype(), table.shape(f)));
+        Arrays.setAll(specs, f -> new TensorSpec(greatest.get(f).name(), greatest.get(f).dtype(), slab.shape(f)));
         return List.of(specs);
     }
 
@@ -150,23 +164,82 @@ public final class Batch implements AutoCloseable {
      */
     public Tensor tensor(String name) {
         BatchHolder holder = lease.open();
-        int field = holder.table.layout().indexOf(name);
+        int field = holder.slab.layout().indexOf(name);
         checkReadable(holder);
+        return tensor(holder, field);
+    }
+
+    private Tensor tensor(BatchHolder holder, int field) {
         return lease.isReused() ? holder.tensor(field)
-                : holder.table.tensor(field, holder.start(field), lease.views());
+                : holder.slab.tensor(field, holder.start(field), lease.views());
+    }
+
+    /**
+     * All fields as tensors that the CPU reads in place: {@code batch.tensors().forEach((name, tensor) -> …)}.
+     *
+     * @return the tensors by the fields' names, in the fields' order; views that die with this lease
+     * @throws UnsupportedOperationException if the batch is on a GPU: use {@link #toHost()}
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public Map<String, Tensor> tensors() {
+        BatchHolder holder = lease.open();
+        checkReadable(holder);
+        return byName(holder, field -> tensor(holder, field));
+    }
+
+    private static Map<String, Tensor> byName(BatchHolder holder, IntFunction<Tensor> tensor) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        List<TensorSpec> fields = holder.slab.layout().fields();
+        for (int f = 0; f < fields.size(); f++) {
+            tensors.put(fields.get(f).name(), tensor.apply(f));
+        }
+        return Collections.unmodifiableMap(tensors);
+    }
+
+    /**
+     * A field as a buffer over its memory, for libraries that take one, which may keep its address. Java code that
+     * reads the buffer after {@link #close} gets an exception unless leases are reused; native code never does.
+     *
+     * @param name the field's name
+     * @return a direct, read-only, little-endian view: the native order of x86 and Arm
+     * @throws IllegalArgumentException if there is no such field
+     * @throws UnsupportedOperationException if the batch is on a GPU, or the field has 2 GiB or more
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public ByteBuffer buffer(String name) {
+        MemorySegment segment = tensor(name).segment();
+        lease.setGivenToNativeCode();
+        return segment.asReadOnly().asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * Whether an address in the batch was given away: by {@link #address}, {@link #buffer} or {@link #toDLPack}. Native
+     * code that keeps the address reads whatever the memory holds later; {@code -Dpenstock.leases=paranoid} finds that.
+     *
+     * @return true from the first such call until the batch is closed
+     * @throws IllegalStateException if the batch is closed
+     */
+    public boolean isGivenToNativeCode() {
+        lease.open();
+        return lease.isGivenToNativeCode();
     }
 
     /**
      * Where a field starts on the device.
      *
      * @param name the field's name
-     * @return an address in device memory, a multiple of 256; on the host, of host memory that nothing guards
+     * @return an address in device memory, a multiple of 256; on the host, of host memory: nothing stops native code
+     *     from reading there after {@link #close}
      * @throws IllegalArgumentException if there is no such field
      * @throws IllegalStateException if the batch is closed
      */
     public long address(String name) {
         BatchHolder holder = lease.open();
-        return holder.address + holder.table.offset(holder.table.layout().indexOf(name));
+        long address = holder.address(holder.slab.layout().indexOf(name));
+        lease.setGivenToNativeCode();
+        return address;
     }
 
     /**
@@ -178,8 +251,8 @@ public final class Batch implements AutoCloseable {
      * @throws IllegalStateException if the batch is closed
      */
     public long offset(String name) {
-        SlabTable table = lease.open().table;
-        return table.offset(table.layout().indexOf(name));
+        Slab slab = lease.open().slab;
+        return slab.offset(slab.layout().indexOf(name));
     }
 
     /**
@@ -189,7 +262,7 @@ public final class Batch implements AutoCloseable {
      * @return the used bytes of the slab
      */
     public long byteSize() {
-        return lease.open().table.usedBytes();
+        return lease.open().slab.usedBytes();
     }
 
     /**
@@ -204,8 +277,8 @@ public final class Batch implements AutoCloseable {
     public MemorySegment segment() {
         BatchHolder holder = lease.open();
         checkReadable(holder);
-        long bytes = holder.table.usedBytes();
-        return lease.isReused() ? holder.used(bytes) : holder.memory.reinterpret(bytes, lease.views(), null);
+        long bytes = holder.slab.usedBytes();
+        return lease.isReused() ? holder.used(bytes) : holder.memory().reinterpret(bytes, lease.views(), null);
     }
 
     /**
@@ -219,6 +292,37 @@ public final class Batch implements AutoCloseable {
     public void copyToHost(DeviceStream stream, PinnedBuffer target) {
         lease.usedOn(stream);
         lease.lender().copyToHost(lease, stream, target);
+    }
+
+    /**
+     * Copies the batch to host memory that the garbage collector frees: to look at a batch on a GPU, or to keep one
+     * after {@link #close}. Waits for the batch's bytes and for the copy. A GPU's batch goes through pinned memory that
+     * is allocated for this call, so this is not for every step.
+     *
+     * @return the tensors by the fields' names, in the fields' order; any thread may read them at any time
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public Map<String, Tensor> toHost() {
+        return toHost(Arena.ofAuto());
+    }
+
+    /**
+     * Copies the batch to host memory, as {@link #toHost()} does.
+     *
+     * @param arena allocates the memory, {@link #byteSize} bytes, and ends the tensors' lives
+     * @return the tensors by the fields' names, in the fields' order
+     * @throws IllegalStateException if the batch or the arena is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public Map<String, Tensor> toHost(Arena arena) {
+        BatchHolder holder = lease.open();
+        lease.checkThread();
+        Slab slab = holder.slab;
+        MemorySegment copy = arena.allocate(slab.usedBytes(), SlabLayout.ALIGNMENT_BYTES);
+        lease.lender().copyToHost(lease, copy);
+        return byName(holder, field -> Tensor.of(copy.asSlice(slab.offset(field), slab.byteSize(field)),
+                slab.layout().fields().get(field).dtype(), slab.shape(field)));
     }
 
     /**
@@ -239,9 +343,7 @@ public final class Batch implements AutoCloseable {
      *
      * @param name the field's name
      * @return the tensor, to be handed over to a consumer, or closed
-     * @throws IllegalArgumentException if there is no such field
-     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
-     * @throws WrongThreadException if the batch belongs to another thread
+     * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name) {
         return toDLPack(name, LEGACY_STREAM);
@@ -254,9 +356,7 @@ public final class Batch implements AutoCloseable {
      * @param name the field's name
      * @param stream the consumer's stream, or -1
      * @return the tensor, to be handed over to a consumer, or closed
-     * @throws IllegalArgumentException if there is no such field, or the stream is 0 or less than -1
-     * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
-     * @throws WrongThreadException if the batch belongs to another thread
+     * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name, long stream) {
         return toDLPack(name, stream, DLPackForm.VERSIONED);
@@ -289,8 +389,8 @@ public final class Batch implements AutoCloseable {
      */
     public DLPackCapsule toDLPack(String name, long stream, DLPackForm form) {
         BatchHolder holder = lease.open();
-        SlabTable table = holder.table;
-        int field = table.layout().indexOf(name);
+        Slab slab = holder.slab;
+        int field = slab.layout().indexOf(name);
         if (stream == 0 || stream < NO_STREAM) {
             throw new IllegalArgumentException("DLPack consumer's stream: found " + stream + ", expected " + NO_STREAM
                     + " for none, 1 for the legacy default stream, 2 for the thread's, or a cudaStream_t");
@@ -302,9 +402,10 @@ public final class Batch implements AutoCloseable {
             if (stream != NO_STREAM) {
                 held.lender().makeConsumerWait(held, stream);
             }
-            return DLPackCapsule.of(holder.device, holder.address + table.offset(field),
-                    table.layout().fields().get(field).dtype(), table.shape(field), false, form,
-                    () -> held.letGo(true));
+            DLPackCapsule capsule = DLPackCapsule.of(holder.device, holder.address(field),
+                    slab.layout().fields().get(field).dtype(), slab.shape(field), form, () -> held.letGo(true));
+            held.setGivenToNativeCode();
+            return capsule;
         } catch (RuntimeException | Error e) {
             held.letGo(false);
             throw e;
@@ -323,8 +424,11 @@ public final class Batch implements AutoCloseable {
      */
     @Override
     public void close() {
-        lease.close();
-        leak.closed();
+        try {
+            lease.close();
+        } finally {
+            Reference.reachabilityFence(this);          // else it may count as dropped before it is closed
+        }
     }
 
     /** What the batch is a view of. */
@@ -333,8 +437,9 @@ public final class Batch implements AutoCloseable {
     }
 
     private void checkReadable(BatchHolder holder) {
-        if (holder.memory == null) {
-            throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read");
+        if (!holder.isReadable()) {
+            throw new UnsupportedOperationException("the batch is in device memory, which the CPU cannot read:"
+                    + " toHost() copies it");
         }
         lease.checkThread();
     }

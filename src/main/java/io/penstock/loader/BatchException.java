@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import java.io.UncheckedIOException;
+import java.util.Objects;
 
 /**
  * A batch that could not be made: its number, the sample that was being read, and the cause. The loader goes on: the
@@ -27,8 +28,8 @@ public final class BatchException extends RuntimeException {
 
     /** What an exception that only wraps another one wraps, in its own words. */
     private static String described(Throwable cause) {
-        Throwable said = cause instanceof UncheckedIOException wrapper ? wrapper.getCause() : cause;
-        return said.getMessage() == null ? said.toString() : said.getMessage();
+        Throwable said = cause instanceof UncheckedIOException && cause.getCause() != null ? cause.getCause() : cause;
+        return Objects.requireNonNullElse(said.getMessage(), said.toString());
     }
 
     /**

@@ -24,6 +24,7 @@ final class CollatingMaker implements BatchMaker {
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
+    @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, long seed,
             Optional<BatchesAhead> ahead, LoaderProbe probe, LongSupplier nanoTime) {
         this.collator = collator;

@@ -10,7 +10,9 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a loader is in its batches: the run at hand, and the batch of it that comes next. Takes that batch, and moves
@@ -83,7 +85,7 @@ final class Course {
      * @param stream the stream that will use it; null to wait for its bytes here
      * @throws RuntimeException what the batch's maker threw: it is passed over
      */
-    Lease take(DeviceStream stream) {
+    Lease take(@Nullable DeviceStream stream) {
         failure.checkOpen();
         failure.check();
         if (!hasNext()) {
@@ -114,7 +116,8 @@ final class Course {
                 parts.leases.ended(false);
                 probe.notTaken(takenAt == NOT_MEASURED ? NOT_MEASURED : takenAt - requestedAt);
             } else {
-                probe.taken(sequence, requestedAt, takenAt, lease.count(), lease.holder().plan.replaced());
+                probe.taken(sequence, requestedAt, takenAt, lease.holder().plan.count(),
+                        lease.holder().plan.replaced());
             }
         }
     }
@@ -126,7 +129,7 @@ final class Course {
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            parts.own.fillNext(run, nanoTime.getAsLong());
+            Objects.requireNonNull(parts.own).fillNext(run, nanoTime.getAsLong());
             inlineFilled = true;
         }
     }

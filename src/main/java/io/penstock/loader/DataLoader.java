@@ -3,10 +3,10 @@ package io.penstock.loader;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
+import io.penstock.internal.Leak;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
-import io.penstock.memory.Leak;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delivers the batches of a dataset, in order, made ahead by worker threads and copied to a device.
@@ -61,9 +62,8 @@ public final class DataLoader implements AutoCloseable {
     private final String name;
     private final LoaderParts parts;
     private final Course course;
-    private final LeaseMode leaseMode;
     /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
-    private final Batch[] reused;
+    private final @Nullable Batch[] reused;
     private final Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -72,7 +72,6 @@ public final class DataLoader implements AutoCloseable {
         BatchSampler batches = LoaderParts.plan(settings);
         this.parts = new LoaderParts(settings, batches);
         this.name = settings.name;
-        this.leaseMode = settings.leaseMode;
         this.reused = new Batch[parts.delivery.holders().size()];
         try {
             course = new Course(parts, batches, Math.min(settings.endEpoch, settings.sampler.epochs()),
@@ -126,10 +125,7 @@ public final class DataLoader implements AutoCloseable {
      * @param stream the trainer's stream, of this loader's device; for a raw {@code cudaStream_t},
      *     {@link Device#stream(long)}
      * @return the batch, to be closed by the caller
-     * @throws NoSuchElementException behind the last epoch
-     * @throws BatchException if this batch could not be made; the next call gives the one after it
-     * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
-     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     * @throws RuntimeException as {@link #next()}
      */
     public Batch next(DeviceStream stream) {
         return take(stream);
@@ -140,16 +136,13 @@ public final class DataLoader implements AutoCloseable {
      * that never waits.
      *
      * @return the replay, to be closed by the caller; the batch counts as one that the trainer was given
-     * @throws NoSuchElementException behind the last epoch
-     * @throws BatchException if this batch could not be made; the next call gives the one after it
-     * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
-     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     * @throws RuntimeException as {@link #next()}
      */
     public Replay replay() {
-        return new Replay(next(), leaseMode, name);
+        return new Replay(next(), name);
     }
 
-    private Batch take(DeviceStream stream) {
+    private Batch take(@Nullable DeviceStream stream) {
         trainer.enter();
         try {
             return batch(course.take(stream));
@@ -164,10 +157,12 @@ public final class DataLoader implements AutoCloseable {
             return new Batch(lease, name);
         }
         int slot = lease.holder().index;
-        if (reused[slot] == null) {
-            reused[slot] = new Batch(lease, name);
+        Batch batch = reused[slot];
+        if (batch == null) {
+            batch = new Batch(lease, name);
+            reused[slot] = batch;
         }
-        return reused[slot];
+        return batch;
     }
 
     /**
@@ -335,7 +330,7 @@ public final class DataLoader implements AutoCloseable {
     /**
      * Where the time of each of the latest batches went. May be called by any thread.
      *
-     * @return the accounts; empty if {@linkplain DataLoaderBuilder#accounts none} are kept
+     * @return the accounts; empty if {@linkplain DataLoaderBuilder#withoutAccounts none} are kept
      */
     public Optional<Accounts> accounts() {
         return parts.telemetry.accounts();

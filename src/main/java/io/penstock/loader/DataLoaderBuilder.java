@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
@@ -32,18 +33,18 @@ public final class DataLoaderBuilder {
     final Dataset dataset;
     Sampler sampler;
     /** Of augmentations; null for that of the order. */
-    Long seed;
+    @Nullable Long seed;
     Collator collator = new Stack();
     int batchSize = LoaderDefaults.BATCH_SIZE;
     /** What fits in a batch; null if it is the batch size. */
-    TokenBudget budget;
-    LongUnaryOperator lengths;
+    @Nullable TokenBudget budget;
+    @Nullable LongUnaryOperator lengths;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
-    LoaderState state;
+    @Nullable LoaderState state;
     long startEpoch;
     long endEpoch = Long.MAX_VALUE;
-    Device device;
+    @Nullable Device device;
     final List<DeviceStage> stages = new ArrayList<>();
     TransferMode transfer = TransferMode.AUTO;
     ReadMode readMode = LoaderDefaults.READ_MODE;
@@ -158,11 +159,10 @@ public final class DataLoaderBuilder {
     /**
      * Leaves out a last batch of an epoch that is not full. Default: it is given, smaller.
      *
-     * @param drop whether to
      * @return this
      */
-    public DataLoaderBuilder dropLast(boolean drop) {
-        this.dropLast = drop;
+    public DataLoaderBuilder dropLast() {
+        this.dropLast = true;
         return this;
     }
 
@@ -314,15 +314,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Whether the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}
-     * beside them are checked, each block when it is first read. Files that have none, and what a store decodes or
-     * converts, are taken as they are. Default: no.
+     * Checks the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}, each
+     * block when it is first read. Files without them, and what a store decodes or converts, are not checked.
      *
-     * @param check whether to
      * @return this
      */
-    public DataLoaderBuilder verify(boolean check) {
-        this.verify = check;
+    public DataLoaderBuilder verify() {
+        this.verify = true;
         return this;
     }
 
@@ -365,14 +363,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Whether an account is kept of each of the latest batches, which a diagnosis is made from: about a tenth of a
-     * microsecond a batch, and 2 MiB. Default: yes.
+     * Keeps no accounts of the latest batches, without which there is no diagnosis. They cost about a tenth of a
+     * microsecond a batch, and 2 MiB.
      *
-     * @param keep whether to
      * @return this
      */
-    public DataLoaderBuilder accounts(boolean keep) {
-        this.accounts = keep;
+    public DataLoaderBuilder withoutAccounts() {
+        this.accounts = false;
         return this;
     }
 

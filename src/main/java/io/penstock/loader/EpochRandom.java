@@ -8,11 +8,12 @@ import java.util.random.RandomGenerator;
 final class EpochRandom implements SampleRandom {
 
     private final long seed;
-    private long epoch = -1;
+    private long epoch;
     private KeyedRandom random;
 
     EpochRandom(long seed) {
         this.seed = seed;
+        this.random = new KeyedRandom(seed, epoch);
     }
 
     void epoch(long now) {

@@ -1,10 +1,15 @@
 package io.penstock.loader;
 
+import io.penstock.loader.slots.GuardedMemory;
 import io.penstock.loader.slots.LeaseTerms;
 
 /**
  * What a {@link Batch} checks, and what that costs. In every mode a batch throws once it is closed; the modes differ in
  * what the tensors and segments that it gave do then, and in who may use it.
+ *
+ * <p>The JVM checks Java code alone. Native code that keeps an address reads whatever is there later, in every mode.
+ * {@code -Dpenstock.leases=paranoid} finds it: each batch then has pages of its own, which cannot be read any more once
+ * it is closed, and {@link #REUSED} checks as {@link #SHARED} does.
  */
 public enum LeaseMode {
 
@@ -33,6 +38,7 @@ public enum LeaseMode {
     REUSED;
 
     LeaseTerms terms() {
-        return new LeaseTerms(this == SHARED, this == REUSED);
+        return GuardedMemory.IS_ON ? new LeaseTerms(this != CONFINED, false)
+                : new LeaseTerms(this == SHARED, this == REUSED);
     }
 }

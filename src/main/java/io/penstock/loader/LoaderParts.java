@@ -23,9 +23,12 @@ import io.penstock.telemetry.LoaderIdentity;
 import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
@@ -45,7 +48,7 @@ final class LoaderParts {
     /** One a thread that fills. */
     final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if there are workers. */
-    final Worker own;
+    final @Nullable Worker own;
     final WorkerPool pool;
     final Delivery delivery;
     final LoaderMemory memory;
@@ -53,7 +56,9 @@ final class LoaderParts {
 
     private final DataLoaderBuilder settings;
     /** What workers have checked; null if they take bytes as they are. */
-    private final VerifiedReads verified;
+    private final @Nullable VerifiedReads verified;
+    /** Tells stores who reads them. */
+    private final Supplier<Optional<String>> user;
     /** Closed when the last lease ends, in the reverse of this order. */
     private final Opened opened = new Opened();
 
@@ -63,6 +68,7 @@ final class LoaderParts {
         this.leases = new Leases(settings.name, failure, opened::close);
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
+        this.user = user(settings.name, failure);
         this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size());
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
@@ -78,21 +84,26 @@ final class LoaderParts {
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
                     batches.batchSize(), settings.shard.rank(), settings.shard.worldSize(), settings.workers,
                     settings.readMode, device.name(), copies, true, memory);
-            ring.connect(delivery.ringReader(), (workers.isEmpty() ? List.of(own) : workers).stream()
-                    .map(Worker::gate).toArray(SpinGate[]::new));
+            List<Worker> fillers = workers.isEmpty() ? List.of(Objects.requireNonNull(own)) : workers;
+            ring.connect(delivery.ringReader(), fillers.stream().map(Worker::gate).toArray(SpinGate[]::new));
             this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
                     onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
             late.connect(pool::describe);
         } catch (Throwable t) {
-            opened.closeAfter(t);
+            closeAfter(t);
             throw t;
         }
+    }
+
+    private static Supplier<Optional<String>> user(String name, LoaderFailure failure) {
+        Optional<String> user = Optional.of("loader " + name);
+        return () -> failure.isClosed() ? Optional.empty() : user;
     }
 
     /** The batches that settings say, from where they say. */
     static BatchSampler plan(DataLoaderBuilder of) {
         BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard)
-                : BatchSampler.of(of.sampler, of.budget, of.lengths, of.shard);
+                : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
@@ -159,6 +170,7 @@ final class LoaderParts {
 
     private Worker openWorker(int number) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
+        reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
                 ahead(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
@@ -200,6 +212,7 @@ final class LoaderParts {
     }
 
     void closeAfter(Throwable failed) {
+        failure.setClosed();
         opened.closeAfter(failed);
     }
 }

@@ -1,6 +1,7 @@
 package io.penstock.loader;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Holds a loader to its rule that one thread at a time takes batches and moves it: a second one gets an error that
@@ -13,7 +14,7 @@ final class OneThread {
     /** The id of the thread that is in the loader. */
     private final AtomicLong inside = new AtomicLong(NOBODY);
     /** The thread that entered last; written by it once it is inside. */
-    private volatile Thread last;
+    private volatile @Nullable Thread last;
 
     /**
      * Enters; {@link #leave} follows.

@@ -2,8 +2,10 @@ package io.penstock.loader;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.loader.slots.BatchHolder;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.Lender;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -28,16 +30,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Replay implements AutoCloseable {
 
     private final Batch held;
-    private final LeaseMode mode;
     private final String loader;
     private final AtomicInteger out = new AtomicInteger();
-    private final Lender lender = new Again();
+    private final BatchHolder holder;
 
     /** A replay of a batch, which it closes. */
-    Replay(Batch held, LeaseMode mode, String loader) {
+    Replay(Batch held, String loader) {
         this.held = held;
-        this.mode = mode;
         this.loader = loader;
+        this.holder = held.lease().open().lentBy(new Again());
     }
 
     /**
@@ -47,8 +48,9 @@ public final class Replay implements AutoCloseable {
      * @throws IllegalStateException if the replay is closed
      */
     public Batch next() {
-        var lease = new Lease(lender, held.lease().open(), mode.terms());
-        lease.begin(held.lease().sequence(), held.count());
+        held.lease().open();
+        var lease = new Lease(holder);
+        lease.begin(held.lease().sequence());
         out.incrementAndGet();
         return new Batch(lease, loader);
     }
@@ -82,6 +84,11 @@ public final class Replay implements AutoCloseable {
         @Override
         public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
             held.copyToHost(stream, target);
+        }
+
+        @Override
+        public void copyToHost(Lease lease, MemorySegment target) {
+            held.lease().lender().copyToHost(held.lease(), target);
         }
 
         @Override

@@ -5,4 +5,7 @@
  *
  * <p>Everything is allocated when the loader is opened: the ring bounds memory, and being full is the backpressure.
  */
+@NullMarked
 package io.penstock.loader;
+
+import org.jspecify.annotations.NullMarked;

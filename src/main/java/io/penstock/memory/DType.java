@@ -89,6 +89,41 @@ public enum DType {
         return kind == Kind.FLOAT;
     }
 
+    /**
+     * The value of a floating-point element.
+     *
+     * @param bits the element's bits; the upper ones of a narrower element are ignored
+     * @return its value, which is exact
+     * @throws UnsupportedOperationException if the dtype is not floating-point
+     */
+    public double valueOf(long bits) {
+        return switch (this) {
+            case F64 -> Double.longBitsToDouble(bits);
+            case F32 -> Float.intBitsToFloat((int) bits);
+            case F16 -> Float.float16ToFloat((short) bits);
+            case BF16 -> Float.intBitsToFloat((int) bits << 16);
+            case F8E4M3 -> float8((int) bits, 3, 7, false);
+            case F8E5M2 -> float8((int) bits, 2, 15, true);
+            default -> throw new UnsupportedOperationException(this + " is not a floating-point type");
+        };
+    }
+
+    /** Decodes an OFP8 number: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
+    private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
+        double sign = (bits & 0x80) == 0 ? 1 : -1;
+        int fraction = bits & (1 << fractionBits) - 1;
+        int exponent = (bits & 0x7F) >> fractionBits;
+        int topExponent = (1 << 7 - fractionBits) - 1;
+        if (exponent == topExponent && ieee) {
+            return fraction == 0 ? sign * Double.POSITIVE_INFINITY : Double.NaN;
+        }
+        if (exponent == topExponent && fraction == (1 << fractionBits) - 1) {
+            return Double.NaN;
+        }
+        double significand = (exponent == 0 ? 0 : 1) + (double) fraction / (1 << fractionBits);
+        return sign * Math.scalb(significand, Math.max(exponent, 1) - bias);
+    }
+
     /** {@return the lower-case name used in the command line, JSON and error messages, for example {@code u16}} */
     @Override
     public String toString() {

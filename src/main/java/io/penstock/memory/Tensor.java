@@ -1,5 +1,7 @@
 package io.penstock.memory;
 
+import static io.penstock.memory.LittleEndian.F32;
+import static io.penstock.memory.LittleEndian.F64;
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
@@ -13,7 +15,22 @@ import java.util.Objects;
  * A row-major, little-endian, packed view of memory that the CPU can read. It copies and owns nothing; its segment
  * determines its lifetime and thread access.
  *
- * <p>Indexed access is for inspection and tests; hot loops use {@link #segment()}.
+ * <p>Indexed access is for inspection and tests; hot loops use {@link #segment()}, or copy to an array.
+ *
+ * <p><b>Arrays.</b> The {@code copyTo} methods copy all elements, in row-major order, to the start of an array, and
+ * widen them. An array takes a dtype only if it holds every value of it, else the copy is refused and the message names
+ * the arrays that do:
+ *
+ * <table>
+ * <caption>What each array takes</caption>
+ * <tr><td>{@code byte[]}</td><td>{@code i8}, {@code bool} as 0 or 1, and {@code u8} as bits: read it as
+ *     {@code b & 0xFF}</td></tr>
+ * <tr><td>{@code int[]}</td><td>{@code i8}, {@code u8}, {@code bool}, {@code i16}, {@code u16}, {@code i32}</td></tr>
+ * <tr><td>{@code long[]}</td><td>these, {@code u32}, {@code i64}</td></tr>
+ * <tr><td>{@code float[]}</td><td>{@code i8}, {@code u8}, {@code bool}, {@code i16}, {@code u16}, {@code f8e4m3},
+ *     {@code f8e5m2}, {@code f16}, {@code bf16}, {@code f32}</td></tr>
+ * <tr><td>{@code double[]}</td><td>these, {@code i32}, {@code u32}, {@code f64}</td></tr>
+ * </table>
  */
 public final class Tensor {
 
@@ -147,12 +164,10 @@ public final class Tensor {
     public double getDouble(long element) {
         long at = element * dtype.byteSize();
         return switch (dtype) {
-            case F64 -> Double.longBitsToDouble(segment.get(I64, at));
-            case F32 -> Float.intBitsToFloat(segment.get(I32, at));
-            case F16 -> Float.float16ToFloat(segment.get(I16, at));
-            case BF16 -> Float.intBitsToFloat(segment.get(I16, at) << 16);
-            case F8E4M3 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 3, 7, false);
-            case F8E5M2 -> float8(segment.get(JAVA_BYTE, at) & 0xFF, 2, 15, true);
+            case F64 -> dtype.valueOf(segment.get(I64, at));
+            case F32 -> dtype.valueOf(segment.get(I32, at));
+            case F16, BF16 -> dtype.valueOf(segment.get(I16, at));
+            case F8E4M3, F8E5M2 -> dtype.valueOf(segment.get(JAVA_BYTE, at));
             case U64 -> {
                 long value = segment.get(I64, at);
                 yield value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
@@ -161,20 +176,111 @@ public final class Tensor {
         };
     }
 
-    /** Decodes an OFP8 number: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
-    private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
-        double sign = (bits & 0x80) == 0 ? 1 : -1;
-        int fraction = bits & (1 << fractionBits) - 1;
-        int exponent = (bits & 0x7F) >> fractionBits;
-        int topExponent = (1 << 7 - fractionBits) - 1;
-        if (exponent == topExponent && ieee) {
-            return fraction == 0 ? sign * Double.POSITIVE_INFINITY : Double.NaN;
+    /**
+     * Copies all elements to an array.
+     *
+     * @param target at least {@link #elementCount} long; what follows them stays as it is
+     * @return the number of elements
+     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
+     */
+    public int copyTo(byte[] target) {
+        int count = ArrayType.BYTE.check(this, target.length);
+        if (dtype != DType.BOOL) {
+            MemorySegment.copy(segment, JAVA_BYTE, 0, target, 0, count);
+        } else {
+            for (int i = 0; i < count; i++) {
+                target[i] = (byte) getLong(i);
+            }
         }
-        if (exponent == topExponent && fraction == (1 << fractionBits) - 1) {
-            return Double.NaN;
+        return count;
+    }
+
+    /**
+     * Copies all elements to an array.
+     *
+     * @param target at least {@link #elementCount} long; what follows them stays as it is
+     * @return the number of elements
+     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
+     */
+    public int copyTo(int[] target) {
+        int count = ArrayType.INT.check(this, target.length);
+        if (dtype == DType.I32) {
+            MemorySegment.copy(segment, I32, 0, target, 0, count);
+        } else if (dtype == DType.U16) {
+            for (int i = 0; i < count; i++) {
+                target[i] = segment.get(I16, 2L * i) & 0xFFFF;
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                target[i] = (int) getLong(i);
+            }
         }
-        double significand = (exponent == 0 ? 0 : 1) + (double) fraction / (1 << fractionBits);
-        return sign * Math.scalb(significand, Math.max(exponent, 1) - bias);
+        return count;
+    }
+
+    /**
+     * Copies all elements to an array.
+     *
+     * @param target at least {@link #elementCount} long; what follows them stays as it is
+     * @return the number of elements
+     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
+     */
+    public int copyTo(long[] target) {
+        int count = ArrayType.LONG.check(this, target.length);
+        if (dtype == DType.I64) {
+            MemorySegment.copy(segment, I64, 0, target, 0, count);
+        } else if (dtype == DType.U16) {
+            for (int i = 0; i < count; i++) {
+                target[i] = segment.get(I16, 2L * i) & 0xFFFF;
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                target[i] = getLong(i);
+            }
+        }
+        return count;
+    }
+
+    /**
+     * Copies all elements to an array.
+     *
+     * @param target at least {@link #elementCount} long; what follows them stays as it is
+     * @return the number of elements
+     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
+     */
+    public int copyTo(float[] target) {
+        int count = ArrayType.FLOAT.check(this, target.length);
+        if (dtype == DType.F32) {
+            MemorySegment.copy(segment, F32, 0, target, 0, count);
+        } else if (dtype == DType.U8) {
+            for (int i = 0; i < count; i++) {
+                target[i] = segment.get(JAVA_BYTE, i) & 0xFF;
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                target[i] = (float) getDouble(i);
+            }
+        }
+        return count;
+    }
+
+    /**
+     * Copies all elements to an array.
+     *
+     * @param target at least {@link #elementCount} long; what follows them stays as it is
+     * @return the number of elements
+     * @throws IllegalArgumentException if the array is too short, or does not hold every value of the dtype
+     */
+    public int copyTo(double[] target) {
+        int count = ArrayType.DOUBLE.check(this, target.length);
+        if (dtype == DType.F64) {
+            MemorySegment.copy(segment, F64, 0, target, 0, count);
+        } else {
+            for (int i = 0; i < count; i++) {
+                target[i] = getDouble(i);
+            }
+        }
+        return count;
     }
 
     /** For example {@code u16[32,1025]}. */

@@ -44,6 +44,11 @@ public final class Posix {
     public static final int EINTR = 4;
     private static final int SC_PAGESIZE = 30;
     private static final int MAX_MESSAGE_BYTES = 1024;
+    private static final int PROT_NONE = 0;
+    private static final int PROT_READ_WRITE = 3;
+    /** Private, anonymous, not counted as memory that the process has been promised. */
+    private static final int MAP_PAGES = 0x2 | 0x20 | 0x4000;
+    private static final int MAP_FIXED = 0x10;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7FF;
 
@@ -77,6 +82,8 @@ public final class Posix {
         static final MethodHandle CLOSE = bind(LINKER, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         static final MethodHandle PREAD = bind(LINKER, "pread",
                 FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
+        static final MethodHandle MMAP = bind(LINKER, "mmap",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), STATE);
         static final MethodHandle MADVISE = bind(LINKER, "madvise",
                 FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
         static final MethodHandle FADVISE = bind(LINKER, "posix_fadvise",
@@ -94,7 +101,7 @@ public final class Posix {
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
+    static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
     }
 
@@ -195,6 +202,41 @@ public final class Posix {
         }
     }
 
+    /**
+     * Maps zeroed pages that belong to nobody: nothing frees them but the process's end, or {@link #sealPages}.
+     *
+     * @return so many bytes, from a page's start on
+     * @throws OutOfMemoryError if the OS gives no pages
+     */
+    @SuppressWarnings("restricted")
+    public static MemorySegment mapPages(long bytes) {
+        long address = map(0, bytes, PROT_READ_WRITE, 0);
+        if (address < 0) {
+            throw new OutOfMemoryError("cannot map " + bytes + " bytes: " + message((int) -address));
+        }
+        return MemorySegment.ofAddress(address).reinterpret(bytes);
+    }
+
+    /**
+     * Takes the memory away from mapped pages, but keeps their addresses: who reads or writes there gets a fault.
+     *
+     * @return false if the OS refuses; the pages are then as they were
+     */
+    public static boolean sealPages(MemorySegment pages) {
+        return map(pages.address(), pages.byteSize(), PROT_NONE, MAP_FIXED) >= 0;
+    }
+
+    /** Returns the address, or {@code -errno}. */
+    private static long map(long address, long bytes, int protection, int flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            long mapped = (long) Calls.MMAP.invokeExact(state, address, bytes, protection, MAP_PAGES | flags, -1, 0L);
+            return mapped == -1 ? -errno(state) : mapped;
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
     /** Returns whether the OS took the advice. The address must be at a page's start. */
     public static boolean madvise(MemorySegment range, int advice) {
         try {
@@ -227,7 +269,7 @@ public final class Posix {
     }
 
     /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
-    private static RuntimeException unexpected(Throwable t) {
+    static RuntimeException unexpected(Throwable t) {
         if (t instanceof RuntimeException e) {
             return e;
         }

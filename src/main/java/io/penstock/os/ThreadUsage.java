@@ -55,7 +55,8 @@ public final class ThreadUsage implements AutoCloseable {
 
     /** Looked up when it is called: only where it is {@link #AVAILABLE}. */
     private static final class Call {
-        static final MethodHandle GETRUSAGE = bind();
+        static final MethodHandle GETRUSAGE = Posix.bind(Linker.nativeLinker(), "getrusage",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     }
 
     /** Of the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
@@ -80,13 +81,6 @@ public final class ThreadUsage implements AutoCloseable {
         return RUSAGE.byteOffset(PathElement.groupElement(field));
     }
 
-    @SuppressWarnings("restricted")
-    private static MethodHandle bind() {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow("getrusage"),
-                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
-    }
-
     /** Asks; the other methods tell what was said. */
     public void read() {
         if (!AVAILABLE) {
@@ -94,10 +88,8 @@ public final class ThreadUsage implements AutoCloseable {
         }
         try {
             int _ = (int) Call.GETRUSAGE.invokeExact(RUSAGE_THREAD, usage);
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new IllegalStateException(t);
+            throw Posix.unexpected(t);
         }
     }
 

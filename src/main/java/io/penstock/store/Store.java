@@ -89,7 +89,11 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      */
     String fingerprint();
 
-    /** Unmaps the files. Calling it again does nothing. */
+    /**
+     * Unmaps the files. Calling it again does nothing.
+     *
+     * @throws IllegalStateException if an open loader has read a file, which stays open; names both
+     */
     @Override
     void close();
 }

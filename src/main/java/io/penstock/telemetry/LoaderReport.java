@@ -29,6 +29,7 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,
                 planNanos - earlier.planNanos, collateNanos - earlier.collateNanos,
                 slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
-                consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples, verifiedBytes - earlier.verifiedBytes);
+                consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples,
+                verifiedBytes - earlier.verifiedBytes);
     }
 }

@@ -105,7 +105,6 @@ public final class CastTransform {
         long source = SOURCE.get(w);
         long target = TARGET.get(w);
         long count = COUNT.get(w);
-        FloatFormat format = FloatFormat.of(from);
         FloatFormat encoder = to.isFloat() ? FloatFormat.of(to) : null;
         boolean toBf16 = from == DType.F32 && to == DType.BF16;
         boolean toF16 = from == DType.F32 && to == DType.F16;
@@ -117,9 +116,9 @@ public final class CastTransform {
             } else if (toF16) {
                 result = FloatFormat.f16(Float.intBitsToFloat((int) bits));
             } else if (encoder != null) {
-                result = encoder.encode(format.decode(bits));
+                result = encoder.encode(from.valueOf(bits));
             } else {
-                double value = format.decode(bits);
+                double value = from.valueOf(bits);
                 result = to == DType.BOOL ? truth(value) : integer(value, to);
             }
             RawMemory.setBits(to.byteSize(), target, i, result);

@@ -5,6 +5,7 @@ import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts token windows, as {@code CausalLm.narrow()} collates them, to inputs and labels of a causal language model.
@@ -62,7 +63,8 @@ public final class CausalLmTransform {
      * @throws IllegalArgumentException if a dtype is not supported or the length is below 1
      */
     public CausalLmTransform(
-            DType tokenType, DType outType, long length, DocumentSeparator separator, long ignoreIndex) {
+            DType tokenType, DType outType, long length, @Nullable DocumentSeparator separator,
+            long ignoreIndex) {
         this.outType = Arguments.oneOf("ids and labels", outType, DType.I32, DType.I64);
         this.length = length;
         TokenRows.describe(arguments, tokenType, length, length + 1, separator);

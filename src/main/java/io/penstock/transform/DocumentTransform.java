@@ -5,6 +5,7 @@ import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the documents packed in rows of tokens: for position embeddings that restart per document, and for attention
@@ -58,7 +59,7 @@ public final class DocumentTransform {
      * @throws IllegalArgumentException if a dtype is not supported or a length is too small
      */
     public DocumentTransform(
-            DType tokenType, DType outType, long length, long rowTokens, DocumentSeparator separator) {
+            DType tokenType, DType outType, long length, long rowTokens, @Nullable DocumentSeparator separator) {
         this.outType = Arguments.oneOf("position and document ids", outType, DType.I32, DType.I64);
         this.length = length;
         Arguments.atLeast(length, "tokens per row", rowTokens);

@@ -42,32 +42,6 @@ enum FloatFormat {
         };
     }
 
-    /** Decodes to f64, which contains every format here. */
-    double decode(long bits) {
-        return switch (this) {
-            case F64 -> Double.longBitsToDouble(bits);
-            case F32 -> Float.intBitsToFloat((int) bits);
-            case BF16 -> Float.intBitsToFloat((int) bits << 16);
-            case F16 -> Float.float16ToFloat((short) bits);
-            case F8E4M3, F8E5M2 -> decodeSmall(bits);
-        };
-    }
-
-    private double decodeSmall(long bits) {
-        long magnitude = bits & (1L << exponentBits + fractionBits) - 1;
-        long fraction = magnitude & (1L << fractionBits) - 1;
-        int exponent = (int) (magnitude >> fractionBits);
-        double value;
-        if (magnitude >= limit) {
-            value = this != F8E4M3 && magnitude == limit ? Double.POSITIVE_INFINITY : Double.NaN;
-        } else if (exponent == 0) {
-            value = Math.scalb((double) fraction, 1 - bias() - fractionBits);
-        } else {
-            value = Math.scalb((double) (fraction | 1L << fractionBits), exponent - bias() - fractionBits);
-        }
-        return bits == magnitude ? value : -value;
-    }
-
     long encode(double value) {
         if (Double.isNaN(value)) {
             return nan;

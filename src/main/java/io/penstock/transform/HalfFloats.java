@@ -1,15 +1,12 @@
 package io.penstock.transform;
 
+import static io.penstock.memory.LittleEndian.F32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /** Rounds f32 arrays to 16-bit formats, in loops that the JIT vectorizes. The caller casts NaNs. */
 final class HalfFloats {
-    private static final ValueLayout.OfFloat F32 =
-            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     private final short[] halves;
     private final MemorySegment floatBits;
     private final long[] pairs;

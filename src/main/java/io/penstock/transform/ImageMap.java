@@ -14,11 +14,12 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Runs an {@link ImageTransform} in a loader's workers, one image at a time; a null crop means center crops. */
-record ImageMap(MemorySegment arguments, RandomCrop crop) implements SampleMap {
+record ImageMap(MemorySegment arguments, @Nullable RandomCrop crop) implements SampleMap {
     /** A view of the dataset with transformed images. */
-    static Dataset over(ImageTransform transform, Dataset images, String field, RandomCrop crop) {
+    static Dataset over(ImageTransform transform, Dataset images, String field, @Nullable RandomCrop crop) {
         MemorySegment a = transform.arguments();
         if (crop != null && (crop.imageHeight() != HEIGHT.get(a) || crop.imageWidth() != WIDTH.get(a)
                 || crop.cropHeight() != CROP_HEIGHT.get(a) || crop.cropWidth() != CROP_WIDTH.get(a))) {

@@ -9,9 +9,10 @@ import io.penstock.memory.DType;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** Runs an {@link ImageTransform} on a field; {@code crops} names the crop field, null means center crops. */
-record ImageStage(ImageTransform transform, String field, String crops) implements DeviceStage {
+record ImageStage(ImageTransform transform, String field, @Nullable String crops) implements DeviceStage {
     @Override
     public OpenStage open(Device device, SlabLayout fields) {
         int images = fields.indexOf(field);

@@ -50,6 +50,7 @@ final class ImageTwin {
     private long cropHeight;
     private long cropWidth;
 
+    @SuppressWarnings("NullAway.Init") // prepare() sets the rest before each use
     private ImageTwin() {
     }
 

@@ -1,9 +1,9 @@
 package io.penstock.transform;
 
+import static io.penstock.memory.LittleEndian.I32;
+
 import io.penstock.sampling.KeyedRandom;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.random.RandomGenerator;
 
 /**
@@ -25,9 +25,6 @@ public record RandomCrop(
     public static final String STEP = "penstock.crop";
 
     private static final long STEP_NUMBER = KeyedRandom.step(STEP);
-
-    private static final ValueLayout.OfInt I32 =
-            ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /**
      * Checks the sizes.

@@ -1,21 +1,19 @@
 package io.penstock.transform;
 
+import static io.penstock.memory.LittleEndian.F32;
+import static io.penstock.memory.LittleEndian.I16;
+import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
+
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /** Memory by address, as kernels see it: little-endian, unchecked, without an object per range. */
 @SuppressWarnings("restricted")
 final class RawMemory {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
-    private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT_UNALIGNED
-            .withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat F32 =
-            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private static final long PIECE_BYTES = 1 << 20;
     private static final DType[] DTYPES = DType.values();

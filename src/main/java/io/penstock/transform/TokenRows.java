@@ -5,6 +5,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The leading fields of the arguments of kernels that read token rows: {@code struct Rows} of {@code tokens.cu}. */
 final class TokenRows {
@@ -33,8 +34,8 @@ final class TokenRows {
     }
 
     /** Sets what is the same for all batches. */
-    static void describe(
-            MemorySegment arguments, DType tokenType, long length, long stride, DocumentSeparator separator) {
+    static void describe(MemorySegment arguments, DType tokenType, long length, long stride,
+            @Nullable DocumentSeparator separator) {
         TOKEN_TYPE.set(arguments, Arguments.integer("tokens", tokenType));
         LENGTH.set(arguments, Arguments.atLeast(1, "length", length));
         STRIDE.set(arguments, stride);

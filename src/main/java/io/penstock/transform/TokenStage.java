@@ -13,6 +13,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A loader stage that converts token windows, as {@code CausalLm.narrow()} collates them, to a causal language model's
@@ -43,10 +44,10 @@ public final class TokenStage implements DeviceStage {
 
     private final DType ids;
     private final Set<Output> outputs;
-    private final DocumentSeparator separator;
+    private final @Nullable DocumentSeparator separator;
     private final long ignoreIndex;
 
-    private TokenStage(DType ids, Set<Output> outputs, DocumentSeparator separator, long ignoreIndex) {
+    private TokenStage(DType ids, Set<Output> outputs, @Nullable DocumentSeparator separator, long ignoreIndex) {
         this.ids = ids;
         this.outputs = outputs;
         this.separator = separator;
@@ -110,8 +111,8 @@ public final class TokenStage implements DeviceStage {
     private final class Windows implements OpenStage {
         private final int tokens;
         private final SlabLayout layout;
-        /** Each {@link Output}'s index in the layout, or -1. */
-        private final int[] indices = {-1, -1, -1, -1};
+        /** The outputs in the layout's order. */
+        private final List<Output> order = List.copyOf(outputs);
         private final CausalLmTransform causalLm;
         private final DocumentTransform documents;
 
@@ -123,13 +124,8 @@ public final class TokenStage implements DeviceStage {
                         "found " + windows + ", expected integers [B, L + 1] with L of at least 1");
             }
             long length = windows.dim(1) - 1;
-            List<TensorSpec> specs = outputs.stream().map(output -> new TensorSpec(
-                    output.name().toLowerCase(Locale.ROOT), ids, windows.dim(0), length)).toList();
-            layout = new SlabLayout(specs);
-            int index = 0;
-            for (Output output : outputs) {
-                indices[output.ordinal()] = index++;
-            }
+            layout = new SlabLayout(order.stream().map(output -> new TensorSpec(
+                    output.name().toLowerCase(Locale.ROOT), ids, windows.dim(0), length)).toList());
             causalLm = new CausalLmTransform(windows.dtype(), ids, length, separator, ignoreIndex);
             documents = new DocumentTransform(windows.dtype(), ids, length, length + 1, separator);
         }
@@ -143,10 +139,8 @@ public final class TokenStage implements DeviceStage {
         public void enqueue(DeviceStream stream, DeviceFields in, DeviceFields out) {
             Arguments.sameInAllBatches(in, tokens, 1);
             long rows = in.dim(tokens, 0);
-            for (int f = 0; f < indices.length; f++) {
-                if (indices[f] >= 0) {
-                    out.setDim(indices[f], 0, rows);
-                }
+            for (int o = 0; o < order.size(); o++) {
+                out.setDim(o, 0, rows);
             }
             long inputIds = address(out, Output.INPUT_IDS);
             long labels = address(out, Output.LABELS);
@@ -161,7 +155,7 @@ public final class TokenStage implements DeviceStage {
         }
 
         private long address(DeviceFields out, Output output) {
-            int index = indices[output.ordinal()];
+            int index = order.indexOf(output);
             return index < 0 ? 0 : out.address(index);
         }
     }

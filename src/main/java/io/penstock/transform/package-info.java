@@ -19,4 +19,7 @@
  *
  * <p><b>Threads.</b> Any thread may enqueue a transform, one at a time.
  */
+@NullMarked
 package io.penstock.transform;
+
+import org.jspecify.annotations.NullMarked;

@@ -12,7 +12,6 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
@@ -234,33 +233,33 @@ public final class BatchVectors {
                     random.longs(random.nextInt(4), 0, bound).toArray()));
         }
         SlabLayout layout = new SlabLayout(specs);
-        SlabTable table = new SlabTable(layout);
+        Slab slab = Slab.onDevice(layout, 0);
         Map<String, Object> description = fields("fields", specs.stream().map(spec -> fields("name", spec.name(),
                 "dtype", spec.dtype().toString(), "shape", list(spec.shape()))).toList());
-        description.putAll(places(table));
+        description.putAll(places(slab));
         description.put("capacity", layout.capacityBytes());
         List<Object> batches = new ArrayList<>();
         for (int batch = 0; batch < 3; batch++) {
             for (int f = 0; f < specs.size(); f++) {
                 for (int d = 0; d < specs.get(f).rank(); d++) {
-                    table.setDim(f, d, random.nextLong(specs.get(f).dim(d) + 1));
+                    slab.setDim(f, d, random.nextLong(specs.get(f).dim(d) + 1));
                 }
             }
-            table.layOut();
+            slab.layOut();
             Map<String, Object> own = fields("shapes",
-                    IntStream.range(0, specs.size()).mapToObj(f -> list(table.shape(f))).toList());
-            own.putAll(places(table));
-            own.put("used", table.usedBytes());
+                    IntStream.range(0, specs.size()).mapToObj(f -> list(slab.shape(f))).toList());
+            own.putAll(places(slab));
+            own.put("used", slab.usedBytes());
             batches.add(own);
         }
         description.put("batches", batches);
         return description;
     }
 
-    private static Map<String, Object> places(SlabTable table) {
-        int fields = table.layout().fields().size();
-        return fields("offsets", IntStream.range(0, fields).mapToObj(table::offset).toList(),
-                "bytes", IntStream.range(0, fields).mapToObj(table::byteSize).toList());
+    private static Map<String, Object> places(Slab slab) {
+        int fields = slab.layout().fields().size();
+        return fields("offsets", IntStream.range(0, fields).mapToObj(slab::offset).toList(),
+                "bytes", IntStream.range(0, fields).mapToObj(slab::byteSize).toList());
     }
 
     private static List<Long> list(long[] values) {

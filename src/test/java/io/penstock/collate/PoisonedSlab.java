@@ -9,7 +9,6 @@ import io.penstock.dataset.reading.SampleReader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.testing.Plans;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.Arena;
@@ -67,23 +66,22 @@ final class PoisonedSlab implements AutoCloseable {
     }
 
     private void check(List<Field> expected, byte poison, String about) {
-        SlabTable table = slab.table();
         byte[] image = new byte[(int) guarded.byteSize()];
         Arrays.fill(image, poison);
-        assertEquals(expected.size(), table.layout().fields().size());
+        assertEquals(expected.size(), slab.layout().fields().size());
         long end = 0;
         for (int f = 0; f < expected.size(); f++) {
             Field field = expected.get(f);
-            assertEquals(field.name, table.layout().fields().get(f).name());
-            assertEquals(field.dtype, table.layout().fields().get(f).dtype());
-            assertEquals(field.shape, Arrays.stream(table.shape(f)).boxed().toList(), field.name + " of " + about);
+            assertEquals(field.name, slab.layout().fields().get(f).name());
+            assertEquals(field.dtype, slab.layout().fields().get(f).dtype());
+            assertEquals(field.shape, Arrays.stream(slab.shape(f)).boxed().toList(), field.name + " of " + about);
             long start = (end + 255) / 256 * 256;
-            assertEquals(start, table.offset(f), field.name + " of " + about);
-            assertEquals(field.bytes.length, table.byteSize(f));
+            assertEquals(start, slab.offset(f), field.name + " of " + about);
+            assertEquals(field.bytes.length, slab.byteSize(f));
             System.arraycopy(field.bytes, 0, image, (int) (GUARD_BYTES + start), field.bytes.length);
             end = start + field.bytes.length;
         }
-        assertEquals(end, table.usedBytes());
+        assertEquals(end, slab.usedBytes());
         assertTrue(end <= slab.segment().byteSize());
         assertArrayEquals(image, guarded.toArray(ValueLayout.JAVA_BYTE), about);
     }

@@ -309,7 +309,7 @@ class DiagnosisTest {
 
     @Test
     void aLoaderWithoutAccountsHasNothingToDiagnose() {
-        Summary summary = run(loader(null).accounts(false), 60, MILLI);
+        Summary summary = run(loader(null).withoutAccounts(), 60, MILLI);
         assertEquals(List.of(Verdict.NO_DATA), verdicts(summary));
     }
 }

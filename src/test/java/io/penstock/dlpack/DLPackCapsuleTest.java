@@ -47,7 +47,7 @@ class DLPackCapsuleTest {
     }
 
     private DLPackCapsule export(DLPackForm form, DType dtype, long... shape) {
-        return DLPackCapsule.of(DLDevice.CPU, 0x1000, dtype, shape, false, form, told::incrementAndGet);
+        return DLPackCapsule.of(DLDevice.CPU, 0x1000, dtype, shape, form, told::incrementAndGet);
     }
 
     @Test
@@ -62,7 +62,7 @@ class DLPackCapsuleTest {
     void everyFieldOfTheStructIsAsTheConsumerExpectsIt(DLPackForm form) {
         assertEquals(Set.of(DType.values()), CODES.keySet());
         CODES.forEach((dtype, code) -> {
-            try (DLPackCapsule capsule = DLPackCapsule.of(DLDevice.cuda(3), 0x7700, dtype, new long[] {5, 1, 7}, false,
+            try (DLPackCapsule capsule = DLPackCapsule.of(DLDevice.cuda(3), 0x7700, dtype, new long[] {5, 1, 7},
                     form, told::incrementAndGet)) {
                 Described seen = NativePeer.describe(capsule.address(), form);
                 assertEquals(form, capsule.form());
@@ -241,7 +241,7 @@ class DLPackCapsuleTest {
 
     @Test
     void anOwnerThatThrowsDoesNotEndTheProcess() {
-        long address = DLPackCapsule.of(DLDevice.CPU, 0x1000, DType.U8, new long[] {1}, false, VERSIONED, () -> {
+        long address = DLPackCapsule.of(DLDevice.CPU, 0x1000, DType.U8, new long[] {1}, VERSIONED, () -> {
             told.incrementAndGet();
             throw new IllegalStateException("as the test wants it");
         }).handOver();

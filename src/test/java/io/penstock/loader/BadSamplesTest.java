@@ -104,7 +104,11 @@ class BadSamplesTest {
     }
 
     private DataLoaderBuilder loader() {
-        return DataLoader.builder(windows).batchSize(BATCH).shuffle(SEED).verify(true).endEpoch(2);
+        return unverified().verify();
+    }
+
+    private DataLoaderBuilder unverified() {
+        return DataLoader.builder(windows).batchSize(BATCH).shuffle(SEED).endEpoch(2);
     }
 
     /** What a trainer sees of a batch: the samples of its rows, their bytes, and how many have weight. */
@@ -157,7 +161,7 @@ class BadSamplesTest {
 
     @Test
     void withoutVerificationNothingIsFound() {
-        try (DataLoader loader = loader().verify(false).open()) {
+        try (DataLoader loader = unverified().open()) {
             assertEquals(2 * ((windows.size() + BATCH - 1) / BATCH), drain(loader).size());
             assertEquals(0, loader.report().verifiedBytes());
         }
@@ -372,7 +376,7 @@ class BadSamplesTest {
     void packedSequencesAreCheckedAsWindowsAre() {
         try (var packed = Packing.of(Documents.of(store), LENGTH).pack();
                 DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(1)
-                        .verify(true).endEpoch(1).open()) {
+                        .verify().endEpoch(1).open()) {
             Set<Long> found = new HashSet<>();
             for (long sample = 0; sample < windows.size(); sample++) {
                 assertEquals(sample * LENGTH, packed.firstToken(sample, 0));
@@ -393,7 +397,7 @@ class BadSamplesTest {
                 BlockChecksums.pathFor(other));
         try (TokenStore half = TokenStore.open(other); DataLoader loader = DataLoader.builder(TokenWindows.of(half,
                 LENGTH))
-                .batchSize(BATCH).verify(true).onBadSample(BadSamplePolicy.SKIP).open()) {
+                .batchSize(BATCH).verify().onBadSample(BadSamplePolicy.SKIP).open()) {
             String message = assertThrows(BatchException.class, loader::next).getMessage();
             assertTrue(message.contains("600000 bytes, expected 1200000"), message);
         }

@@ -134,7 +134,8 @@ class DLPackBatchTest {
                         batch.close();
                         assertThrows(IllegalStateException.class, () -> view.getLong(0));
                         assertThrows(IllegalStateException.class, () -> batch.toDLPack("tokens"));
-                        assertTrue(batch.toString().matches("batch \\d+ of epoch \\d+"), batch.toString());
+                        assertTrue(batch.toString().matches("batch \\d+ of epoch \\d+, given to native code"),
+                                batch.toString());
                         assertEquals(sum, NativePeer.sum(one, VERSIONED));
                         NativePeer.delete(one, VERSIONED, 2);
                         assertEquals(sum, NativePeer.sum(two, VERSIONED));

@@ -385,7 +385,7 @@ class DataLoaderTest {
         assertThrows(IllegalArgumentException.class, () -> loader().prefetch(0).open());
         assertThrows(IllegalArgumentException.class, () -> loader().deviceSlots(1).open());
         assertThrows(IllegalArgumentException.class, () -> loader().batchSize(0).open());
-        assertThrows(IllegalArgumentException.class, () -> loader().batchSize(200).dropLast(true).open());
+        assertThrows(IllegalArgumentException.class, () -> loader().batchSize(200).dropLast().open());
         try (var empty = new MemoryTokenStore(DType.U16, 3)) {
             assertThrows(IllegalArgumentException.class,
                     () -> DataLoader.builder(TokenWindows.of(empty, LENGTH)).open());

@@ -31,7 +31,7 @@ class EmptyEpochsTest {
     /** Three draws an epoch: without a longer one among them all fit in one batch, which is dropped. */
     private DataLoaderBuilder loader(double longer) {
         return DataLoader.builder(rows).sampler(Sampler.weighted(new double[] {1, longer}, 3, 7))
-                .tokenBudget(TokenBudget.sum(10).maxSamples(4), LENGTHS).dropLast(true);
+                .tokenBudget(TokenBudget.sum(10).maxSamples(4), LENGTHS).dropLast();
     }
 
     /** The epochs that have a batch. */

@@ -317,7 +317,7 @@ class FlightEventsTest {
 
     @Test
     void aLoaderWithoutAccountsTellsNothing() throws IOException {
-        assertEquals(List.of(), play(AT_ONCE, _ -> { }, loader -> loader.accounts(false)).events());
+        assertEquals(List.of(), play(AT_ONCE, _ -> { }, DataLoaderBuilder::withoutAccounts).events());
     }
 
     /** Not to the next step either, though the same objects serve it. */

@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.TokenWindows;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.CapturedLog;
 import java.io.IOException;

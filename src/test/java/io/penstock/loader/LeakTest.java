@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.cuda.ChildJvm;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import io.penstock.testing.Corpora;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

@@ -94,7 +94,8 @@ class ReadAheadTest {
             store.fingerprint();
             BitSet expected = resident(file);
             assertTrue(expected.cardinality() < 200, expected.cardinality() + " pages are in the page cache already");
-            try (DataLoader loader = windows(store).collator(CausalLm.widened(TokenWidth.STORE)).readAhead(bytes).open()) {
+            try (DataLoader loader = windows(store).collator(CausalLm.widened(TokenWidth.STORE)).readAhead(bytes)
+                    .open()) {
                 assertEquals(3, loader.memory().hostSlots());
                 for (int i = 0; i < 20; i++) {
                     loader.next().close();

@@ -409,7 +409,7 @@ class SampleTransformsTest {
     void aBatchMapChangesEachBatchInTheWorker() {
         Collator collator = new Stack().then((plan, batch) -> {
             for (int row = 0; row < plan.count(); row++) {
-                batch.segment().set(ValueLayout.JAVA_BYTE, batch.table().offset(0) + (long) row * WIDTH,
+                batch.segment().set(ValueLayout.JAVA_BYTE, batch.offset(0) + (long) row * WIDTH,
                         (byte) (plan.sample(row) + plan.epoch()));
             }
         });

@@ -14,6 +14,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import java.lang.foreign.ValueLayout;
@@ -82,6 +83,20 @@ final class TransferScenarios {
             loader.seek(4);
             trainer.train(loader, 20);
             release.join();
+        }
+    }
+
+    static void aCopyOnTheHostHoldsTheBatch() {
+        try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().open()) {
+            for (int i = 0; i < 10; i++) {
+                try (Batch batch = i % 2 == 0 ? loader.next() : loader.next(trainer.stream)) {
+                    assertThrows(UnsupportedOperationException.class, () -> batch.tensor("row"));
+                    Tensor rows = batch.toHost().get("row");
+                    for (int row = 0; row < batch.count(); row++) {
+                        assertEquals(ByteRows.at(batch.sample(row), 77), (byte) rows.row(row).getLong(77));
+                    }
+                }
+            }
         }
     }
 

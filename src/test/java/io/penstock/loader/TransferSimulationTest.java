@@ -62,6 +62,13 @@ class TransferSimulationTest {
     }
 
     @TestFactory
+    Stream<DynamicTest> theProtocolHoldsWhereClosedBatchesAreOverwritten() throws Exception {
+        return run(new ChildJvm().option("-Dpenstock.leases=paranoid"), Scenarios.class,
+                PoisonScenarios.class.getName(), DLPackScenarios.class.getName(),
+                StageScenarios.class.getName());
+    }
+
+    @TestFactory
     Stream<DynamicTest> faultsAreToldAndLeaveNothing() throws Exception {
         return run(Scenarios.class, FaultScenarios.class.getName());
     }
@@ -88,7 +95,11 @@ class TransferSimulationTest {
 
     /** A test for each outcome that the JVM has printed, and one for its end. */
     private static Stream<DynamicTest> run(Class<?> main, String... arguments) throws Exception {
-        ChildJvm.Result result = new ChildJvm().library(simulator).variable("SIM_CUDA_KERNELS", kernels)
+        return run(new ChildJvm(), main, arguments);
+    }
+
+    private static Stream<DynamicTest> run(ChildJvm jvm, Class<?> main, String... arguments) throws Exception {
+        ChildJvm.Result result = jvm.library(simulator).variable("SIM_CUDA_KERNELS", kernels)
                 .run(main, arguments);
         List<DynamicTest> tests = new ArrayList<>();
         Matcher outcome = OUTCOME.matcher(result.output());

@@ -19,12 +19,12 @@ class SlabTest {
 
     @Test
     void fieldsStartAtTheFirstMultipleOf256BehindTheOneBefore() {
-        SlabTable table = new SlabTable(LAYOUT);
-        assertEquals(0, table.offset(0));
-        assertEquals(65_792, table.offset(1), "32 · 1025 · 2 = 65600, which 257 · 256 = 65792 is the next to");
-        assertEquals(66_048, table.offset(2));
-        assertEquals(99_072, table.offset(3));
-        assertEquals(99_080, table.usedBytes());
+        Slab slab = Slab.onDevice(LAYOUT, 0);
+        assertEquals(0, slab.offset(0));
+        assertEquals(65_792, slab.offset(1), "32 · 1025 · 2 = 65600, which 257 · 256 = 65792 is the next to");
+        assertEquals(66_048, slab.offset(2));
+        assertEquals(99_072, slab.offset(3));
+        assertEquals(99_080, slab.usedBytes());
         assertEquals(99_328, LAYOUT.capacityBytes());
     }
 
@@ -38,19 +38,19 @@ class SlabTest {
                         random.nextLong(50), random.nextLong(50)));
             }
             SlabLayout layout = new SlabLayout(fields);
-            SlabTable table = new SlabTable(layout);
+            Slab slab = Slab.onDevice(layout, 0);
             for (int f = 0; f < fields.size(); f++) {
-                table.setDim(f, 0, random.nextLong(fields.get(f).dim(0) + 1));
-                table.setDim(f, 1, random.nextLong(fields.get(f).dim(1) + 1));
+                slab.setDim(f, 0, random.nextLong(fields.get(f).dim(0) + 1));
+                slab.setDim(f, 1, random.nextLong(fields.get(f).dim(1) + 1));
             }
-            table.layOut();
+            slab.layOut();
             long end = 0;
             for (int f = 0; f < fields.size(); f++) {
-                assertEquals(0, table.offset(f) % 256, "seed 3, layout " + i);
-                assertTrue(table.offset(f) >= end && table.offset(f) < end + 256, "seed 3, layout " + i);
-                end = table.offset(f) + table.byteSize(f);
+                assertEquals(0, slab.offset(f) % 256, "seed 3, layout " + i);
+                assertTrue(slab.offset(f) >= end && slab.offset(f) < end + 256, "seed 3, layout " + i);
+                end = slab.offset(f) + slab.byteSize(f);
             }
-            assertEquals(end, table.usedBytes());
+            assertEquals(end, slab.usedBytes());
             assertTrue(end <= layout.capacityBytes());
             assertEquals(0, layout.capacityBytes() % 256);
         }
@@ -59,52 +59,52 @@ class SlabTest {
     @Test
     void aShorterBatchIsAShorterSlabAndItsTensorsAreItsFields() {
         Slab slab = new Slab(LAYOUT, MemorySegment.ofArray(new byte[(int) LAYOUT.capacityBytes()]));
-        slab.table().setDim(0, 1, 10);
-        slab.table().setDim(2, 1, 10);
-        slab.table().layOut();
-        assertEquals(768, slab.table().offset(1));
+        slab.setDim(0, 1, 10);
+        slab.setDim(2, 1, 10);
+        slab.layOut();
+        assertEquals(768, slab.offset(1));
         assertArrayEquals(new long[] {32, 10}, slab.tensor(0).shape());
-        slab.segment().set(java.lang.foreign.ValueLayout.JAVA_BYTE, slab.table().offset(2) + 11, (byte) 1);
+        slab.segment().set(java.lang.foreign.ValueLayout.JAVA_BYTE, slab.offset(2) + 11, (byte) 1);
         assertEquals(1, slab.tensor(2).row(1).getLong(1));
-        assertThrows(IllegalArgumentException.class, () -> slab.table().setDim(0, 1, 1026));
-        assertThrows(IllegalArgumentException.class, () -> slab.table().setDim(0, 1, -1));
+        assertThrows(IllegalArgumentException.class, () -> slab.setDim(0, 1, 1026));
+        assertThrows(IllegalArgumentException.class, () -> slab.setDim(0, 1, -1));
     }
 
     @Test
     void fieldsMayLieElsewhereThanBehindEachOther() {
-        SlabTable table = new SlabTable(
-                SlabLayout.of(new TensorSpec("a", DType.U8, 3), new TensorSpec("b", DType.U8, 5)));
+        Slab slab = Slab.onDevice(
+                SlabLayout.of(new TensorSpec("a", DType.U8, 3), new TensorSpec("b", DType.U8, 5)), 0);
         long[] starts = {4096, 256};
-        table.setDim(0, 0, 2);
-        table.layOut(starts);
+        slab.setDim(0, 0, 2);
+        slab.layOut(starts);
         starts[0] = 0;
-        assertEquals(4096, table.offset(0));
-        assertEquals(256, table.offset(1));
-        assertEquals(4098, table.usedBytes());
+        assertEquals(4096, slab.offset(0));
+        assertEquals(256, slab.offset(1));
+        assertEquals(4098, slab.usedBytes());
     }
 
     @Test
     void fieldsWithoutElementsTakeNoRoom() {
-        SlabTable table = new SlabTable(LAYOUT);
-        table.setDim(0, 1, 0);
-        table.setDim(1, 0, 0);
-        table.setDim(2, 1, 0);
-        table.layOut();
+        Slab slab = Slab.onDevice(LAYOUT, 0);
+        slab.setDim(0, 1, 0);
+        slab.setDim(1, 0, 0);
+        slab.setDim(2, 1, 0);
+        slab.layOut();
         for (int f = 0; f < 4; f++) {
-            assertEquals(0, table.offset(f));
+            assertEquals(0, slab.offset(f));
         }
-        assertEquals(8, table.usedBytes());
+        assertEquals(8, slab.usedBytes());
     }
 
     @Test
     void sizesBeyond32BitsAreExact() {
         SlabLayout layout = SlabLayout.of(new TensorSpec("a", DType.I64, 3, 1L << 40), new TensorSpec("b", DType.U8, 1),
                 new TensorSpec("c", DType.F32, 1L << 31, 3));
-        SlabTable table = new SlabTable(layout);
-        assertEquals(3L << 43, table.offset(1));
-        assertEquals((3L << 43) + 256, table.offset(2));
-        assertEquals((3L << 43) + 256 + (3L << 33), table.usedBytes());
-        assertEquals(table.usedBytes(), layout.capacityBytes());
+        Slab slab = Slab.onDevice(layout, 0);
+        assertEquals(3L << 43, slab.offset(1));
+        assertEquals((3L << 43) + 256, slab.offset(2));
+        assertEquals((3L << 43) + 256 + (3L << 33), slab.usedBytes());
+        assertEquals(slab.usedBytes(), layout.capacityBytes());
     }
 
     @Test
@@ -128,19 +128,19 @@ class SlabTest {
         SlabLayout layout = SlabLayout.of(new TensorSpec("ids", DType.I32, 1000, 500),
                 new TensorSpec("lengths", DType.I32, 1000)).bounded(0, 4 * 2000);
         assertEquals(SlabLayout.align(8000) + SlabLayout.align(4000), layout.capacityBytes());
-        var table = new SlabTable(layout);
-        assertEquals(0, table.dim(0, 0));
-        assertTrue(table.usedBytes() <= layout.capacityBytes());
+        var slab = Slab.onDevice(layout, 0);
+        assertEquals(0, slab.dim(0, 0));
+        assertTrue(slab.usedBytes() <= layout.capacityBytes());
         for (long[] shape : new long[][] {{1000, 2}, {4, 500}, {40, 50}, {0, 500}, {1000, 0}}) {
-            table.setDim(0, 0, shape[0]);
-            table.setDim(0, 1, shape[1]);
-            table.layOut();
-            assertEquals(shape[0] * shape[1] * 4, table.byteSize(0));
-            assertTrue(table.usedBytes() <= layout.capacityBytes());
+            slab.setDim(0, 0, shape[0]);
+            slab.setDim(0, 1, shape[1]);
+            slab.layOut();
+            assertEquals(shape[0] * shape[1] * 4, slab.byteSize(0));
+            assertTrue(slab.usedBytes() <= layout.capacityBytes());
         }
-        table.setDim(0, 0, 41);
-        table.setDim(0, 1, 50);
-        var error = assertThrows(IllegalStateException.class, table::layOut);
+        slab.setDim(0, 0, 41);
+        slab.setDim(0, 1, 50);
+        var error = assertThrows(IllegalStateException.class, slab::layOut);
         assertTrue(error.getMessage().contains("ids: the batch has the shape [41, 50]"), error.getMessage());
         assertEquals(layout, layout.bounded(1, 1 << 20), "a bound beyond the greatest shape changes nothing");
         assertThrows(IllegalArgumentException.class, () -> layout.bounded(0, -1));

@@ -7,9 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class TensorTest {
@@ -102,6 +107,92 @@ class TensorTest {
         }
         assertThrows(UnsupportedOperationException.class, () -> of(DType.F32, 0).getLong(0));
         assertThrows(IndexOutOfBoundsException.class, () -> of(DType.F32, 0).getDouble(1));
+    }
+
+    /** What an array takes, by the Javadoc of {@link Tensor}. */
+    private static final Map<String, String> TAKEN = Map.of(
+            "byte[]", "i8 u8 bool",
+            "int[]", "i8 u8 bool i16 u16 i32",
+            "long[]", "i8 u8 bool i16 u16 i32 u32 i64",
+            "float[]", "i8 u8 bool i16 u16 f8e4m3 f8e5m2 f16 bf16 f32",
+            "double[]", "i8 u8 bool i16 u16 f8e4m3 f8e5m2 f16 bf16 f32 i32 u32 f64");
+
+    private static Object array(String type, int length) {
+        return switch (type) {
+            case "byte[]" -> new byte[length];
+            case "int[]" -> new int[length];
+            case "long[]" -> new long[length];
+            case "float[]" -> new float[length];
+            default -> new double[length];
+        };
+    }
+
+    private static int copy(Tensor tensor, Object array) {
+        return switch (array) {
+            case byte[] bytes -> tensor.copyTo(bytes);
+            case int[] ints -> tensor.copyTo(ints);
+            case long[] longs -> tensor.copyTo(longs);
+            case float[] floats -> tensor.copyTo(floats);
+            default -> tensor.copyTo((double[]) array);
+        };
+    }
+
+    /** All values of narrow dtypes, and random bits with the extremes of wide ones. */
+    private static Tensor values(DType dtype) {
+        int count = dtype.byteSize() == 1 ? 256 : 65_536;
+        byte[] bytes = new byte[count * dtype.byteSize()];
+        var random = new SplittableRandom(11);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < count; i++) {
+            switch (dtype.byteSize()) {
+                case 1 -> buffer.put((byte) i);
+                case 2 -> buffer.putShort((short) i);
+                case 4 -> buffer.putInt(i == 0 ? Integer.MIN_VALUE : i == 1 ? -1 : random.nextInt());
+                default -> buffer.putLong(i == 0 ? Long.MIN_VALUE : i == 1 ? -1 : random.nextLong());
+            }
+        }
+        return Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, count / 2);
+    }
+
+    @Test
+    void anArrayTakesEveryValueOfADtypeUnchangedOrRefusesTheDtypeByName() {
+        for (DType dtype : DType.values()) {
+            Tensor tensor = values(dtype);
+            int count = (int) tensor.elementCount();
+            for (String type : TAKEN.keySet()) {
+                Object array = array(type, count + 1);
+                if (!List.of(TAKEN.get(type).split(" ")).contains(dtype.toString())) {
+                    String message = assertThrows(IllegalArgumentException.class, () -> copy(tensor, array))
+                            .getMessage();
+                    assertTrue(message.contains(type + " does not hold every " + dtype), message);
+                    assertEquals(dtype == DType.U64, message.contains("segment()"), message);
+                    continue;
+                }
+                assertEquals(count, copy(tensor, array));
+                for (int i = 0; i < count; i++) {
+                    Number found = (Number) Array.get(array, i);
+                    if (dtype.isFloat()) {
+                        assertEquals(tensor.getDouble(i), found.doubleValue(), dtype + " to " + type);
+                    } else {
+                        long expected = dtype == DType.U8 && type.equals("byte[]") ? (byte) tensor.getLong(i)
+                                : tensor.getLong(i);
+                        assertEquals(0, BigDecimal.valueOf(expected).compareTo(new BigDecimal(found.toString())),
+                                dtype + " to " + type + ": " + expected + ", " + found);
+                    }
+                }
+                assertEquals(0, ((Number) Array.get(array, count)).intValue(), "what follows stays as it is");
+            }
+        }
+    }
+
+    @Test
+    void anArrayThatIsTooShortIsRefusedAndOneThatIsLongerIsFilledAtItsStart() {
+        Tensor tensor = of(DType.U16, 7);
+        int[] longer = {1, 2, 3};
+        assertEquals(1, tensor.copyTo(longer));
+        assertArrayEquals(new int[] {7, 2, 3}, longer);
+        String message = assertThrows(IllegalArgumentException.class, () -> tensor.copyTo(new int[0])).getMessage();
+        assertTrue(message.contains("int[] of 0 elements, expected 1"), message);
     }
 
     @Test

@@ -2,8 +2,8 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
+import io.penstock.internal.Scratch;
 import io.penstock.io.Span;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -2,9 +2,9 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleTensors;
+import io.penstock.internal.Scratch;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;

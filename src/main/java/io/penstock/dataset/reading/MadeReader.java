@@ -1,7 +1,7 @@
 package io.penstock.dataset.reading;
 
+import io.penstock.internal.Scratch;
 import io.penstock.io.Span;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 

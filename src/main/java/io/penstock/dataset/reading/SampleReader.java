@@ -14,8 +14,10 @@ import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,6 +84,15 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     /** Tells whether the reader is stopped. */
     public boolean isStopped() {
         return context.isStopped();
+    }
+
+    /**
+     * Names whom this reader works for: a file that it reads cannot be closed before.
+     *
+     * @param user its name for messages; empty once it is closed
+     */
+    public void user(Supplier<Optional<String>> user) {
+        context.reader.user(user);
     }
 
     /**
@@ -214,10 +225,10 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     }
 
     /**
-     * Explains a fault under a mapping. HotSpot raises it after the access, so it may surface outside the call that
-     * made the access.
+     * Explains a fault under a mapping, or an access to a closed file. HotSpot raises a fault after the access, so it
+     * may surface outside the call that made the access.
      *
-     * @return if a file has shrunk, an error that names it and both sizes; otherwise the error itself
+     * @return if a file has shrunk or was closed, an error that names it; otherwise the error itself
      */
     public Throwable explain(Throwable error) {
         if (error instanceof InternalError fault) {
@@ -228,7 +239,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
                 return shrunk;
             }
         }
-        return error;
+        return error instanceof IllegalStateException closed ? context.reader.explain(closed) : error;
     }
 
     /** Frees the reader's native memory. Calling it again does nothing. */

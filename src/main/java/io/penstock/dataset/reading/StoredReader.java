@@ -1,9 +1,9 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.internal.Scratch;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.Scratch;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.io.UncheckedIOException;

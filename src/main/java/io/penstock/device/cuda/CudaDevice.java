@@ -15,7 +15,7 @@ import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import java.util.function.IntSupplier;

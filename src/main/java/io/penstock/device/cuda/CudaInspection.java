@@ -52,7 +52,8 @@ final class CudaInspection {
             }
             return new DeviceSupport(CudaProvider.KIND, devices, library, runtime, driver, null, "");
         } catch (DeviceUnavailableException e) {
-            return new DeviceSupport(CudaProvider.KIND, devices, library, runtime, driver, e.reason(), e.getMessage());
+            return new DeviceSupport(CudaProvider.KIND, devices, library, runtime, driver, e.reason(),
+                    String.valueOf(e.getMessage()));
         }
     }
 

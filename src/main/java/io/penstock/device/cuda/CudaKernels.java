@@ -26,7 +26,9 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine's kernels on one device, from the fatbin of {@code src/main/native}. The first launch loads it, so a
@@ -48,7 +50,7 @@ final class CudaKernels {
     /** Zero until the first launch. */
     private long library;
     private boolean closed;
-    private Launcher launcher;
+    private @Nullable Launcher launcher;
 
     CudaKernels(CudaDevice device) {
         this.device = device;
@@ -105,8 +107,8 @@ final class CudaKernels {
         if (handle == null) {
             handle = find(kernel.name());
         }
-        device.check(
-                launcher.launch(handle, blocks, arguments, kernel.layout().byteSize(), stream), "cudaLaunchKernel");
+        device.check(Objects.requireNonNull(launcher).launch(handle, blocks, arguments, kernel.layout().byteSize(),
+                stream), "cudaLaunchKernel");
     }
 
     private Long find(String name) {

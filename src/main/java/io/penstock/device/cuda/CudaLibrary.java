@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The CUDA runtime library, found and loaded once per class loader.
@@ -70,7 +72,7 @@ record CudaLibrary(Path path, int version) {
         private static final long serialVersionUID = 1L;
         private final Reason reason;
 
-        Rejected(Reason reason, String message, Throwable cause) {
+        Rejected(Reason reason, String message, @Nullable Throwable cause) {
             super(message, cause);
             this.reason = reason;
         }
@@ -78,8 +80,8 @@ record CudaLibrary(Path path, int version) {
 
     /** A class loader can load a library only once, so the outcome is kept: the library, or why there is none. */
     private static final class Once {
-        private static final CudaLibrary LIBRARY;
-        private static final DeviceUnavailableException FAILURE;
+        private static final @Nullable CudaLibrary LIBRARY;
+        private static final @Nullable DeviceUnavailableException FAILURE;
 
         static {
             CudaLibrary library = null;
@@ -104,14 +106,15 @@ record CudaLibrary(Path path, int version) {
      * @throws DeviceUnavailableException if there is none, or not a usable one
      */
     static CudaLibrary load() {
-        if (Once.FAILURE != null) {
-            throw new DeviceUnavailableException(Once.FAILURE.reason(), Once.FAILURE.getMessage(), Once.FAILURE);
+        DeviceUnavailableException failure = Once.FAILURE;
+        if (failure != null) {
+            throw new DeviceUnavailableException(failure.reason(), String.valueOf(failure.getMessage()), failure);
         }
-        return Once.LIBRARY;
+        return Objects.requireNonNull(Once.LIBRARY);
     }
 
     /** The locations to try, in order. */
-    static List<Candidate> candidates(String property, Map<String, String> environment) {
+    static List<Candidate> candidates(@Nullable String property, Map<String, String> environment) {
         if (property != null && !property.isBlank()) {
             return List.of(new Candidate("property penstock.cudart", property, true));
         }
@@ -153,7 +156,7 @@ record CudaLibrary(Path path, int version) {
                 ? "; correct that setting, or remove it to search the usual places"
                 : "; install the CUDA " + MAJOR + " runtime, or name its " + SONAME
                         + " with -Dpenstock.cudart=FILE or PENSTOCK_CUDART";
-        throw new DeviceUnavailableException(worst.reason,
+        throw new DeviceUnavailableException(Objects.requireNonNull(worst).reason,
                 "no usable CUDA " + MAJOR + " runtime library: " + String.join("; ", attempts) + advice, worst);
     }
 
@@ -175,7 +178,7 @@ record CudaLibrary(Path path, int version) {
             System.load(path.toString());
             return new CudaLibrary(path, version);
         } catch (UnsatisfiedLinkError e) {
-            throw new Rejected(NO_RUNTIME, e.getMessage(), e);
+            throw new Rejected(NO_RUNTIME, String.valueOf(e.getMessage()), e);
         }
     }
 

@@ -4,7 +4,9 @@ import io.penstock.device.Kernel;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The thread of one stream, and its ring of commands.
@@ -199,15 +201,15 @@ final class CommandQueue implements Runnable {
 
     /** A copy, a kernel, or a wait for another stream; reused each time round the ring. */
     private static final class Command {
-        private MemorySegment dst;
+        private @Nullable MemorySegment dst;
         private long dstOffset;
-        private MemorySegment src;
+        private @Nullable MemorySegment src;
         private long srcOffset;
         private long bytes;
-        private Kernel kernel;
+        private @Nullable Kernel kernel;
         /** Created by the first kernel in this place of the ring. */
-        private MemorySegment arguments;
-        private CommandQueue awaited;
+        private @Nullable MemorySegment arguments;
+        private @Nullable CommandQueue awaited;
         private long position;
 
         void copy(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long bytes) {
@@ -235,7 +237,7 @@ final class CommandQueue implements Runnable {
             if (awaited != null) {
                 awaited.await(position);
             } else if (kernel != null) {
-                kernel.twin().run(arguments);
+                kernel.twin().run(Objects.requireNonNull(arguments));
             } else {
                 for (long done = 0; done < bytes; done += PIECE_BYTES) {
                     long piece = Math.min(PIECE_BYTES, bytes - done);

@@ -1,6 +1,7 @@
 package io.penstock.device.host;
 
 import io.penstock.device.EventWait;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The mark of an event: a queue and a position in it, read and written together under this object's lock. The event and
@@ -14,7 +15,7 @@ final class EventMark {
     /** Set once, when the event is closed. */
     private volatile boolean ended;
     /** Null until first recorded. */
-    private CommandQueue queue;
+    private @Nullable CommandQueue queue;
     private long position;
 
     EventMark(HostDevice device, long handle, EventWait wait) {

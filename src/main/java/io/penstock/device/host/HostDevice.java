@@ -8,10 +8,11 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
-import io.penstock.memory.Leak;
+import io.penstock.internal.Leak;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device made of host memory and threads, with the semantics of a CUDA device. It starts its first thread with its
@@ -28,7 +29,7 @@ final class HostDevice implements Device {
     private final Map<Long, CommandQueue> queues = new ConcurrentHashMap<>();
     private final Map<Long, EventMark> marks = new ConcurrentHashMap<>();
     private final Leak leak = Leak.watch(this, "device", "host");
-    private volatile Throwable fault;
+    private volatile @Nullable Throwable fault;
 
     @Override
     public String name() {
@@ -92,12 +93,12 @@ final class HostDevice implements Device {
 
     @Override
     public DeviceBuffer allocate(long bytes) {
-        return resources.open(() -> new HostDeviceBuffer(this, bytes));
+        return resources.open(() -> new HostBuffer.OnDevice(this, bytes));
     }
 
     @Override
     public PinnedBuffer allocatePinned(long bytes) {
-        return resources.open(() -> new HostPinnedBuffer(this, bytes));
+        return resources.open(() -> new HostBuffer.Pinned(this, bytes));
     }
 
     @Override

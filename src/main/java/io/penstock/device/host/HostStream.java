@@ -40,21 +40,21 @@ final class HostStream implements DeviceStream, OpenResources.Resource {
     @Override
     public void copyToDevice(DeviceBuffer dst, long dstOffset, PinnedBuffer src, long srcOffset, long bytes) {
         check("copyToDevice");
-        HostDeviceBuffer to = HostDeviceBuffer.of(dst, queue.device());
-        HostPinnedBuffer from = HostPinnedBuffer.of(src, queue.device());
-        Objects.checkFromIndexSize(dstOffset, bytes, to.byteSize());
-        Objects.checkFromIndexSize(srcOffset, bytes, from.byteSize());
-        queue.enqueueCopy(to.segment(), dstOffset, from.segment(), srcOffset, bytes);
+        enqueueCopy(dst, dstOffset, src, srcOffset, bytes);
     }
 
     @Override
     public void copyToHost(PinnedBuffer dst, long dstOffset, DeviceBuffer src, long srcOffset, long bytes) {
         check("copyToHost");
-        HostPinnedBuffer to = HostPinnedBuffer.of(dst, queue.device());
-        HostDeviceBuffer from = HostDeviceBuffer.of(src, queue.device());
+        enqueueCopy(dst, dstOffset, src, srcOffset, bytes);
+    }
+
+    private void enqueueCopy(Object dst, long dstOffset, Object src, long srcOffset, long bytes) {
+        MemorySegment to = HostBuffer.of(dst, queue.device());
+        MemorySegment from = HostBuffer.of(src, queue.device());
         Objects.checkFromIndexSize(dstOffset, bytes, to.byteSize());
         Objects.checkFromIndexSize(srcOffset, bytes, from.byteSize());
-        queue.enqueueCopy(to.segment(), dstOffset, from.segment(), srcOffset, bytes);
+        queue.enqueueCopy(to, dstOffset, from, srcOffset, bytes);
     }
 
     @Override

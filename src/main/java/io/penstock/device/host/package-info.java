@@ -5,4 +5,7 @@
  * <p>It trains where there is no GPU and tests the engine's ordering everywhere: its copies really run concurrently
  * with the caller, so a missing wait gives a wrong result.
  */
+@NullMarked
 package io.penstock.device.host;
+
+import org.jspecify.annotations.NullMarked;

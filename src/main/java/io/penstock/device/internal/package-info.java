@@ -1,2 +1,5 @@
 /** Shared by the device implementations: the record of open resources. Not exported. */
+@NullMarked
 package io.penstock.device.internal;
+
+import org.jspecify.annotations.NullMarked;

@@ -130,9 +130,9 @@ public final class DataStatistics implements BatchMap {
         lock.lock();
         try {
             if (layout == null) {
-                begin(batch.table().layout());
-            } else if (layout != batch.table().layout() && !layout.equals(batch.table().layout())) {
-                throw new DataShapeException("batch from another loader: found " + batch.table().layout().fields()
+                begin(batch.layout());
+            } else if (layout != batch.layout() && !layout.equals(batch.layout())) {
+                throw new DataShapeException("batch from another loader: found " + batch.layout().fields()
                         + ", expected " + layout.fields());
             }
             Epoch epoch = epoch(plan.epoch());

@@ -3,7 +3,6 @@ package io.penstock.diagnose.data;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
-import io.penstock.memory.SlabTable;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
@@ -88,30 +87,29 @@ final class FieldReader {
 
     /** Reads a batch into one replicate of a profile; returns the number of values read. */
     long read(BatchPlan plan, Slab slab, int maxValues, int replicate, FieldProfile into) {
-        SlabTable table = slab.table();
-        long bytes = table.byteSize(field);
+        long bytes = slab.byteSize(field);
         if (bytes == 0) {
             return 0;
         }
         if (isStarts) {
             return readPieces(slab, maxValues, replicate, into);
         }
-        long rows = hasRows ? Math.min(plan.valid(), table.dim(field, 0)) : 1;
-        long rowElements = bytes / dtype.byteSize() / (hasRows ? table.dim(field, 0) : 1);
+        long rows = hasRows ? Math.min(plan.valid(), slab.dim(field, 0)) : 1;
+        long rowElements = bytes / dtype.byteSize() / (hasRows ? slab.dim(field, 0) : 1);
         long quota = Math.max(1, maxValues / channels / Math.max(1, rows));
         long read = 0;
         for (int row = 0; row < rows; row++) {
             long filled = rowElements;
             if (lengths != NONE || pieceIds != NONE) {
                 filled = lengths != NONE
-                        ? Elements.integer(DType.I32, slab.segment(), table.offset(lengths) + 4L * row)
-                                * (rowElements / table.dim(field, 1))
+                        ? Elements.integer(DType.I32, slab.segment(), slab.offset(lengths) + 4L * row)
+                                * (rowElements / slab.dim(field, 1))
                         : filledWithPieces(slab, row, rowElements);
                 into.filled[replicate] += filled;
                 into.places[replicate] += rowElements;
             }
             long sample = hasRows ? plan.sample(row) : plan.firstPosition();
-            read += readRow(slab.segment(), table.offset(field) + row * rowElements * dtype.byteSize(), rowElements,
+            read += readRow(slab.segment(), slab.offset(field) + row * rowElements * dtype.byteSize(), rowElements,
                     filled, quota, Buckets.mix(sample + (plan.epoch() << 48)), replicate, into);
         }
         return read;
@@ -119,7 +117,7 @@ final class FieldReader {
 
     /** The number of elements before the first one that belongs to no piece. */
     private long filledWithPieces(Slab slab, int row, long rowElements) {
-        long at = slab.table().offset(pieceIds) + row * rowElements * 4;
+        long at = slab.offset(pieceIds) + row * rowElements * 4;
         long low = 0;
         long high = rowElements;
         while (low < high) {
@@ -134,8 +132,8 @@ final class FieldReader {
     }
 
     private long readPieces(Slab slab, int maxValues, int replicate, FieldProfile into) {
-        long at = slab.table().offset(field);
-        long pieces = Math.min(maxValues, slab.table().dim(field, 0) - 1);
+        long at = slab.offset(field);
+        long pieces = Math.min(maxValues, slab.dim(field, 0) - 1);
         clearSums();
         for (long piece = 0; piece < pieces; piece++) {
             long next = at + dtype.byteSize() * (piece + 1);

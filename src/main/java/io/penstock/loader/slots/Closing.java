@@ -1,12 +1,14 @@
 package io.penstock.loader.slots;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The steps of an end, each of which runs whatever became of those before it: a device that has failed says so at every
  * call, and is still to be given back as a whole. Keeps the first error, with later ones added to it.
  */
 public final class Closing {
 
-    private Throwable error;
+    private @Nullable Throwable error;
 
     public Closing step(Runnable step) {
         try {
@@ -22,7 +24,7 @@ public final class Closing {
     }
 
     /** The first error; null if all steps went well. */
-    Throwable error() {
+    @Nullable Throwable error() {
         return error;
     }
 

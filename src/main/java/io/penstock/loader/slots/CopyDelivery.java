@@ -6,9 +6,11 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.telemetry.LoaderProbe;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
@@ -31,7 +33,6 @@ public final class CopyDelivery implements Delivery {
     private final DeviceStages stages;
     private final Opened opened = new Opened();
     private final Leases leases;
-    private final LeaseTerms terms;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
@@ -48,12 +49,12 @@ public final class CopyDelivery implements Delivery {
         this.device = device;
         this.stages = stages;
         this.leases = leases;
-        this.terms = terms;
         this.failure = failure;
         this.probe = probe;
         try {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
-            this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount), DeviceSlots::close);
+            this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount, this, terms),
+                    DeviceSlots::close);
             this.delivered = new TrainerGate(slots::isDelivered, failure, late);
             this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime,
                     name, opened);
@@ -89,7 +90,7 @@ public final class CopyDelivery implements Delivery {
     }
 
     @Override
-    public Lease lend(Run run, long n, DeviceStream stream) {
+    public Lease lend(Run run, long n, @Nullable DeviceStream stream) {
         long sequence = run.base + n;
         if (!slots.isDelivered(sequence)) {
             failure.check();
@@ -102,7 +103,7 @@ public final class CopyDelivery implements Delivery {
             throw new NotMadeException(cause);
         }
         try {
-            if (stream == null) {
+            if (stream == null || slot.holder.isGuarded()) {
                 slot.ready.synchronize();
             } else {
                 stream.waitFor(slot.ready);
@@ -112,7 +113,7 @@ public final class CopyDelivery implements Delivery {
             failure.check();
         }
         slot.set(State.LENT);
-        Lease lease = slot.holder.lend(this, terms, sequence, slot.holder.plan.count());
+        Lease lease = slot.holder.lend(sequence);
         if (stream != null) {
             lease.addStream(stream);
         }
@@ -154,7 +155,24 @@ public final class CopyDelivery implements Delivery {
 
     @Override
     public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
-        stream.copyToHost(target, 0, slots.of(lease).buffer, 0, lease.open().table.usedBytes());
+        stream.copyToHost(target, 0, slots.of(lease).buffer, 0, lease.open().slab.usedBytes());
+    }
+
+    @Override
+    public void copyToHost(Lease lease, MemorySegment target) {
+        DeviceSlot slot = slots.of(lease);
+        if (slot.holder.isReadable()) {
+            slot.ready.synchronize();
+            target.copyFrom(slot.holder.memory().asSlice(0, target.byteSize()));
+            return;
+        }
+        try (DeviceStream stream = device.openStream("copy to host");
+                PinnedBuffer pinned = device.allocatePinned(Math.max(1, target.byteSize()))) {
+            stream.waitFor(slot.ready);
+            stream.copyToHost(pinned, 0, slot.buffer, 0, target.byteSize());
+            stream.synchronize();
+            target.copyFrom(pinned.segment().asSlice(0, target.byteSize()));
+        }
     }
 
     @Override
@@ -164,6 +182,9 @@ public final class CopyDelivery implements Delivery {
         try {
             for (int i = 0; i < lease.streamCount(); i++) {
                 lease.stream(i).record(slot.used[i]);
+                if (slot.holder.isGuarded()) {
+                    slot.used[i].synchronize();         // memory that is sealed must not be read any more
+                }
             }
         } catch (RuntimeException | Error e) {
             if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()) {
@@ -186,7 +207,7 @@ public final class CopyDelivery implements Delivery {
     @Override
     public void giveBack(Lease lease, boolean inDeleter) {
         DeviceSlot slot = slots.of(lease);
-        slot.holder.lent = null;
+        slot.holder.takeBack();
         slot.set(slot.afterLease);
         copier.gate().wake();
         leases.ended(inDeleter);

@@ -4,11 +4,13 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import io.penstock.telemetry.LoaderProbe;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The thread that copies host slots to device slots, in order, enqueues the stages behind each copy, and makes every
@@ -42,11 +44,13 @@ final class CopyThread {
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
     private final Work work = new Work();
+    /** What overwrites the memory of closed batches, if it is guarded and the CPU cannot reach it. */
+    private final @Nullable PinnedBuffer poison;
     private final Thread thread;
 
     private volatile boolean halting;
     /** The run whose batches the thread copies, and whether it does now. Guarded by the monitor. */
-    private Run run;
+    private @Nullable Run run;
     private boolean reading;
     /** Written by the copy thread; while it is stopped, by the thread that holds the monitor. */
     private long nextSequence;
@@ -77,6 +81,8 @@ final class CopyThread {
         for (int i = 0; i < hostEvents.length; i++) {
             hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         }
+        this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
+                ? opened.add(GuardedMemory.poison(device, stages.slotBytes()), PinnedBuffer::close) : null;
         this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
                 .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
                 .unstarted(this::serve);
@@ -85,7 +91,7 @@ final class CopyThread {
 
     /** Open when there is something to submit, or the thread is to stop. */
     private final class Work extends SpinGate {
-        private Run run;
+        private @Nullable Run run;
 
         Work() {
             super(WORKER_AWAKE_NANOS);
@@ -93,8 +99,9 @@ final class CopyThread {
 
         @Override
         protected boolean isOpen() {
-            return run.isCancelled() || failure.isOver()
-                    || ring.slot(nextSequence).isReadyWith(nextSequence) && slots.nextFree() != null;
+            return run == null || run.isCancelled() || failure.isOver()
+                    || ring.slot(nextSequence).isReadyWith(nextSequence) && slots.nextFree() != null
+                    || poison != null && slots.released() != null;
         }
     }
 
@@ -117,7 +124,7 @@ final class CopyThread {
         }
     }
 
-    private synchronized Run join(Run before) {
+    private synchronized @Nullable Run join(@Nullable Run before) {
         while (run == before && !halting) {
             Uninterrupted.await(this);                  // halting is how this thread ends
         }
@@ -132,6 +139,9 @@ final class CopyThread {
 
     private void step() {
         retire();
+        if (poison != null) {
+            poisonReleased(poison);
+        }
         DeviceSlot free = ring.slot(nextSequence).isReadyWith(nextSequence) ? slots.nextFree() : null;
         if (free != null) {
             deliver(ring.slot(nextSequence), free);
@@ -139,6 +149,15 @@ final class CopyThread {
             work.awaitNanos(POLL_NANOS);
         } else {
             work.await(false);
+        }
+    }
+
+    /** Overwrites closed batches behind the streams that used them, so that whoever reads one later sees no other. */
+    private void poisonReleased(PinnedBuffer bytes) {
+        for (DeviceSlot slot = slots.released(); slot != null; slot = slots.released()) {
+            waitForReaders(slot);
+            copyStream.copyToDevice(slot.buffer, 0, bytes, 0, slot.buffer.byteSize());
+            slot.set(State.FREE);
         }
     }
 
@@ -181,7 +200,7 @@ final class CopyThread {
             to.set(State.POISONED);
             throw error;
         }
-        probe.submitted(nextSequence, from.slab.table().usedBytes(), begin, nanoTime.getAsLong());
+        probe.submitted(nextSequence, from.slab.usedBytes(), begin, nanoTime.getAsLong());
         slots.deliver(nextSequence++, to);
         delivered.wake();
     }
@@ -205,14 +224,14 @@ final class CopyThread {
     private void copy(DeviceSlot to) {
         HostSlot from = ring.slot(to.sequence);
         if (to.failure == null) {
-            copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.table().usedBytes());
+            copyStream.copyToDevice(to.buffer, 0, from.buffer, 0, from.slab.usedBytes());
         }
         copyStream.record(hostEvent(to.sequence));
     }
 
     private void runStages(DeviceSlot to) {
         if (to.failure == null) {
-            to.staged.enqueue(copyStream, ring.slot(to.sequence).slab.table(), to.holder.plan.count(), to.holder.table);
+            to.staged.enqueue(copyStream, ring.slot(to.sequence).slab, to.holder.plan.count(), to.holder.slab);
         }
     }
 

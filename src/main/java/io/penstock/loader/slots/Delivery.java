@@ -2,6 +2,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceStream;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** How filled slots reach the trainer, whose thread calls {@link #await} and {@link #lend}. */
 public interface Delivery extends Lender, AutoCloseable {
@@ -36,7 +37,7 @@ public interface Delivery extends Lender, AutoCloseable {
      * @throws NotMadeException if the batch could not be made; it is passed over
      * @throws IllegalStateException if the loader has failed
      */
-    Lease lend(Run run, long n, DeviceStream stream);
+    Lease lend(Run run, long n, @Nullable DeviceStream stream);
 
     /**
      * Fails if {@link #await} could never return because the calling thread holds the leases that it would wait for.

@@ -5,12 +5,13 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
 import io.penstock.dlpack.DLDevice;
-import io.penstock.memory.SlabTable;
+import io.penstock.memory.Slab;
 import io.penstock.sampling.BatchPlan;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One slot of device memory: what was copied of a batch, the stages' outputs behind it, a copy of the batch's plan, the
- * table of its fields, and the events that order its reuse.
+ * One slot of device memory: what was copied of a batch, the stages' outputs behind it, a copy of the batch's plan, and
+ * the events that order its reuse.
  *
  * <pre>
  *   FREE ──copy thread: copy, stages, E_ready enqueued───▶ READY ──trainer: take──▶ LENT
@@ -39,24 +40,28 @@ final class DeviceSlot {
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
     int usedCount;
     /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
-    State afterLease;
+    State afterLease = State.RELEASED;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */
-    RuntimeException failure;
+    @Nullable RuntimeException failure;
     /** The sequence in the slot; a lease of an earlier one is stale. */
     long sequence = -1;
 
     private volatile State state = State.FREE;
 
     /** Allocates the slot; what it holds is closed with the rest of what was opened. */
-    DeviceSlot(Device device, DeviceStages stages, int batchSize, int index, Opened opened) {
+    DeviceSlot(Device device, DeviceStages stages, int batchSize, int index, Lender lender, LeaseTerms terms,
+            Opened opened) {
         buffer = opened.add(device.allocate(Math.max(1, stages.slotBytes())), DeviceBuffer::close);
         ready = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         for (int i = 0; i < used.length; i++) {
             used[i] = opened.add(device.openEvent(EventWait.SPIN), DeviceEvent::close);
         }
-        holder = new BatchHolder(index, new BatchPlan(batchSize), new SlabTable(stages.batchLayout()),
-                device.hostAccessible() ? buffer.segment() : null, buffer.address(),
-                device.hostAccessible() ? DLDevice.CPU : DLDevice.cuda(device.ordinal()));
+        holder = device.hostAccessible()
+                ? new BatchHolder(index, new BatchPlan(batchSize), new Slab(stages.batchLayout(), buffer.segment()),
+                        DLDevice.CPU, lender, terms)
+                : new BatchHolder(index, new BatchPlan(batchSize),
+                        Slab.onDevice(stages.batchLayout(), buffer.address()), DLDevice.cuda(device.ordinal()),
+                        lender, terms);
         staged = new StagedSlot(stages, buffer.address());
     }
 

@@ -2,6 +2,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
 import io.penstock.loader.slots.DeviceSlot.State;
+import org.jspecify.annotations.Nullable;
 
 /** The device slots, and the slot of each batch that is delivered but not yet taken. */
 final class DeviceSlots implements AutoCloseable {
@@ -13,12 +14,12 @@ final class DeviceSlots implements AutoCloseable {
     /** All sequences below it are delivered. The copy thread writes it last, so a reader sees the slot's contents. */
     private volatile long deliveredEnd;
 
-    DeviceSlots(Device device, DeviceStages stages, int batchSize, int count) {
+    DeviceSlots(Device device, DeviceStages stages, int batchSize, int count, Lender lender, LeaseTerms terms) {
         slots = new DeviceSlot[count];
         order = new DeviceSlot[count];
         try {
             for (int i = 0; i < count; i++) {
-                slots[i] = new DeviceSlot(device, stages, batchSize, i, opened);
+                slots[i] = new DeviceSlot(device, stages, batchSize, i, lender, terms, opened);
             }
         } catch (Throwable t) {
             opened.closeAfter(t);
@@ -27,7 +28,7 @@ final class DeviceSlots implements AutoCloseable {
     }
 
     /** Returns a slot to copy into: a free one, else the one with the oldest batch; null if all are in use. */
-    DeviceSlot nextFree() {
+    @Nullable DeviceSlot nextFree() {
         DeviceSlot best = null;
         for (DeviceSlot slot : slots) {
             State state = slot.state();
@@ -39,6 +40,16 @@ final class DeviceSlots implements AutoCloseable {
             }
         }
         return best;
+    }
+
+    /** Returns a slot with a closed batch; null if there is none. */
+    @Nullable DeviceSlot released() {
+        for (DeviceSlot slot : slots) {
+            if (slot.state() == State.RELEASED) {
+                return slot;
+            }
+        }
+        return null;
     }
 
     /** Starts at a sequence, with nothing delivered. Called only while the copy thread is stopped. */

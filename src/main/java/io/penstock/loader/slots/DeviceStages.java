@@ -9,6 +9,8 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The open stages of a loader, the fields before and after each stage, and the layout of the outputs in a device slot:
@@ -21,38 +23,42 @@ import java.util.List;
 public final class DeviceStages implements AutoCloseable {
 
     /**
+     * Where a field comes from.
+     *
+     * @param stage the stage that wrote it, or {@link #COPY}
+     * @param index its index among the outputs of that stage, or among the copied fields
+     */
+    record Origin(int stage, int index) {
+        static final int COPY = -1;
+    }
+
+    /**
      * The fields that a stage, or the trainer, sees.
      *
      * @param layout the fields
-     * @param stages for each field, the stage that wrote it; -1 if it was copied
-     * @param indices for each field, its index among the outputs of that stage, or among the copied fields
+     * @param origins where each field comes from
      */
-    record View(SlabLayout layout, List<Integer> stages, List<Integer> indices) {
+    record View(SlabLayout layout, List<Origin> origins) {
 
         static View copied(SlabLayout layout) {
-            List<Integer> indices = new ArrayList<>();
-            for (int f = 0; f < layout.fields().size(); f++) {
-                indices.add(f);
-            }
-            return new View(layout, indices.stream().map(_ -> -1).toList(), indices);
+            return new View(layout, IntStream.range(0, layout.fields().size())
+                    .mapToObj(field -> new Origin(Origin.COPY, field)).toList());
         }
 
         /** Returns the fields after a stage. An output replaces the field with its name, or comes last. */
         View with(int stage, SlabLayout outputs) {
             List<TensorSpec> fields = new ArrayList<>(layout.fields());
             List<Long> maxBytes = new ArrayList<>(layout.maxBytes());
-            List<Integer> madeBy = new ArrayList<>(stages);
-            List<Integer> madeAs = new ArrayList<>(indices);
+            List<Origin> from = new ArrayList<>(origins);
             List<String> names = layout.fields().stream().map(TensorSpec::name).toList();
             for (int o = 0; o < outputs.fields().size(); o++) {
                 TensorSpec output = outputs.fields().get(o);
                 int at = names.indexOf(output.name());
                 put(fields, at, output);
                 put(maxBytes, at, outputs.maxBytes().get(o));
-                put(madeBy, at, stage);
-                put(madeAs, at, o);
+                put(from, at, new Origin(stage, o));
             }
-            return new View(new SlabLayout(fields, maxBytes), madeBy, madeAs);
+            return new View(new SlabLayout(fields, maxBytes), from);
         }
 
         private static <T> void put(List<T> list, int at, T value) {
@@ -73,7 +79,7 @@ public final class DeviceStages implements AutoCloseable {
     private final long slotBytes;
     private final Opened opened = new Opened();
     /** The stage that is being enqueued, or null. Used by the copy thread alone. */
-    private DeviceStage running;
+    private @Nullable DeviceStage running;
 
     /**
      * Opens the stages.
@@ -134,10 +140,10 @@ public final class DeviceStages implements AutoCloseable {
     }
 
     /** Returns where an output starts in a device slot. All outputs before it have room for their most bytes. */
-    long outputOffset(int stage, int output) {
-        long offset = outputOffsets.get(stage);
-        for (int o = 0; o < output; o++) {
-            offset = SlabLayout.align(offset + outputs(stage).maxBytes().get(o));
+    long outputOffset(Origin output) {
+        long offset = outputOffsets.get(output.stage);
+        for (int o = 0; o < output.index; o++) {
+            offset = SlabLayout.align(offset + outputs(output.stage).maxBytes().get(o));
         }
         return offset;
     }

@@ -1,15 +1,15 @@
 package io.penstock.loader.slots;
 
 import io.penstock.device.PinnedBuffer;
-import io.penstock.dlpack.DLDevice;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.os.CacheLine;
 import io.penstock.sampling.BatchPlan;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One slot of the host ring: pinned memory for one batch, with its plan and offset table.
+ * One slot of the host ring: pinned memory for one batch, and its plan.
  *
  * <p>Its <em>turn</em> says whose it is. Sequence numbers count the batches through the loader's life; slot {@code i}
  * of {@code H} takes the sequences {@code s} with {@code s mod H == i}, one after another:
@@ -25,35 +25,25 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 public final class HostSlot {
 
-    /** What the taking of a batch reads, in one cache line that no other slot's neighbours. */
+    /** Where the turn is: in a cache line of its own. */
     private static final int TURN = CacheLine.MIDDLE;
-    private static final int COUNT = CacheLine.MIDDLE + 1;
 
+    /** From 0. */
+    final int index;
     final PinnedBuffer buffer;
     public final Slab slab;
     public final BatchPlan plan;
-    final BatchHolder holder;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */
-    public RuntimeException failure;
+    public @Nullable RuntimeException failure;
 
     private final AtomicLongArray shared = new AtomicLongArray(CacheLine.SLOTS);
 
     HostSlot(PinnedBuffer buffer, SlabLayout layout, int batchSize, int index) {
+        this.index = index;
         this.buffer = buffer;
         this.slab = new Slab(layout, buffer.segment());
         this.plan = new BatchPlan(batchSize);
-        this.holder = new BatchHolder(index, plan, slab.table(), buffer.segment(), buffer.segment().address(),
-                DLDevice.CPU);
         setFreeFor(index);
-    }
-
-    /** Whoever filled the slot: the number of samples in the batch. */
-    public void setFilled(int count) {
-        shared.setPlain(COUNT, count);
-    }
-
-    int count() {
-        return (int) shared.getPlain(COUNT);
     }
 
     public boolean isFreeFor(long sequence) {

@@ -2,16 +2,20 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.dlpack.DLDevice;
 import io.penstock.telemetry.LoaderProbe;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
-/** Lends the host slots themselves: where the device is the host, a copy would be in vain. */
+/** Lends the host slots themselves: where the device is the host, a copy would be useless. */
 public final class InPlaceDelivery implements Delivery {
 
     private final SlotRing ring;
     private final Leases leases;
-    private final LeaseTerms terms;
+    /** The slots of the ring, as they are lent. */
+    private final List<BatchHolder> holders;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
@@ -21,7 +25,8 @@ public final class InPlaceDelivery implements Delivery {
             LoaderProbe probe) {
         this.ring = ring;
         this.leases = leases;
-        this.terms = terms;
+        this.holders = Stream.of(ring.slots())
+                .map(slot -> new BatchHolder(slot.index, slot.plan, slot.slab, DLDevice.CPU, this, terms)).toList();
         this.failure = failure;
         this.probe = probe;
         this.filled = new TrainerGate(this::isReady, failure, late);
@@ -50,7 +55,7 @@ public final class InPlaceDelivery implements Delivery {
     }
 
     @Override
-    public Lease lend(Run run, long n, DeviceStream stream) {
+    public Lease lend(Run run, long n, @Nullable DeviceStream stream) {
         long sequence = run.base + n;
         HostSlot slot = ring.slot(sequence);
         if (!slot.isReadyWith(sequence)) {
@@ -62,7 +67,7 @@ public final class InPlaceDelivery implements Delivery {
             ring.release(sequence);
             throw new NotMadeException(cause);
         }
-        Lease lease = slot.holder.lend(this, terms, sequence, slot.count());
+        Lease lease = holders.get(slot.index).lend(sequence);
         if (stream != null) {
             lease.addStream(stream);
         }
@@ -71,7 +76,7 @@ public final class InPlaceDelivery implements Delivery {
 
     @Override
     public void checkCanTake(Run run, long n) {
-        BatchHolder holder = ring.slot(run.base + n).holder;
+        BatchHolder holder = holders.get(ring.slot(run.base + n).index);
         if (holder.isLentToCaller()) {
             throw new IllegalStateException("batch " + n + " needs the slot of " + holder.lent
                     + ", which this thread has not closed: close batches, or prefetch more (there are "
@@ -98,7 +103,12 @@ public final class InPlaceDelivery implements Delivery {
     @Override
     public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
         stream.synchronize();
-        target.segment().copyFrom(lease.holder().memory.asSlice(0, lease.open().table.usedBytes()));
+        copyToHost(lease, target.segment().asSlice(0, lease.open().slab.usedBytes()));
+    }
+
+    @Override
+    public void copyToHost(Lease lease, MemorySegment target) {
+        target.copyFrom(lease.holder().memory().asSlice(0, target.byteSize()));
     }
 
     /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
@@ -114,7 +124,7 @@ public final class InPlaceDelivery implements Delivery {
 
     @Override
     public void giveBack(Lease lease, boolean inDeleter) {
-        lease.holder().lent = null;
+        lease.holder().takeBack();
         ring.release(lease.sequence());
         leases.ended(inDeleter);
     }
@@ -132,7 +142,7 @@ public final class InPlaceDelivery implements Delivery {
 
     @Override
     public List<BatchHolder> holders() {
-        return Stream.of(ring.slots()).map(slot -> slot.holder).toList();
+        return holders;
     }
 
     @Override

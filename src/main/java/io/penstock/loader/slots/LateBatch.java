@@ -2,6 +2,7 @@ package io.penstock.loader.slots;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
 /**
@@ -15,11 +16,11 @@ public final class LateBatch {
     private final String name;
     /** How long the trainer waits before something is said. */
     final long patienceNanos;
-    private LongFunction<Optional<String>> makers;
+    private LongFunction<Optional<String>> makers = _ -> Optional.empty();
 
     public LateBatch(String name, Duration patience) {
         this.name = name;
-        this.patienceNanos = Threads.nanos(patience);
+        this.patienceNanos = TimeUnit.NANOSECONDS.convert(patience);
     }
 
     /**

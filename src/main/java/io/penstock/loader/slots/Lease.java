@@ -1,9 +1,11 @@
 package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceStream;
+import io.penstock.internal.Leak;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One lease on the batch in a slot: who took it, the streams that it is used on, and what keeps the slot from being
@@ -14,6 +16,7 @@ public final class Lease implements AutoCloseable {
     /** The most streams that one batch may be used on. */
     public static final int MAX_STREAMS = 4;
 
+    private static final DeviceStream[] NO_STREAMS = {};
     private static final VarHandle CLOSED;
     private static final VarHandle HOLDS;
 
@@ -26,36 +29,34 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    private final Lender lender;
     private final BatchHolder holder;
-    private final LeaseTerms terms;
     private long sequence;
-    private int count;
     /** The thread that took the batch; null if any thread may close it. */
-    private Thread taker;
+    private @Nullable Thread taker;
     private volatile boolean closed;
     /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
     private volatile int holds;
-    /** Whether this lease no longer holds; of the thread that closes. */
+    /** Whether this lease no longer holds; used by the thread that closes. */
     private boolean released;
+    private boolean givenToNativeCode;
+    private byte streamCount;
     /** Opened with the first view that is handed out. */
-    private Arena views;
-    private DeviceStream[] streams;
-    private int streamCount;
+    private @Nullable Arena views;
+    private DeviceStream[] streams = NO_STREAMS;
+    /** Watches what the trainer holds, if leaks are looked for. */
+    private @Nullable Leak leak;
 
     /** A lease that has not begun. */
-    public Lease(Lender lender, BatchHolder holder, LeaseTerms terms) {
-        this.lender = lender;
+    public Lease(BatchHolder holder) {
         this.holder = holder;
-        this.terms = terms;
     }
 
-    /** Begins a lease: the only one of this batch, unless leases are reused. Of the thread that takes it. */
-    public void begin(long ofSequence, int samples) {
+    /** Begins a lease: the only one of this batch, unless leases are reused. Called by the thread that takes it. */
+    public void begin(long ofSequence) {
         sequence = ofSequence;
-        count = samples;
-        taker = terms.anyThread() ? null : Thread.currentThread();
+        taker = holder.terms.anyThread() ? null : Thread.currentThread();
         released = false;
+        givenToNativeCode = false;
         streamCount = 0;
         HOLDS.set(this, 1);
         CLOSED.setRelease(this, false);
@@ -69,14 +70,22 @@ public final class Lease implements AutoCloseable {
         return holder;
     }
 
-    /** How many samples the batch has. */
-    public int count() {
-        open();
-        return count;
+    public boolean isReused() {
+        return holder.terms.reused();
     }
 
-    public boolean isReused() {
-        return terms.reused();
+    /** Ends a watch when the lease is closed. */
+    public void watchedBy(Leak watch) {
+        leak = watch;
+    }
+
+    /** Notes that native code was given an address in the batch. */
+    public void setGivenToNativeCode() {
+        givenToNativeCode = true;
+    }
+
+    public boolean isGivenToNativeCode() {
+        return givenToNativeCode;
     }
 
     /**
@@ -99,7 +108,7 @@ public final class Lease implements AutoCloseable {
             throw new IllegalStateException("batch " + holder.plan.number() + " is used on too many streams, expected"
                     + " at most " + MAX_STREAMS);
         }
-        lender.makeWait(this, stream);
+        holder.lender.makeWait(this, stream);
         if (!known) {
             addStream(stream);
         }
@@ -117,7 +126,7 @@ public final class Lease implements AutoCloseable {
 
     /** Adds a stream that waits for the bytes already. */
     void addStream(DeviceStream stream) {
-        if (streams == null) {
+        if (streams == NO_STREAMS) {
             streams = new DeviceStream[MAX_STREAMS];
         }
         streams[streamCount++] = stream;
@@ -146,10 +155,13 @@ public final class Lease implements AutoCloseable {
             if (views != null) {
                 views.close();
             }
-            lender.release(this);
+            holder.lender.release(this);
         } catch (RuntimeException | Error e) {
             closed = released;
             throw e;
+        }
+        if (leak != null) {
+            leak.closed();
         }
     }
 
@@ -177,7 +189,7 @@ public final class Lease implements AutoCloseable {
     /** One hold less: whoever gives up the last one gives the slot back. */
     public void letGo(boolean inDeleter) {
         if ((int) HOLDS.getAndAdd(this, -1) == 1) {
-            lender.giveBack(this, inDeleter);
+            holder.lender.giveBack(this, inDeleter);
         }
     }
 
@@ -186,7 +198,7 @@ public final class Lease implements AutoCloseable {
     }
 
     public Lender lender() {
-        return lender;
+        return holder.lender;
     }
 
     public long sequence() {
@@ -212,7 +224,7 @@ public final class Lease implements AutoCloseable {
 
     /** Fails if the CPU can read the batch and another thread has it. */
     public void checkThread() {
-        if (holder.memory != null && taker != null && taker != Thread.currentThread()) {
+        if (holder.isReadable() && taker != null && taker != Thread.currentThread()) {
             throw new WrongThreadException("the batch belongs to thread " + taker.getName() + ", found "
                     + Thread.currentThread().getName() + "; use LeaseMode.SHARED to pass batches between threads");
         }
@@ -221,7 +233,7 @@ public final class Lease implements AutoCloseable {
     /** What ends the life of every view that was handed out, whatever happens to the slot. */
     public Arena views() {
         if (views == null) {
-            views = terms.anyThread() ? Arena.ofShared() : Arena.ofConfined();
+            views = holder.terms.anyThread() ? Arena.ofShared() : Arena.ofConfined();
         }
         return views;
     }
@@ -229,6 +241,7 @@ public final class Lease implements AutoCloseable {
     /** Works at any time, as messages about forgotten batches need it to. */
     @Override
     public String toString() {
-        return holds == 0 ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch();
+        return holds == 0 ? "batch (closed)" : "batch " + holder.plan.number() + " of epoch " + holder.plan.epoch()
+                + (givenToNativeCode ? ", given to native code" : "");
     }
 }

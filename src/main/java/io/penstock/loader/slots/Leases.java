@@ -1,8 +1,10 @@
 package io.penstock.loader.slots;
 
 import io.penstock.dlpack.DLPackCapsule;
+import io.penstock.os.Uninterrupted;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the leases of a loader, and the workers that a closed loader has left to themselves, and frees what they stand
@@ -50,7 +52,7 @@ public final class Leases {
             if (inDeleter) {
                 Thread.ofPlatform().name(name + "-free").daemon(false).start(this::freeLate);
             } else {
-                Threads.runOnPlatformThread(this::free);
+                freeOnPlatformThread();
             }
         }
     }
@@ -69,7 +71,7 @@ public final class Leases {
         end(closing);
     }
 
-    private void closeForgotten(Lease batch) {
+    private void closeForgotten(@Nullable Lease batch) {
         if (batch == null) {
             return;
         }
@@ -86,6 +88,17 @@ public final class Leases {
         if (ours) {
             batch.close();
         }
+    }
+
+    /** CUDA calls need a platform thread: this one, unless it is virtual. */
+    private void freeOnPlatformThread() {
+        if (!Thread.currentThread().isVirtual()) {
+            free();
+            return;
+        }
+        var closing = new Closing();
+        Uninterrupted.join(Thread.ofPlatform().start(() -> closing.step(this::free)));
+        closing.end();
     }
 
     /** On behalf of native code, or of a worker, that cannot be told of an error. */
@@ -105,8 +118,11 @@ public final class Leases {
     private void end(Closing closing) {
         if (!failure.isSet()) {
             closing.end();
-        } else if (closing.error() != null) {
-            failure.add(closing.error());
+            return;
+        }
+        Throwable later = closing.error();
+        if (later != null) {
+            failure.add(later);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import java.lang.foreign.MemorySegment;
 
 /** Who a batch is lent by, and goes back to. May be called by any thread. */
 public interface Lender {
@@ -15,6 +16,13 @@ public interface Lender {
 
     /** Enqueues a copy of a lent batch's slab. */
     void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target);
+
+    /**
+     * Copies a lent batch's slab, once its bytes are there.
+     *
+     * @param target any memory of the host, as large as what is to be copied
+     */
+    void copyToHost(Lease lease, MemorySegment target);
 
     /**
      * Makes a consumer of DLPack tensors find the batch's bytes: its stream is made to wait for them, and counts as one

@@ -1,12 +1,14 @@
 package io.penstock.loader.slots;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Why a loader is over: the error that ended it, set by whichever thread met it and thrown on the trainer's, or that it
  * was closed.
  */
 public final class LoaderFailure {
 
-    private volatile RuntimeException error;
+    private volatile @Nullable RuntimeException error;
     private volatile boolean thrown;
     private volatile boolean closed;
 
@@ -21,14 +23,19 @@ public final class LoaderFailure {
 
     /** Adds what went wrong later to the error that there is. */
     synchronized void add(Throwable later) {
-        if (error != later && error.getCause() != later) {
-            error.addSuppressed(later);
+        RuntimeException first = error;
+        if (first != null && first != later && first.getCause() != later) {
+            first.addSuppressed(later);
         }
     }
 
     /** Ends all waiting: the loader is being closed. */
     public void setClosed() {
         closed = true;
+    }
+
+    public boolean isClosed() {
+        return closed;
     }
 
     /** Says that a call throws the error, or what led to it, by itself. */

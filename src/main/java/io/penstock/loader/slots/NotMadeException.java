@@ -5,12 +5,15 @@ public final class NotMadeException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    private final RuntimeException reason;
+
     NotMadeException(RuntimeException cause) {
         super(null, cause, false, false);
+        this.reason = cause;
     }
 
     /** What the batch's maker threw. */
     public RuntimeException reason() {
-        return (RuntimeException) getCause();
+        return reason;
     }
 }

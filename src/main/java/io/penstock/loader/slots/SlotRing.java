@@ -16,6 +16,7 @@ public final class SlotRing implements SlotLevels, AutoCloseable {
     private SpinGate reader;
     private SpinGate[] writers = {};
 
+    @SuppressWarnings("NullAway.Init") // connect() names the reader before any thread starts
     public SlotRing(Device device, SlabLayout layout, int batchSize, int count) {
         slots = new HostSlot[count];
         try {

@@ -1,7 +1,5 @@
 package io.penstock.loader.slots;
 
-import io.penstock.os.CacheLine;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -14,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * writes, then looks for a waiter. A waker pays for a system call only when the waiter is parked. A wait that ends soon
  * costs neither side one: the waiter spins for some microseconds first, unless there is only one processor.
  */
-public abstract class SpinGate {
+public abstract class SpinGate extends ParkedThread.Padded {
 
     /**
      * For the trainer's thread: a wake-up from parking takes some 50 microseconds, in which the workers would fill all
@@ -30,8 +28,6 @@ public abstract class SpinGate {
     private final long awakeNanos;
     /** From which wait on {@link #waitsLong} is called. */
     private final long patienceNanos;
-    /** The waiter, while it is parked. Wakers look at it for every batch. */
-    private final AtomicReferenceArray<Thread> parked = new AtomicReferenceArray<>(CacheLine.SLOTS);
 
     protected SpinGate(long awakeNanos) {
         this(awakeNanos, Long.MAX_VALUE);
@@ -84,7 +80,7 @@ public abstract class SpinGate {
     }
 
     private boolean park(boolean interruptible, long nanos) {
-        parked.set(CacheLine.MIDDLE, Thread.currentThread());
+        parked = Thread.currentThread();
         boolean interrupted = false;
         long patience = nanos == Long.MAX_VALUE ? patienceNanos : Long.MAX_VALUE;
         long begin = patience == Long.MAX_VALUE ? 0 : System.nanoTime();
@@ -111,7 +107,7 @@ public abstract class SpinGate {
             }
             return true;
         } finally {
-            parked.set(CacheLine.MIDDLE, null);
+            parked = null;
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -120,7 +116,7 @@ public abstract class SpinGate {
 
     /** Lets the waiter look again. The state it waits for must have been written by a volatile write before. */
     public final void wake() {
-        Thread waiter = parked.get(CacheLine.MIDDLE);
+        Thread waiter = parked;
         if (waiter != null) {
             LockSupport.unpark(waiter);
         }

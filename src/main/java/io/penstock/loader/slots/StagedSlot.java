@@ -2,8 +2,9 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStream;
-import io.penstock.memory.SlabTable;
-import java.util.List;
+import io.penstock.loader.slots.DeviceStages.Origin;
+import io.penstock.memory.Slab;
+import java.util.stream.Stream;
 
 /** The inputs and outputs of all stages in one device slot, reused for every batch. Used by the copy thread alone. */
 final class StagedSlot {
@@ -14,9 +15,8 @@ final class StagedSlot {
     /** One per stage. */
     private final DeviceFields[] inputs;
     private final DeviceFields[] outputs;
-    /** For each stage, then for the trainer: the stage that wrote each field, its index there, and its offset. */
-    private final int[][] madeBy;
-    private final int[][] madeAs;
+    /** For each stage, then for the trainer: where each field comes from, and its offset if a stage wrote it. */
+    private final Origin[][] origins;
     private final long[][] offsets;
     /** The offsets in the slot of the fields that the trainer sees, for the current batch. */
     private final long[] starts;
@@ -26,30 +26,21 @@ final class StagedSlot {
         this.address = address;
         this.inputs = new DeviceFields[stages.count()];
         this.outputs = new DeviceFields[stages.count()];
-        this.madeBy = new int[stages.count() + 1][];
-        this.madeAs = new int[stages.count() + 1][];
+        this.origins = new Origin[stages.count() + 1][];
         this.offsets = new long[stages.count() + 1][];
         for (int s = 0; s <= stages.count(); s++) {
-            DeviceStages.View view = stages.view(s);
-            madeBy[s] = ints(view.stages());
-            madeAs[s] = ints(view.indices());
-            offsets[s] = new long[madeBy[s].length];
-            for (int f = 0; f < offsets[s].length; f++) {
-                offsets[s][f] = madeBy[s][f] < 0 ? 0 : stages.outputOffset(madeBy[s][f], madeAs[s][f]);
-            }
+            origins[s] = stages.view(s).origins().toArray(Origin[]::new);
+            offsets[s] = Stream.of(origins[s])
+                    .mapToLong(from -> from.stage() == Origin.COPY ? 0 : stages.outputOffset(from)).toArray();
         }
         this.starts = new long[offsets[stages.count()].length];
         for (int s = 0; s < stages.count(); s++) {
             inputs[s] = new DeviceFields(stages.view(s).layout());
             outputs[s] = new DeviceFields(stages.outputs(s));
             for (int o = 0; o < stages.outputs(s).fields().size(); o++) {
-                outputs[s].setAddress(o, address + stages.outputOffset(s, o));
+                outputs[s].setAddress(o, address + stages.outputOffset(new Origin(s, o)));
             }
         }
-    }
-
-    private static int[] ints(List<Integer> list) {
-        return list.stream().mapToInt(i -> i).toArray();
     }
 
     /**
@@ -59,11 +50,11 @@ final class StagedSlot {
      * @param samples the number of samples in the batch
      * @param batch set to the fields that the trainer sees
      */
-    void enqueue(DeviceStream stream, SlabTable copied, int samples, SlabTable batch) {
+    void enqueue(DeviceStream stream, Slab copied, int samples, Slab batch) {
         for (int s = 0; s < inputs.length; s++) {
             DeviceFields in = inputs[s];
             in.begin(samples);
-            for (int f = 0; f < madeBy[s].length; f++) {
+            for (int f = 0; f < origins[s].length; f++) {
                 in.setAddress(f, address + offset(s, f, copied));
                 for (int d = 0; d < in.layout().fields().get(f).rank(); d++) {
                     in.setDim(f, d, dim(s, f, d, copied));
@@ -72,7 +63,7 @@ final class StagedSlot {
             outputs[s].begin(samples);
             stages.enqueue(s, stream, in, outputs[s]);
         }
-        for (int f = 0; f < madeBy[inputs.length].length; f++) {
+        for (int f = 0; f < starts.length; f++) {
             for (int d = 0; d < batch.layout().fields().get(f).rank(); d++) {
                 batch.setDim(f, d, dim(inputs.length, f, d, copied));
             }
@@ -81,12 +72,13 @@ final class StagedSlot {
         batch.layOut(starts);
     }
 
-    private long offset(int view, int field, SlabTable copied) {
-        return madeBy[view][field] < 0 ? copied.offset(madeAs[view][field]) : offsets[view][field];
+    private long offset(int view, int field, Slab copied) {
+        Origin from = origins[view][field];
+        return from.stage() == Origin.COPY ? copied.offset(from.index()) : offsets[view][field];
     }
 
-    private long dim(int view, int field, int d, SlabTable copied) {
-        int stage = madeBy[view][field];
-        return stage < 0 ? copied.dim(madeAs[view][field], d) : outputs[stage].dim(madeAs[view][field], d);
+    private long dim(int view, int field, int d, Slab copied) {
+        Origin from = origins[view][field];
+        return from.stage() == Origin.COPY ? copied.dim(from.index(), d) : outputs[from.stage()].dim(from.index(), d);
     }
 }

@@ -11,4 +11,7 @@
  *
  * <p>Nothing here knows what a batch is made of, or who makes it.
  */
+@NullMarked
 package io.penstock.loader.slots;
+
+import org.jspecify.annotations.NullMarked;

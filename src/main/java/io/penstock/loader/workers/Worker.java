@@ -54,6 +54,7 @@ public final class Worker implements AutoCloseable {
         private Run run;
         private long claimed;
 
+        @SuppressWarnings("NullAway.Init") // await(…) sets the run before it waits
         FreeSlot() {
             super(WORKER_AWAKE_NANOS);
         }
@@ -159,10 +160,9 @@ public final class Worker implements AutoCloseable {
         }
         at.setOpaque(NOTHING);
         long end = nanoTime.getAsLong();
-        slot.setFilled(slot.plan.count());
         told.madeAt = end;
         told.samples = slot.plan.count();
-        told.bytes = slot.slab.table().usedBytes();
+        told.bytes = slot.slab.usedBytes();
         probe.filled(told);
         ring.publish(sequence);
         return end;

@@ -3,15 +3,16 @@ package io.penstock.loader.workers;
 import io.penstock.loader.slots.Closing;
 import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.Run;
-import io.penstock.loader.slots.Threads;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The worker threads of a loader: started once, kept through epochs and moves, each working on the run at hand.
@@ -30,19 +31,21 @@ public final class WorkerPool implements AutoCloseable {
     private final Duration patience;
     private final Leases leases;
     private final List<Member> members = new ArrayList<>();
-    private Run run;
+    private @Nullable Run run;
     private int working;
     private boolean closed;
 
     /** A worker and its thread. Guarded by the pool's monitor. */
-    private static final class Member {
+    private final class Member {
         private final Worker worker;
-        private Thread thread;
+        private final Thread thread;
         private boolean works;
         private boolean abandoned;
 
-        Member(Worker worker) {
+        Member(Worker worker, int number, Consumer<Throwable> onDeath) {
             this.worker = worker;
+            this.thread = Thread.ofPlatform().name(name + "-worker-" + number).daemon()
+                    .uncaughtExceptionHandler((_, error) -> onDeath.accept(error)).unstarted(() -> serve(this));
         }
     }
 
@@ -61,12 +64,8 @@ public final class WorkerPool implements AutoCloseable {
         this.leases = leases;
         try {
             for (int w = 0; w < workers.size(); w++) {
-                var member = new Member(workers.get(w));
-                Thread thread = Thread.ofPlatform().name(name + "-worker-" + w).daemon()
-                        .uncaughtExceptionHandler((_, error) -> onDeath.accept(error))
-                        .unstarted(() -> serve(member));
-                ThreadStart.start(thread, "worker " + (w + 1) + " of " + workers.size());
-                member.thread = thread;
+                var member = new Member(workers.get(w), w, onDeath);
+                ThreadStart.start(member.thread, "worker " + (w + 1) + " of " + workers.size());
                 members.add(member);
             }
         } catch (Throwable t) {
@@ -86,7 +85,7 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /** Waits for a run other than the one before; null once the pool is closed. */
-    private synchronized Run join(Member member, Run before) {
+    private synchronized @Nullable Run join(Member member, @Nullable Run before) {
         while (run == before && !closed) {
             Uninterrupted.await(this);                  // an interrupt is meant for the run before
         }
@@ -165,10 +164,11 @@ public final class WorkerPool implements AutoCloseable {
     private boolean awaitIdle() {
         boolean interrupted = false;
         long begin = System.nanoTime();
-        long left = Threads.nanos(patience);
+        long most = TimeUnit.NANOSECONDS.convert(patience);
+        long left = most;
         while (working > 0 && left > 0) {
             interrupted |= Uninterrupted.await(this, Math.ceilDiv(left, 1_000_000));
-            left = Threads.nanos(patience) - (System.nanoTime() - begin);
+            left = most - (System.nanoTime() - begin);
         }
         Uninterrupted.restore(interrupted);
         return working == 0;

@@ -3,4 +3,7 @@
  * {@link io.penstock.loader.workers.BatchMaker} make it, and publishes it; what the maker makes it of is the maker's
  * own.
  */
+@NullMarked
 package io.penstock.loader.workers;
+
+import org.jspecify.annotations.NullMarked;

@@ -114,27 +114,27 @@ final class Corpus {
         MemorySegment memory = slab.segment();
         double ofBatch = 4 * random.nextGaussian();
         for (int row = 0; row < BATCH; row++) {
-            long tokens = slab.table().offset(0) + 2L * row * TOKENS;
+            long tokens = slab.offset(0) + 2L * row * TOKENS;
             int length = Math.clamp((int) (longer * (20 + random.nextInt(80))), 1, TOKENS);
             for (int t = 0; t < TOKENS; t++) {
                 int id = t >= length ? 0 : t > 0 && random.nextDouble() < repeats
                         ? memory.get(I16, tokens + 2L * random.nextInt(t)) : word();
                 memory.set(I16, tokens + 2L * t, (short) id);
             }
-            memory.set(I32, slab.table().offset(1) + 4L * row, length);
+            memory.set(I32, slab.offset(1) + 4L * row, length);
             boolean isBlack = random.nextDouble() < black;
             double ofImage = 110 + ofBatch + 15 * random.nextGaussian();
             for (int i = 0; i < 192; i++) {
                 double value = ofImage + 20 * random.nextGaussian() + (i % 3 == 2 ? light : 0);
-                memory.set(ValueLayout.JAVA_BYTE, slab.table().offset(2) + 192L * row + i,
+                memory.set(ValueLayout.JAVA_BYTE, slab.offset(2) + 192L * row + i,
                         isBlack ? 0 : (byte) Math.clamp(Math.round(value), 0, 255));
             }
             for (int i = 0; i < 4; i++) {
                 float value = random.nextDouble() < broken ? Float.NaN : (float) (1e6 + random.nextGaussian());
-                memory.set(I32, slab.table().offset(3) + 4L * (4 * row + i), Float.floatToRawIntBits(value));
+                memory.set(I32, slab.offset(3) + 4L * (4 * row + i), Float.floatToRawIntBits(value));
             }
             int label = random.nextInt(CLASSES);
-            memory.set(I64, slab.table().offset(4) + 8L * row,
+            memory.set(I64, slab.offset(4) + 8L * row,
                     label == 0 && random.nextDouble() < mislabelled ? 1 : label);
         }
     }

@@ -111,7 +111,7 @@ class BatchMakerTest {
                     continue;
                 }
                 try (Lease lease = delivery.lend(run, n, null)) {
-                    assertEquals(n, lease.open().memory.get(ValueLayout.JAVA_LONG, 0));
+                    assertEquals(n, lease.open().memory().get(ValueLayout.JAVA_LONG, 0));
                 }
             }
             assertEquals(Long.MIN_VALUE, worker.fillNext(run, 0), "nothing is left");

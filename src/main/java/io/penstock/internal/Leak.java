@@ -1,4 +1,4 @@
-package io.penstock.memory;
+package io.penstock.internal;
 
 import io.penstock.os.ThreadStart;
 import java.lang.ref.PhantomReference;

@@ -1,4 +1,4 @@
-package io.penstock.memory;
+package io.penstock.internal;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
