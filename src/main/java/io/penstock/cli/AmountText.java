@@ -28,7 +28,8 @@ final class AmountText {
         }
     }
 
-    private static Long converted(String value, Function<String, Long> reader) {
+    /** Reads a value; what is wrong with it becomes wrong usage of the option. */
+    static <T> T converted(String value, Function<String, T> reader) {
         try {
             return reader.apply(value);
         } catch (IllegalArgumentException e) {

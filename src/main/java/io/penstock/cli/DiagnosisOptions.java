@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
@@ -12,9 +12,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
 import java.io.IOException;
 import java.nio.file.Path;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Reports and traces of a run. */
 final class DiagnosisOptions {
@@ -42,7 +40,7 @@ final class DiagnosisOptions {
             description = "Write a trace of the steps to FILE, for ui.perfetto.dev or chrome://tracing.")
     private Path trace;
 
-    @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE", converter = Window.class,
+    @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE",
             description = "Steps to trace: skip WAIT and WARMUP steps, then trace ACTIVE steps. Default: the latest"
                     + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
@@ -55,11 +53,7 @@ final class DiagnosisOptions {
         builder.name(name);
     }
 
-    /**
-     * Begins to diagnose.
-     *
-     * @return null if no option asks for a diagnosis
-     */
+    /** {@return a diagnosis that has begun; null if no option asks for one} */
     Diagnosis open(DataLoader loader) {
         return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
     }
@@ -110,16 +104,5 @@ final class DiagnosisOptions {
         return (folder == null ? "" : "Report written to " + folder + ": run 'penstock report " + folder
                 + "' or open " + folder.resolve(HTML_FILE) + ".\n")
                 + (trace == null ? "" : "Trace written to " + trace + ": open it in ui.perfetto.dev.\n");
-    }
-
-    private static final class Window implements ITypeConverter<TraceWindow> {
-        @Override
-        public TraceWindow convert(String value) {
-            try {
-                return TraceWindow.of(value);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

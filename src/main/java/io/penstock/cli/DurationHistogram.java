@@ -34,12 +34,7 @@ final class DurationHistogram {
         return ((bucket - (long) shift * SUB_BUCKETS + 1) << shift) - 1;
     }
 
-    /**
-     * The least duration that a share of all does not exceed.
-     *
-     * @param share from 0 to 1
-     * @return nanoseconds, at most 1/128 too many; 0 if nothing was recorded
-     */
+    /** The shortest duration that a share of all does not exceed, at most 1/128 too long; 0 if there is none. */
     long quantileNanos(double share) {
         long rank = Math.max(1, (long) Math.ceil(share * count));
         long seen = 0;

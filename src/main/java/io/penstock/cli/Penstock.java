@@ -1,5 +1,10 @@
 package io.penstock.cli;
 
+import io.penstock.dataset.Packing;
+import io.penstock.diagnose.compare.Outcome;
+import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.loader.BadSamplePolicy;
+import io.penstock.loader.TransferMode;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -8,13 +13,13 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** The command line. */
 @Command(
@@ -95,6 +100,13 @@ public final class Penstock implements Runnable {
             COMMANDS.values().forEach(line::addSubcommand);
         }
         HelpGroups.install(line);
+        line.registerConverter(Packing.Method.class, new Choice<>(Packing.Method.values()))
+                .registerConverter(BadSamplePolicy.class, new Choice<>(BadSamplePolicy.values()))
+                .registerConverter(TransferMode.class,
+                        new Choice<>(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY))
+                .registerConverter(Outcome.class,
+                        new Choice<>(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE))
+                .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setExecutionStrategy(Penstock::run)

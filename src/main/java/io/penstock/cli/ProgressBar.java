@@ -4,6 +4,7 @@ import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * A job's progress on one line of a terminal. Draws nothing without a terminal, or within the first second. For one
@@ -24,13 +25,7 @@ final class ProgressBar implements AutoCloseable {
     private long drawnNanos;
     private boolean drawn;
 
-    /**
-     * A bar.
-     *
-     * @param terminal where to draw, or null to draw nothing
-     * @param label what is being done
-     * @param unit what is counted: {@code B} for bytes
-     */
+    /** Draws nothing without a terminal; the unit is {@code B} for bytes. */
     ProgressBar(PrintWriter terminal, String label, String unit) {
         this(terminal, label, unit, System.nanoTime());
     }
@@ -70,25 +65,22 @@ final class ProgressBar implements AutoCloseable {
     }
 
     void update(long done, long total, long nowNanos) {
-        if (terminal == null || nowNanos - startNanos < QUIET_NANOS || drawn && nowNanos - drawnNanos < REDRAW_NANOS) {
-            return;
+        draw(nowNanos, () -> line(done, total, Math.max(1e-3, (nowNanos - phaseNanos) / 1e9)));
+    }
+
+    private void draw(long nowNanos, Supplier<String> line) {
+        if (terminal != null && nowNanos - startNanos >= QUIET_NANOS
+                && !(drawn && nowNanos - drawnNanos < REDRAW_NANOS)) {
+            drawn = true;
+            drawnNanos = nowNanos;
+            terminal.print(ERASE_LINE + line.get());
+            terminal.flush();
         }
-        drawn = true;
-        drawnNanos = nowNanos;
-        terminal.print(ERASE_LINE + line(done, total, Math.max(1e-3, (nowNanos - phaseNanos) / 1e9)));
-        terminal.flush();
     }
 
     /** Shows how much of a given time is over. */
     void share(long spentNanos, long ofNanos) {
-        long now = System.nanoTime();
-        if (terminal == null || now - startNanos < QUIET_NANOS || drawn && now - drawnNanos < REDRAW_NANOS) {
-            return;
-        }
-        drawn = true;
-        drawnNanos = now;
-        terminal.print(ERASE_LINE + bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
-        terminal.flush();
+        draw(System.nanoTime(), () -> bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
     }
 
     private String bar(long done, long total) {

@@ -12,20 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Samples of a store that is not of tokens: rows of tensors, or records. */
-final class RowSamples {
+record RowSamples(SampleOptions options, Path path, String kind) {
 
     /** The field's name if a tensor store has no names. */
     static final String UNNAMED_FIELD = "array";
-
-    private final SampleOptions options;
-    private final Path path;
-    private final String kind;
-
-    RowSamples(SampleOptions options, Path path, String kind) {
-        this.options = options;
-        this.path = path;
-        this.kind = kind;
-    }
 
     /** The chosen tensors' rows. */
     SampleSource of(TensorStore store) throws BadInputException {

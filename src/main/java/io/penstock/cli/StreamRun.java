@@ -44,14 +44,7 @@ final class StreamRun {
             boolean interrupted) {
     }
 
-    /**
-     * A run.
-     *
-     * @param loader what to take from
-     * @param openedNanos when it was about to be opened, as {@link System#nanoTime} counts
-     * @param stepNanos how long to hold a batch; 0 to give it back at once
-     * @param bar told how many batches were taken
-     */
+    /** The times are when the loader was about to be opened, and how long to hold a batch. */
     StreamRun(DataLoader loader, long openedNanos, long stepNanos, ProgressBar bar) {
         this(loader, loader::next, openedNanos, stepNanos, bar);
     }
@@ -115,10 +108,5 @@ final class StreamRun {
         bytes += trainer.bytes();
         waits.record(trainer.waitNanos());
         steps.record(System.nanoTime() - begin);
-    }
-
-    /** A number that follows from the elements that were read. */
-    double checksum() {
-        return trainer.checksum();
     }
 }

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import io.penstock.tune.Candidate;
@@ -7,12 +8,11 @@ import io.penstock.tune.Curve;
 import io.penstock.tune.Measured;
 import io.penstock.tune.PageCache;
 import io.penstock.tune.SearchSpace;
+import io.penstock.tune.Standing;
 import io.penstock.tune.Tuning;
 import io.penstock.tune.TuningChart;
-import io.penstock.tune.Verdict;
 import java.io.IOException;
 import java.time.LocalDate;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -114,7 +114,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                             + NumberText.of(point.high() * unitsPerSample(), ""),
                     String.format(Locale.ROOT, "%.2f", point.toFastest().ratio()), Integer.toString(point.rounds()),
                     NumberText.of(point.memoryBytes(), "B"),
-                    point.verdict() + (point == curve.chosen() ? "  <- chosen" : ""));
+                    point.standing() + (point == curve.chosen() ? "  <- chosen" : ""));
         }
         return text.append(plateau(curve)).append('\n').toString();
     }
@@ -173,7 +173,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         Measured point = tuning.measured(chosen);
         String text = "Best: " + settings + ": " + rate(point.samplesPerSecond());
         Measured fastest = last.fastest();
-        if (point.verdict() != Verdict.FASTEST && point.isAsFast()) {
+        if (point.standing() != Standing.FASTEST && point.isAsFast()) {
             text += ", equal within noise to " + point(fastest.candidate()) + " (" + percentSlower(point)
                     + "), with fewer threads or less memory";
         }
@@ -181,7 +181,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 .findFirst().orElse(null);
         if (standard != null && !chosen.equals(tuning.standard())) {
             text += ". The default, " + point(tuning.standard()) + ", reaches " + rate(standard.samplesPerSecond())
-                    + " (" + standard.verdict() + ")";
+                    + " (" + standard.standing() + ")";
         } else if (chosen.equals(tuning.standard())) {
             text += ". These are the defaults";
         }
@@ -208,15 +208,8 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
 
     /** What was measured, as JSON writers take it. */
     Map<String, Object> fields(double after) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("device", device);
-        fields.put("budget_seconds", budgetNanos / 1e9);
-        fields.put("memory_bound_bytes", memoryBytes);
-        fields.put("window_tokens", windowTokens > 0 ? windowTokens : null);
-        fields.put("cold", cold);
-        fields.put("residency_before", before);
-        fields.put("residency_after", after);
-        fields.put("cache", cache(after));
-        return fields;
+        return Json.members("device", device, "budget_seconds", budgetNanos / 1e9, "memory_bound_bytes", memoryBytes,
+                "window_tokens", windowTokens > 0 ? windowTokens : null, "cold", cold, "residency_before", before,
+                "residency_after", after, "cache", cache(after));
     }
 }

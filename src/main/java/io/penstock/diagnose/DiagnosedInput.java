@@ -30,20 +30,6 @@ import java.util.function.ToIntFunction;
  */
 public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
-    /** The phases that a trainer may mark. */
-    public enum Phase {
-        /** Copying the input to the device. */
-        COPY,
-        /** Computing, if its phases are not distinguished. */
-        COMPUTE,
-        /** The forward pass. */
-        FORWARD,
-        /** The backward pass, with the exchange of gradients. */
-        BACKWARD,
-        /** The optimizer's step. */
-        OPTIMIZER
-    }
-
     private static final int PROBE_STEPS = 2048;
     private static final int PROBE_ROUNDS = 8;
 
@@ -116,11 +102,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
     // ---- the input
 
-    /**
-     * Iterates over an epoch of the input.
-     *
-     * @return the source's input, timed
-     */
+    /** {@return the source's input of one epoch, timed} */
     @Override
     public Iterator<T> iterator() {
         endStep(clock.getAsLong());
@@ -227,11 +209,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
     // ---- results
 
-    /**
-     * Diagnoses the complete steps so far.
-     *
-     * @return the summary; its {@code input_pipeline} has no stages, causes or slots
-     */
+    /** {@return a diagnosis of the complete steps so far; its {@code input_pipeline} has no stages, causes or slots} */
     public Summary summary() {
         List<StepLog.Row> rows = log.rows();
         long since = rows.isEmpty() ? Long.MAX_VALUE : rows.getFirst().requestedAt;

@@ -20,8 +20,6 @@ import java.util.function.LongSupplier;
  * Diagnoses a loader while a trainer runs on it.
  *
  * {@snippet :
- * import io.penstock.diagnose.Diagnosis.Phase;
- *
  * try (DataLoader loader = DataLoader.builder(dataset).batchSize(32).open();
  *      Diagnosis diagnosis = Diagnosis.of(loader)) {
  *     for (Batch batch : loader.epoch()) {
@@ -43,16 +41,6 @@ import java.util.function.LongSupplier;
  * <p><b>Threads.</b> Only the trainer's thread marks; any thread may call the other methods.
  */
 public final class Diagnosis implements AutoCloseable {
-
-    /** The phases that a trainer may mark. */
-    public enum Phase {
-        /** The forward pass. */
-        FORWARD,
-        /** The backward pass, with the exchange of gradients. */
-        BACKWARD,
-        /** The optimizer's step. */
-        OPTIMIZER
-    }
 
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
@@ -113,8 +101,12 @@ public final class Diagnosis implements AutoCloseable {
      * Begins a phase of the step and ends the previous one.
      *
      * @param next the phase
+     * @throws IllegalArgumentException if it is {@link Phase#COPY}
      */
     public void begin(Phase next) {
+        if (next == Phase.COPY) {
+            throw new IllegalArgumentException("phase: found COPY, which a loader measures itself; expected another");
+        }
         long now = nanoTime.getAsLong();
         ended(now);
         phase = next;
@@ -135,7 +127,7 @@ public final class Diagnosis implements AutoCloseable {
         if (batch == BatchAccount.NOT_MEASURED || batch >= until) {
             return;
         }
-        if (batch != markedBatch) {
+        if (phase != Phase.COMPUTE && batch != markedBatch) {
             markedBatch = batch;
             markedSteps++;
         }
@@ -193,11 +185,7 @@ public final class Diagnosis implements AutoCloseable {
         return samples;
     }
 
-    /**
-     * The recording so far.
-     *
-     * @return the recording; without accounts if the loader keeps none
-     */
+    /** {@return the recording so far; without accounts if the loader keeps none} */
     public Recording recording() {
         long end = until;
         List<BatchAccount> all = accounts == null ? List.of()
@@ -210,11 +198,7 @@ public final class Diagnosis implements AutoCloseable {
         return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader));
     }
 
-    /**
-     * Diagnoses the recording so far. Takes some milliseconds.
-     *
-     * @return the summary
-     */
+    /** {@return a diagnosis of the recording so far, which takes some milliseconds} */
     public Summary summary() {
         Recording recording = recording();
         var facts = new Facts(recording);
@@ -254,12 +238,9 @@ public final class Diagnosis implements AutoCloseable {
         Recording recording = facts.recording;
         LoaderInfo info = recording.settings();
         Device device = loader.device();
-        String version = Diagnosis.class.getPackage().getImplementationVersion();
-        return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
-                System.getProperty("os.name") + " " + System.getProperty("os.arch"), recording.machine().cores(),
-                device.hostAccessible() ? null : device.name(), null, info.dataset(), info.batchSize(),
-                info.worldSize(), info.workers(), info.memory().hostSlots(), info.memory().deviceSlots(),
-                info.readMode().toString(), cacheState(facts));
+        return Fingerprint.of(recording.machine().cores(), device.hostAccessible() ? null : device.name(),
+                info.dataset(), info.batchSize(), info.worldSize(), info.workers(), info.memory().hostSlots(),
+                info.memory().deviceSlots(), info.readMode().toString(), cacheState(facts));
     }
 
     /** Derived from the bytes that storage delivered for measured batches. */

@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
@@ -30,15 +31,12 @@ final class Facts {
         this.steady = Steps.steady(steps);
         this.firsts = steps.stream().filter(step -> step.account().first()).toList();
         this.stepNanos = sum(Step::nanos);
-        this.causeNanos = new long[largestCause.length];
+        this.causeNanos = Wait.sum(steady.stream().map(Step::waiting));
         this.orderedBehindNanos = new long[largestCause.length];
         for (Step step : steady) {
             Wait wait = step.waiting();
             if (wait.counts()) {
-                for (int c = 0; c < causeNanos.length; c++) {
-                    causeNanos[c] += wait.byCause()[c];
-                    orderedBehindNanos[c] += wait.orderedBehind()[c];
-                }
+                Arrays.setAll(orderedBehindNanos, c -> orderedBehindNanos[c] + wait.orderedBehind()[c]);
                 largestCause[wait.largest().ordinal()]++;
             }
         }
@@ -85,11 +83,7 @@ final class Facts {
     }
 
     long waitedNanos() {
-        long sum = 0;
-        for (long nanos : causeNanos) {
-            sum += nanos;
-        }
-        return sum;
+        return Arrays.stream(causeNanos).sum();
     }
 
     /** Samples taken per second of step time; NaN without steps. */
@@ -125,11 +119,9 @@ final class Facts {
     }
 
     long pausedNanos() {
-        long sum = 0;
-        for (Step step : steady) {
+        return sum(step -> {
             long begin = step.account().taking().requestedAt();
-            sum += Intervals.overlapNanos(recording.pauses(), begin, begin + step.nanos());
-        }
-        return sum;
+            return Intervals.overlapNanos(recording.pauses(), begin, begin + step.nanos());
+        });
     }
 }

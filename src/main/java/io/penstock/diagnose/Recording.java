@@ -23,6 +23,10 @@ public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<S
      * @param endAt likewise
      */
     public record Stretch(long beginAt, long endAt) {
+
+        long nanos() {
+            return endAt - beginAt;
+        }
     }
 
     /**

@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -126,7 +127,7 @@ final class Summarizer {
                 finding.summary() + named.replace('_', ' '), action(cause), finding.ranks(), evidence);
     }
 
-    private static String action(Cause cause) {
+    private String action(Cause cause) {
         return switch (cause) {
             case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
@@ -135,7 +136,7 @@ final class Summarizer {
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";
             case DECODE -> "Use more workers if cores are free, or store decoded samples.";
             case TRANSFORM -> "Use more workers if cores are free, or transform on the device.";
-            case CPU -> "Use fewer workers, or move other work off these cores.";
+            case CPU -> InputRules.coreAdvice(settings.workers());
             case ORDER -> "Prefetch more, or spread slow samples over batches.";
             case COPY -> "Check pinned memory, the bytes per batch, and the number of device slots.";
             case GC -> "Allocate less in the trainer, or use a collector with short pauses.";
@@ -152,8 +153,9 @@ final class Summarizer {
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
                 causes(), slots(), facts.counts(Taking::readyBatches),
-                coldStart(), Tails.of(facts), gc(), facts.readAmplification(), headroom,
-                new WhatIf(recording, facts.steps).predictions(), series(), timeline());
+                coldStart(), Tails.of(facts),
+                Gc.of(recording.pauses(), facts.pausedNanos(), facts.stepNanos), facts.readAmplification(), headroom,
+                new WhatIf(recording, facts.steps).predictions(), series(facts.steps, this::point), timeline());
     }
 
     private Distribution spread(ToDoubleFunction<Step> nanos) {
@@ -189,21 +191,15 @@ final class Summarizer {
     }
 
     private ColdStart coldStart() {
-        double[] waits = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).toArray();
-        return new ColdStart(waits.length, Distribution.of(waits), waits.length == 0 ? Double.NaN : waits[0]);
+        return ColdStart.of(facts.firsts.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).toArray());
     }
 
-    private Gc gc() {
-        double paused = recording.pauses().stream().mapToDouble(pause -> pause.endAt() - pause.beginAt()).sum();
-        return new Gc(recording.pauses().size(), paused / 1e6,
-                facts.stepNanos == 0 ? 0 : (double) facts.pausedNanos() / facts.stepNanos);
-    }
-
-    private List<StepPoint> series() {
+    /** Divides a run's steps into points of as many steps each. */
+    static <S> List<StepPoint> series(List<S> steps, Function<List<S>, StepPoint> point) {
         List<StepPoint> points = new ArrayList<>();
-        int stepsAPoint = Math.ceilDiv(Math.max(1, facts.steps.size()), SERIES_POINTS);
-        for (int from = 0; from < facts.steps.size(); from += stepsAPoint) {
-            points.add(point(facts.steps.subList(from, Math.min(facts.steps.size(), from + stepsAPoint))));
+        int stepsAPoint = Math.ceilDiv(Math.max(1, steps.size()), SERIES_POINTS);
+        for (int from = 0; from < steps.size(); from += stepsAPoint) {
+            points.add(point.apply(steps.subList(from, Math.min(steps.size(), from + stepsAPoint))));
         }
         return points;
     }
@@ -211,12 +207,12 @@ final class Summarizer {
     private StepPoint point(List<Step> steps) {
         BatchAccount first = steps.getFirst().account();
         double nanos = steps.stream().mapToDouble(Step::nanos).sum();
-        long[] causes = Attribution.sum(steps.stream().map(Step::waiting).toList());
+        long[] causes = Wait.sum(steps.stream().map(Step::waiting));
         Cause largest = Wait.largest(causes);
+        var waits = steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).summaryStatistics();
         return new StepPoint(first.sequence(), steps.size(), (first.taking().requestedAt() - begin()) / 1e9,
                 first.epoch(), nanos / steps.size() / 1e6,
-                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).average().orElseThrow(),
-                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).max().orElseThrow(),
+                waits.getAverage(), waits.getMax(),
                 nanos == 0 ? Double.NaN
                         : steps.stream().mapToLong(step -> step.account().samples()).sum() / nanos * 1e9,
                 steps.stream().mapToInt(step -> step.account().taking().readyBatches()).filter(ready -> ready >= 0)

@@ -43,11 +43,6 @@ public final class Accounts {
     /** Whether steps are quick: every thread reads it for every batch, but it rarely changes. */
     private final long[] quick = new long[CacheLine.SLOTS];
 
-    /**
-     * Creates the accounts of one loader.
-     *
-     * @param copies whether batches are copied
-     */
     Accounts(boolean copies) {
         copying = copies ? new CopyingTable() : null;
         taker[NEWEST] = NOT_MEASURED;
@@ -137,9 +132,8 @@ public final class Accounts {
     }
 
     /**
-     * Measures the cost of one batch's account on this machine, except for clock reads that happen anyway.
-     *
-     * @return nanoseconds
+     * {@return the measured cost of one batch's account on this machine, in nanoseconds, without clock reads that
+     * happen anyway}
      */
     public static double nanosPerBatch() {
         var scratch = new Accounts(false);
@@ -161,20 +155,15 @@ public final class Accounts {
 
     // ---- readers
 
-    /**
-     * The batch taken last.
-     *
-     * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
-     */
+    /** {@return the number of the batch taken last; {@link BatchAccount#NOT_MEASURED} before the first} */
     public long newest() {
         return (long) ELEMENT.getAcquire(taker, NEWEST);
     }
 
     /**
-     * The complete accounts of returned batches. Thread-safe.
+     * {@return the complete accounts of returned batches in order, at most the latest few thousand; thread-safe}
      *
      * @param from the first batch
-     * @return in order; at most the latest few thousand
      */
     public List<BatchAccount> since(long from) {
         List<BatchAccount> accounts = new ArrayList<>();

@@ -10,13 +10,7 @@ final class CopyEvents {
     private final TransferEvent[] transfers;
     private final boolean[] records;
 
-    /**
-     * Creates the events of one loader.
-     *
-     * @param loader the loader's name
-     * @param device the target device
-     * @param inFlight the maximum number of copies in flight
-     */
+    /** At most so many copies are in flight. */
     CopyEvents(String loader, String device, int inFlight) {
         this.loader = loader;
         this.device = device;

@@ -13,11 +13,6 @@ final class FillEvents {
     private boolean records;
     private boolean waits;
 
-    /**
-     * Creates the events of one thread.
-     *
-     * @param loader the loader's name
-     */
     FillEvents(String loader) {
         this.loader = loader;
     }

@@ -15,11 +15,7 @@ public record LoaderIdentity(String name, String device, int workers, boolean co
         return workers + 1;
     }
 
-    /**
-     * The trainer's number among the filling threads.
-     *
-     * @return the last worker's plus one
-     */
+    /** {@return the trainer's number among the filling threads: the last worker's plus one} */
     public int trainer() {
         return workers;
     }

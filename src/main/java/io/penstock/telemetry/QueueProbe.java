@@ -13,13 +13,6 @@ final class QueueProbe implements AutoCloseable {
     private LoaderReport before;
     private boolean opened;
 
-    /**
-     * Creates the probe of one loader.
-     *
-     * @param loader the loader's name
-     * @param slots the fill level of its slots
-     * @param report its running totals
-     */
     QueueProbe(String loader, SlotLevels slots, Supplier<LoaderReport> report) {
         this.loader = loader;
         this.slots = slots;

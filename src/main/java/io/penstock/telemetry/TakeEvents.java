@@ -19,14 +19,7 @@ final class TakeEvents implements AutoCloseable {
     private long requestedAt;
     private long stepNanos;
 
-    /**
-     * Creates the events of one loader.
-     *
-     * @param loader the loader's name
-     * @param slots the fill level of its slots
-     * @param accounts its accounts
-     * @param firstRecording runs when a recording first starts
-     */
+    /** The action runs when a recording first starts. */
     TakeEvents(String loader, SlotLevels slots, Accounts accounts, Runnable firstRecording) {
         this.loader = loader;
         this.slots = slots;

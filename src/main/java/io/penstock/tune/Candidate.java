@@ -24,13 +24,7 @@ public record Candidate(int workers, int prefetch, ReadMode readMode, int device
             .thenComparingInt(Candidate::prefetch).thenComparingInt(Candidate::deviceSlots)
             .thenComparingInt(candidate -> candidate.readMode == ReadMode.AUTO ? -1 : candidate.readMode.ordinal());
 
-    /**
-     * A copy with other workers.
-     *
-     * @param count threads
-     * @param batches the matching prefetch
-     * @return the copy
-     */
+    /** A copy with other workers and the prefetch that suits them. */
     Candidate withWorkers(int count, int batches) {
         return new Candidate(count, batches, readMode, deviceSlots);
     }
@@ -48,10 +42,9 @@ public record Candidate(int workers, int prefetch, ReadMode readMode, int device
     }
 
     /**
-     * Converts the candidate to loader settings.
+     * {@return the candidate as loader settings without empty values}
      *
      * @param note where the settings come from
-     * @return settings without empty values
      */
     public LoaderSettings settings(String note) {
         return new LoaderSettings(OptionalInt.of(workers), OptionalInt.of(prefetch), Optional.of(readMode),

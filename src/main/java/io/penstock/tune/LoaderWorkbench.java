@@ -53,20 +53,12 @@ public final class LoaderWorkbench implements Workbench {
         return least;
     }
 
-    /**
-     * Whether batches are copied to a device, which then has its own slots.
-     *
-     * @return false if they are lent in place
-     */
+    /** {@return whether batches are copied to a device, which then has its own slots, instead of lent in place} */
     public boolean copies() {
         return least().deviceSlots() > 0;
     }
 
-    /**
-     * The size of a batch in its slot.
-     *
-     * @return bytes of a slot
-     */
+    /** {@return the bytes of a slot} */
     public long slabBytes() {
         return least().slabBytes();
     }

@@ -26,12 +26,11 @@ public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<Re
     }
 
     /**
-     * The default space for a machine: workers from 0 to its processors, prefetch from 1 to 64 in powers of two, all
-     * read modes, and 2 to 6 device slots if batches are copied.
+     * {@return the default space for a machine: workers from 0 to its processors, prefetch from 1 to 64 in powers of
+     * two, all read modes, and 2 to 6 device slots if batches are copied}
      *
      * @param processors number of hardware threads
      * @param copies whether batches are copied to a device
-     * @return the space
      */
     public static SearchSpace of(int processors, boolean copies) {
         List<Integer> workers = IntStream.rangeClosed(0, processors)

@@ -130,11 +130,7 @@ public final class Tuner {
         return value;
     }
 
-    /**
-     * The length of one round.
-     *
-     * @return nanoseconds, derived from the budget and the number of settings
-     */
+    /** {@return the nanoseconds of one round, derived from the budget and the number of settings} */
     public long roundNanos() {
         long settings = space.workers().size() + space.readModes().size() + space.prefetch().size()
                 + (space.deviceSlots().size() > 1 ? space.deviceSlots().size() : 0) + 4
@@ -230,9 +226,9 @@ public final class Tuner {
     private Candidate finals(List<Curve> curves, Candidate best) throws IOException {
         List<Candidate> finalists = new ArrayList<>(List.of(best, standard));
         int at = space.workers().indexOf(best.workers());
-        for (int neighbour : new int[] {at - 1, at + 1}) {
-            if (at >= 0 && neighbour >= 0 && neighbour < space.workers().size()) {
-                int workers = space.workers().get(neighbour);
+        for (int neighbor : new int[] {at - 1, at + 1}) {
+            if (at >= 0 && neighbor >= 0 && neighbor < space.workers().size()) {
+                int workers = space.workers().get(neighbor);
                 finalists.add(best.withWorkers(workers, workers == 0 ? 1 : Math.max(best.prefetch(), workers)));
             }
         }

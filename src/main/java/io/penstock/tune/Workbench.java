@@ -6,10 +6,9 @@ import java.io.IOException;
 public interface Workbench {
 
     /**
-     * The memory that a setting needs.
+     * {@return the bytes of host and device slots that a setting needs}
      *
      * @param candidate the setting
-     * @return bytes of host and device slots
      */
     long memoryBytes(Candidate candidate);
 
@@ -25,11 +24,7 @@ public interface Workbench {
      */
     Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
 
-    /**
-     * The clock of budgets.
-     *
-     * @return nanoseconds since an arbitrary time
-     */
+    /** {@return the clock of budgets, in nanoseconds since an arbitrary time} */
     default long nanoTime() {
         return System.nanoTime();
     }

@@ -218,9 +218,9 @@ class DiagnosisTest {
         try (DataLoader loader = time.open(loader(null)); Diagnosis diagnosis = new Diagnosis(loader, time)) {
             for (int i = 0; i < 30; i++) {
                 try (Batch _ = loader.next()) {
-                    diagnosis.begin(Diagnosis.Phase.FORWARD);
+                    diagnosis.begin(Phase.FORWARD);
                     time.advance(2 * MILLI);
-                    diagnosis.begin(Diagnosis.Phase.BACKWARD);
+                    diagnosis.begin(Phase.BACKWARD);
                     time.advance(4 * MILLI);
                     diagnosis.end();
                     time.advance(3 * MILLI);
@@ -256,7 +256,7 @@ class DiagnosisTest {
     }
 
     private void forward(Diagnosis diagnosis, long millis) {
-        diagnosis.begin(Diagnosis.Phase.FORWARD);
+        diagnosis.begin(Phase.FORWARD);
         time.advance(millis * MILLI);
         diagnosis.end();
     }

@@ -21,7 +21,7 @@ public record AlertRule(String name, Measure measure, double threshold, double c
     /** The quantities that rules judge. */
     public enum Measure {
         /** The share of time that the trainer did not wait for a batch, 0 to 1; low is bad. */
-        UTILISATION,
+        UTILIZATION,
         /** Samples per second; low is bad. */
         SAMPLES_PER_SECOND,
         /** The share of time that the trainer waited for a batch, 0 to 1; high is bad. */
@@ -64,8 +64,8 @@ public record AlertRule(String name, Measure measure, double threshold, double c
      * @param steps batches per period
      * @return the rule
      */
-    public static AlertRule utilisationBelow(double threshold, long steps) {
-        return new AlertRule("utilisation below " + threshold, Measure.UTILISATION, threshold,
+    public static AlertRule utilizationBelow(double threshold, long steps) {
+        return new AlertRule("utilization below " + threshold, Measure.UTILIZATION, threshold,
                 Math.max(threshold, Math.min(1, threshold * (1 + HYSTERESIS))), steps);
     }
 

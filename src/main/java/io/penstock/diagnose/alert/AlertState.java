@@ -40,7 +40,7 @@ final class AlertState {
         double waitShare = Math.clamp((now.waitNanos - begin.waitNanos) / nanos, 0, 1);
         double value = switch (rule.measure()) {
             case WAIT_SHARE -> waitShare;
-            case UTILISATION -> 1 - waitShare;
+            case UTILIZATION -> 1 - waitShare;
             case SAMPLES_PER_SECOND -> (now.samples - begin.samples) * 1e9 / nanos;
         };
         if (steps == 0 && rule.measure() != AlertRule.Measure.SAMPLES_PER_SECOND) {

@@ -23,13 +23,7 @@ final class Lines {
     private final Axis x;
     private Axis y;
 
-    /**
-     * Creates a chart.
-     *
-     * @param label its description, for screen readers
-     * @param seconds the points' times, in ascending order
-     * @param unit formats a value
-     */
+    /** Times ascend; the unit formats a value. */
     Lines(String label, double[] seconds, DoubleFunction<String> unit) {
         this.seconds = seconds;
         this.unit = unit;

@@ -71,25 +71,20 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
     }
 
     /**
-     * The Prometheus name.
-     *
-     * @return prefix, name, base unit, and {@code total} for counters: {@code penstock_wait_seconds_total}
+     * {@return the Prometheus name: prefix, name, base unit, and {@code total} for counters, as in {@code
+     * penstock_wait_seconds_total}}
      */
     public String prometheusName() {
         return "penstock_" + name + (unit == Unit.NONE ? "" : "_" + unit) + (kind == Kind.COUNTER ? "_total" : "");
     }
 
-    /**
-     * Whether its values are whole numbers.
-     *
-     * @return true for counts and bytes
-     */
+    /** {@return whether its values are whole numbers: counts and bytes} */
     public boolean isWhole() {
         return unit == Unit.NONE || unit == Unit.BYTES;
     }
 
     /** A copy with one more label. */
-    Metric labelled(String key, String text) {
+    Metric labeled(String key, String text) {
         Map<String, String> more = new TreeMap<>(labels);
         more.put(key, text);
         return new Metric(name, kind, unit, help, more, value);

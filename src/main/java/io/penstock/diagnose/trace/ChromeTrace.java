@@ -12,7 +12,6 @@ import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -151,8 +150,7 @@ public final class ChromeTrace {
     /** Stages alternate sample by sample, so they are sums instead of slices. */
     private static Map<String, Object> parts(BatchAccount account) {
         Making making = account.making();
-        Map<String, Object> parts = new LinkedHashMap<>();
-        parts.put("batch", account.sequence());
+        Map<String, Object> parts = Json.members("batch", account.sequence());
         put(parts, "read_us", making.readNanos());
         put(parts, "decode_us", making.decodeNanos());
         put(parts, "transform_us", making.transformNanos());
@@ -173,9 +171,7 @@ public final class ChromeTrace {
 
     private void copy(BatchAccount account) throws IOException {
         Copying copying = account.copying();
-        Map<String, Object> args = new LinkedHashMap<>();
-        args.put("batch", account.sequence());
-        args.put("bytes", account.bytes());
+        Map<String, Object> args = Json.members("batch", account.sequence(), "bytes", account.bytes());
         put(args, "device_us", copying.deviceNanos());
         slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
         flow("t", account, COPY, copying.submitAt());
@@ -218,10 +214,7 @@ public final class ChromeTrace {
     }
 
     private void flow(String phase, BatchAccount account, int tid, long at) throws IOException {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("ts", micros(at));
-        fields.put("cat", "flow");
-        fields.put("id", account.sequence());
+        Map<String, Object> fields = Json.members("ts", micros(at), "cat", "flow", "id", account.sequence());
         if (phase.equals("f")) {
             fields.put("bp", "e");
         }
@@ -235,11 +228,8 @@ public final class ChromeTrace {
     }
 
     private void event(String phase, String name, int tid, Map<String, Object> more) throws IOException {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("ph", phase);
-        fields.put("name", name);
-        fields.put("pid", recording.settings().rank());
-        fields.put("tid", tid);
+        Map<String, Object> fields = Json.members("ph", phase, "name", name, "pid", recording.settings().rank(),
+                "tid", tid);
         fields.putAll(more);
         out.write(first ? "" : ",\n");
         out.write(Json.write(fields));

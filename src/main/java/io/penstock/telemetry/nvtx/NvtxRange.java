@@ -48,14 +48,14 @@ public final class NvtxRange implements AutoCloseable {
         attributes.set(JAVA_INT, offset("payloadType"), PAYLOAD_UINT64);
         attributes.set(JAVA_INT, offset("messageType"), MESSAGE_ASCII);
         attributes.set(ADDRESS, offset("message"), text);
-        if (TOOL.registerString() != null) {
-            try {
-                var registered = (MemorySegment) TOOL.registerString().invokeExact(TOOL.domain(), text);
+        try {
+            var registered = (MemorySegment) TOOL.registerString().invokeExact(TOOL.domain(), text);
+            if (registered != null) {
                 attributes.set(JAVA_INT, offset("messageType"), MESSAGE_REGISTERED);
                 attributes.set(ADDRESS, offset("message"), registered);
-            } catch (Throwable t) {
-                throw wrapped(t);
             }
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 
@@ -63,11 +63,7 @@ public final class NvtxRange implements AutoCloseable {
         return ATTRIBUTES.byteOffset(PathElement.groupElement(field));
     }
 
-    /**
-     * Whether a tool listens.
-     *
-     * @return false if there is no tool to report ranges to
-     */
+    /** {@return whether a tool listens to ranges} */
     public static boolean areHeard() {
         return TOOL != null;
     }
@@ -78,24 +74,20 @@ public final class NvtxRange implements AutoCloseable {
      * @param number the range's number
      */
     public void push(long number) {
-        if (TOOL.push() != null) {
-            attributes.set(JAVA_LONG, PAYLOAD, number);
-            try {
-                int _ = (int) TOOL.push().invokeExact(TOOL.domain(), attributes);
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        attributes.set(JAVA_LONG, PAYLOAD, number);
+        try {
+            int _ = (int) TOOL.push().invokeExact(TOOL.domain(), attributes);
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 
     /** Ends the range that this thread pushed last. */
     public void pop() {
-        if (TOOL.pop() != null) {
-            try {
-                int _ = (int) TOOL.pop().invokeExact(TOOL.domain());
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        try {
+            int _ = (int) TOOL.pop().invokeExact(TOOL.domain());
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 
@@ -106,9 +98,6 @@ public final class NvtxRange implements AutoCloseable {
      * @return the id to end it with
      */
     public long start(long number) {
-        if (TOOL.start() == null) {
-            return 0;
-        }
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {
             return (long) TOOL.start().invokeExact(TOOL.domain(), attributes);
@@ -123,12 +112,10 @@ public final class NvtxRange implements AutoCloseable {
      * @param range the id from {@link #start}
      */
     public void end(long range) {
-        if (TOOL.end() != null) {
-            try {
-                TOOL.end().invokeExact(TOOL.domain(), range);
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        try {
+            TOOL.end().invokeExact(TOOL.domain(), range);
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 

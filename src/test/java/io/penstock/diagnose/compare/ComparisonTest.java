@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -24,7 +24,7 @@ class ComparisonTest {
     }
 
     private static Comparison compare(Summary before, Summary after) {
-        return Comparison.of(before, after, Comparison.THRESHOLD, false);
+        return Comparison.of(before, after, Comparison.THRESHOLD);
     }
 
     @Test
@@ -86,7 +86,7 @@ class ComparisonTest {
         Comparison refused = compare(run(1, 1), after);
         assertEquals(Outcome.INCONCLUSIVE, refused.outcome());
         assertTrue(refused.reason().contains("page cache warm → cold"), refused.reason());
-        assertEquals(Outcome.REGRESSION, Comparison.of(run(1, 1), after, Comparison.THRESHOLD, true).outcome());
+        assertEquals(Outcome.REGRESSION, Comparison.ofMismatched(run(1, 1), after, Comparison.THRESHOLD).outcome());
     }
 
     @Test
@@ -123,6 +123,6 @@ class ComparisonTest {
 
     @Test
     void aThresholdThatIsNoShareIsRefused() {
-        assertThrows(IllegalArgumentException.class, () -> Comparison.of(run(1, 1), run(2, 1), 0, false));
+        assertThrows(IllegalArgumentException.class, () -> Comparison.of(run(1, 1), run(2, 1), 0));
     }
 }

@@ -134,7 +134,7 @@ class MetricsTest {
             assertEquals(BATCHES + 40 - 1, read.get("penstock_recent_steps{loader=train}"), "the last is not over");
             assertEquals(0.002, read.get("penstock_recent_step_seconds{loader=train, quantile=0.5}"), 1e-9);
             assertEquals(0.020, read.get("penstock_recent_step_seconds{loader=train, quantile=0.99}"), 1e-9);
-            assertEquals(1, read.get("penstock_recent_utilisation_ratio{loader=train}"), 1e-9);
+            assertEquals(1, read.get("penstock_recent_utilization_ratio{loader=train}"), 1e-9);
             assertEquals(0, read.get("penstock_recent_wait_seconds{loader=train, quantile=0.99}"), 1e-9);
         }
     }
