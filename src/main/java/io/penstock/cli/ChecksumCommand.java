@@ -37,7 +37,8 @@ final class ChecksumCommand implements Callable<Integer> {
         try (ProgressBar bar = report.progressBar("checksum", "B")) {
             for (Path file : files) {
                 long bytes = file.toFile().length();
-                BlockChecksums checksums = BlockChecksums.write(file, force, done -> bar.update(done, bytes));
+                BlockChecksums checksums = BlockChecksums.write(file, force, done ->
+                        bar.update("checksum " + file.getFileName(), done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
                     report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")

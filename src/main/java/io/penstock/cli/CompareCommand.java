@@ -87,11 +87,8 @@ final class CompareCommand implements Callable<Integer> {
         for (Difference difference : comparison.settings()) {
             text.append("changed  ").append(difference).append('\n');
         }
-        Change mover = comparison.largestMover();
-        if (mover != null) {
-            text.append(String.format(Locale.ROOT, "mostly   %s: %+.3f ms of the step%n", mover.name(),
-                    mover.difference()));
-        }
+        comparison.largestMover().ifPresent(mover -> text.append(String.format(Locale.ROOT,
+                "mostly   %s: %+.3f ms of the step%n", mover.name(), mover.difference())));
         text.append("verdict  ").append(comparison.before().label()).append(" → ").append(comparison.after().label())
                 .append('\n');
         table(text, "", comparison.measures());

@@ -19,6 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 import picocli.CommandLine;
 
 /** The command line. */
@@ -131,7 +132,9 @@ public final class Penstock implements Runnable {
     private static int wrongUsage(ParameterException e) {
         CommandLine command = e.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("penstock: " + e.getMessage().lines().findFirst().orElse("wrong usage") + " (try '"
+        List<String> meant = e instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
+        err.println("penstock: " + e.getMessage().lines().findFirst().orElse("wrong usage")
+                + (meant.isEmpty() ? "" : "; did you mean " + meant.getFirst() + "?") + " (try '"
                 + command.getCommandSpec().qualifiedName() + " --help')");
         err.flush();
         return ExitCode.WRONG_USAGE;

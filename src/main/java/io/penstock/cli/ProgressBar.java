@@ -22,6 +22,8 @@ final class ProgressBar implements AutoCloseable {
     private final long startNanos;
     private String label;
     private long phaseNanos;
+    /** What was done already when the part of the job was first heard of. */
+    private long phaseDone;
     private long drawnNanos;
     private boolean drawn;
 
@@ -47,17 +49,25 @@ final class ProgressBar implements AutoCloseable {
 
     /** Begins a part of the job, which is counted from 0 under its own name. */
     void phase(String name, long nowNanos) {
+        phase(name, 0, nowNanos);
+    }
+
+    private void phase(String name, long done, long nowNanos) {
         if (!name.equals(label)) {
             label = name;
+            phaseDone = done;
             phaseNanos = nowNanos;
             drawnNanos = nowNanos - REDRAW_NANOS;
         }
     }
 
     void update(String phase, long done, long total) {
-        long now = System.nanoTime();
-        phase(phase, now);
-        update(done, total, now);
+        update(phase, done, total, System.nanoTime());
+    }
+
+    void update(String phase, long done, long total, long nowNanos) {
+        phase(phase, done, nowNanos);
+        update(done, total, nowNanos);
     }
 
     void update(long done, long total) {
@@ -92,9 +102,9 @@ final class ProgressBar implements AutoCloseable {
     }
 
     private String line(long done, long total, double seconds) {
-        double rate = done / seconds;
-        String left = done == 0 ? "" : ", " + TimeText.clock((total - done) / rate) + " left";
-        return bar(done, total) + " " + NumberText.of(rate, unit) + "/s" + left;
+        double rate = (done - phaseDone) / seconds;
+        return bar(done, total) + (rate <= 0 ? ""
+                : " " + NumberText.of(rate, unit) + "/s, " + TimeText.clock((total - done) / rate) + " left");
     }
 
     /** Erases the line. */

@@ -16,10 +16,16 @@ record RowSamples(SampleOptions options, Path path, String kind) {
 
     /** The field's name if a tensor store has no names. */
     static final String UNNAMED_FIELD = "array";
+    /** The format of a lone image, whose rows are lines of pixels. */
+    private static final String ONE_IMAGE = "images";
 
     /** The chosen tensors' rows. */
     SampleSource of(TensorStore store) throws BadInputException {
         options.checkNoWindows(path);
+        if (kind.equals(ONE_IMAGE)) {
+            throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
+                    + " folder of them, a tar, or a table", null);
+        }
         if (!options.decoders.isEmpty() || options.image != null || options.skipIncomplete) {
             throw options.wrong("--decode, --image and --skip-incomplete need a store of records; " + path
                     + " holds tensors");

@@ -34,7 +34,7 @@ import java.util.stream.LongStream;
  * @param overEpochs what differs from the first of them
  * @param save where it was saved; null if it was not
  */
-record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long nanos, DataProfile baseline,
+record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, long nanos, DataProfile baseline,
         List<Path> baselines, List<DataFinding> sinceBaseline, long epochs, List<DataFinding> overEpochs, Path save) {
 
     private static final int FREQUENT = 5;

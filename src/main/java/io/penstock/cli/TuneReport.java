@@ -3,10 +3,10 @@ package io.penstock.cli;
 import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
-import io.penstock.tune.Candidate;
 import io.penstock.tune.Curve;
 import io.penstock.tune.Measured;
 import io.penstock.tune.PageCache;
+import io.penstock.tune.SearchPoint;
 import io.penstock.tune.SearchSpace;
 import io.penstock.tune.Standing;
 import io.penstock.tune.Tuning;
@@ -112,11 +112,16 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
             line(text, curve.value(point.candidate()), rate(point.samplesPerSecond()),
                     NumberText.of(point.low() * unitsPerSample(), "") + " to "
                             + NumberText.of(point.high() * unitsPerSample(), ""),
-                    String.format(Locale.ROOT, "%.2f", point.toFastest().ratio()), Integer.toString(point.rounds()),
+                    String.format(Locale.ROOT, "%.2f", ofFastest(point)), Integer.toString(point.rounds()),
                     NumberText.of(point.memoryBytes(), "B"),
                     point.standing() + (point == curve.chosen() ? "  <- chosen" : ""));
         }
         return text.append(plateau(curve)).append('\n').toString();
+    }
+
+    /** What cannot be told from the fastest may beat it in a few rounds; that does not make it faster. */
+    private static double ofFastest(Measured point) {
+        return Math.min(1, point.toFastest().ratio());
     }
 
     private static void line(StringBuilder text, String... cells) {
@@ -156,13 +161,13 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return text.append('\n').toString();
     }
 
-    private static String point(Candidate candidate) {
+    private static String point(SearchPoint candidate) {
         return candidate.workers() + "/" + candidate.prefetch() + "/" + candidate.readMode();
     }
 
     /** What to take, and why. */
     private String conclusion(Tuning tuning) {
-        Candidate chosen = tuning.chosen();
+        SearchPoint chosen = tuning.chosen();
         String settings = chosen.settings("").toString();
         if (tuning.stepNanos() > 0) {
             return tuning.hidden() ? "Best: " + settings + ": the cheapest settings that fully overlap loading with"
@@ -189,7 +194,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     private static String percentSlower(Measured point) {
-        return NumberText.change(point.toFastest().ratio() - 1);
+        return NumberText.change(ofFastest(point) - 1);
     }
 
     /** For the settings file: where they come from. */

@@ -9,6 +9,8 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The accounts of the latest batches, in tables allocated once. A batch has a row in each of three tables, written by
@@ -30,7 +32,7 @@ public final class Accounts {
 
     private final MakingTable making = new MakingTable();
     /** Null if batches are lent without a copy. */
-    private final CopyingTable copying;
+    private final @Nullable CopyingTable copying;
     private final TakingTable taking = new TakingTable();
 
     /** Written for every batch by the thread that takes batches: on its own cache line. */
@@ -72,12 +74,12 @@ public final class Accounts {
 
     /** The copy thread has enqueued a copy. */
     void submitted(long sequence, long beginAt, long endAt) {
-        copying.submitted(index(sequence), sequence, beginAt, endAt);
+        Objects.requireNonNull(copying).submitted(index(sequence), sequence, beginAt, endAt);
     }
 
     /** The copy thread has seen a copy complete. */
     void arrived(long sequence, long at) {
-        copying.arrived(index(sequence), sequence, at);
+        Objects.requireNonNull(copying).arrived(index(sequence), sequence, at);
     }
 
     // ---- the trainer's thread
@@ -179,11 +181,11 @@ public final class Accounts {
     }
 
     /** A returned batch's complete account; null before that, and after it was overwritten. */
-    BatchAccount account(long sequence) {
+    @Nullable BatchAccount account(long sequence) {
         return account(index(sequence), sequence);
     }
 
-    private BatchAccount account(int index, long sequence) {
+    private @Nullable BatchAccount account(int index, long sequence) {
         if (!isWhole(index, sequence)) {
             return null;
         }

@@ -1,5 +1,7 @@
 package io.penstock.telemetry;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Where one batch's time went, from the moment a worker started it until the trainer returned it. The batch's number
  * identifies it, never a time. Times called {@code …At} are values of {@link System#nanoTime};
@@ -21,7 +23,7 @@ package io.penstock.telemetry;
  * @param taking the trainer's part
  */
 public record BatchAccount(long sequence, long epoch, boolean first, int samples, long bytes, Making making,
-        Copying copying, Taking taking) {
+        @Nullable Copying copying, Taking taking) {
 
     /** The value of a duration, time or count that was not measured. */
     public static final long NOT_MEASURED = -1;
@@ -41,7 +43,7 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param usage what the thread used from planned to made; null if not measured for this batch
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
-            long decodeNanos, long transformNanos, Usage usage) {
+            long decodeNanos, long transformNanos, @Nullable Usage usage) {
 
         /** {@return the nanoseconds from planned to made that are not read, decode or transform} */
         public long collateNanos() {

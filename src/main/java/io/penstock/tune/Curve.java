@@ -17,7 +17,7 @@ public record Curve(String setting, List<Measured> points, Measured chosen) {
      *
      * @param candidate one of the points
      */
-    public String value(Candidate candidate) {
+    public String value(SearchPoint candidate) {
         return switch (setting) {
             case "workers" -> Integer.toString(candidate.workers());
             case "prefetch" -> Integer.toString(candidate.prefetch());

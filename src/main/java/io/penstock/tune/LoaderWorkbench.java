@@ -64,7 +64,7 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     @Override
-    public long memoryBytes(Candidate candidate) {
+    public long memoryBytes(SearchPoint candidate) {
         LoaderMemory one = least();
         long hostSlots = one.hostSlots() + (long) candidate.prefetch() - leastPrefetch
                 + Math.max(1, candidate.workers()) - 1;
@@ -72,7 +72,7 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     @Override
-    public Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException {
+    public Round measure(SearchPoint candidate, long nanos, long stepNanos) throws InterruptedException, IOException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted");
         }

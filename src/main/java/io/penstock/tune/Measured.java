@@ -12,7 +12,7 @@ package io.penstock.tune;
  * @param toFastest its throughput relative to the fastest of the race
  * @param standing how it compares with the fastest
  */
-public record Measured(Candidate candidate, long memoryBytes, int rounds, double samplesPerSecond, double low,
+public record Measured(SearchPoint candidate, long memoryBytes, int rounds, double samplesPerSecond, double low,
         double high, PairedRounds toFastest, Standing standing) {
 
     /** {@return whether it may be chosen instead of the fastest: it is not slower} */

@@ -35,11 +35,11 @@ final class Race {
 
     /** One setting in the race. */
     private static final class Runner {
-        private final Candidate candidate;
+        private final SearchPoint candidate;
         private double[] rates = {};
         private boolean running = true;
 
-        Runner(Candidate candidate) {
+        Runner(SearchPoint candidate) {
             this.candidate = candidate;
         }
 
@@ -55,10 +55,10 @@ final class Race {
         }
     }
 
-    Race(Workbench bench, List<Candidate> candidates, SplittableRandom random) {
+    Race(Workbench bench, List<SearchPoint> candidates, SplittableRandom random) {
         this.bench = bench;
         this.random = random;
-        candidates.stream().distinct().sorted(Candidate.BY_COST).map(Runner::new).forEach(runners::add);
+        candidates.stream().distinct().sorted(SearchPoint.BY_COST).map(Runner::new).forEach(runners::add);
         this.alpha = RISK / LOOKS.length / Math.max(1, runners.size() - 1);
     }
 
@@ -162,7 +162,8 @@ final class Race {
 
     private Measured measured(Runner runner, Runner leader) {
         PairedRounds toLeader = PairedRounds.of(runner.rates, leader.rates, alpha);
-        Standing standing = runner == leader ? Standing.FASTEST : !runner.running ? Standing.SLOWER : standing(toLeader);
+        Standing standing = runner == leader ? Standing.FASTEST
+                : !runner.running ? Standing.SLOWER : standing(toLeader);
         if (standing == Standing.WITHIN_NOISE && toLeader.ratio() < FAR_BEHIND) {
             standing = Standing.SLOWER;
         }

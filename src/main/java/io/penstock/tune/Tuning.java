@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param nanos duration of the search
  * @param interrupted whether it ended early
  */
-public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
+public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Curve> curves, List<StepWait> besideStep,
         long stepNanos, boolean hidden, int overMemory, long rounds, long nanos, boolean interrupted) {
 
     /**
@@ -32,7 +32,7 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
      * @param rounds number of rounds
      * @param hidden whether the wait is negligible
      */
-    public record StepWait(Candidate candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
+    public record StepWait(SearchPoint candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
     }
 
     /** Copies the lists. */
@@ -55,7 +55,7 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
      *
      * @param candidate the setting
      */
-    public @Nullable Measured measured(Candidate candidate) {
+    public @Nullable Measured measured(SearchPoint candidate) {
         return curves.reversed().stream().flatMap(curve -> curve.points().stream())
                 .filter(point -> point.candidate().equals(candidate)).findFirst().orElse(null);
     }
@@ -76,7 +76,7 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
         return fields;
     }
 
-    private static Map<String, Object> fields(Candidate candidate) {
+    private static Map<String, Object> fields(SearchPoint candidate) {
         return Json.members("workers", candidate.workers(), "prefetch", candidate.prefetch(),
                 "read", candidate.readMode().toString(), "device_slots", candidate.deviceSlots());
     }

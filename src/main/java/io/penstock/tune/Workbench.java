@@ -10,7 +10,7 @@ public interface Workbench {
      *
      * @param candidate the setting
      */
-    long memoryBytes(Candidate candidate);
+    long memoryBytes(SearchPoint candidate);
 
     /**
      * Runs a loader with a setting for a while.
@@ -22,7 +22,7 @@ public interface Workbench {
      * @throws InterruptedException if the thread was interrupted
      * @throws IOException if the data cannot be opened
      */
-    Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
+    Round measure(SearchPoint candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
 
     /** {@return the clock of budgets, in nanoseconds since an arbitrary time} */
     default long nanoTime() {

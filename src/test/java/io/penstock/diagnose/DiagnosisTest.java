@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Mapped;
@@ -313,5 +314,14 @@ class DiagnosisTest {
     void aLoaderWithoutAccountsHasNothingToDiagnose() {
         Summary summary = run(loader(null).accounts(false), 60, MILLI);
         assertEquals(List.of(Verdict.NO_DATA), verdicts(summary));
+    }
+
+    @Test
+    void aCopyIsNotMarkedBecauseTheLoaderMeasuresIt() {
+        try (DataLoader loader = loader(null).workers(0).open(); Diagnosis diagnosis = Diagnosis.of(loader)) {
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> diagnosis.begin(Phase.COPY));
+            assertTrue(e.getMessage().contains("found COPY"), e.getMessage());
+        }
     }
 }

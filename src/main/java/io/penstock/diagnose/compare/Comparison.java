@@ -12,6 +12,7 @@ import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -118,9 +119,9 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     /** {@return the one of {@link #parts} that changed most; empty if none was measured in both runs} */
-    public Change largestMover() {
+    public Optional<Change> largestMover() {
         return parts.stream().filter(part -> !Double.isNaN(part.difference()))
-                .max(Comparator.comparingDouble(part -> Math.abs(part.difference()))).orElse(null);
+                .max(Comparator.comparingDouble(part -> Math.abs(part.difference())));
     }
 
     private static Outcome ofStep(StepChange step, double threshold) {
@@ -204,7 +205,8 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     private static List<Change> stages(Summary before, Summary after) {
-        return Stream.of(Stage.values()).map(stage -> new Change(stage.label(), mean(before, stage), mean(after, stage)))
+        return Stream.of(Stage.values())
+                .map(stage -> new Change(stage.label(), mean(before, stage), mean(after, stage)))
                 .filter(Change::isMeasured).toList();
     }
 

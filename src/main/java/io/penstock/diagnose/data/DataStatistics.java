@@ -87,7 +87,7 @@ public final class DataStatistics implements BatchMap {
      * @param values values read in them
      * @param nanos worker time, including waits for each other
      */
-    public record Cost(long batches, long values, long nanos) {
+    public record Effort(long batches, long values, long nanos) {
     }
 
     DataStatistics(DataStatisticsBuilder settings) {
@@ -286,7 +286,7 @@ public final class DataStatistics implements BatchMap {
     }
 
     /** {@return the cost of the statistics so far} */
-    public synchronized Cost cost() {
-        return new Cost(batches, values, costNanos);
+    public synchronized Effort cost() {
+        return new Effort(batches, values, costNanos);
     }
 }

@@ -22,9 +22,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run's summary as one HTML page: what limits training, the parts of a step, the run over time, the stages' times, a
@@ -135,7 +137,7 @@ public final class HtmlReport {
         page.close();
     }
 
-    private static String shown(Object value) {
+    private static String shown(@Nullable Object value) {
         return value instanceof Double number ? NumberText.digits(number) : String.valueOf(value);
     }
 
@@ -193,13 +195,13 @@ public final class HtmlReport {
         }
         List<String> tips = series.stream().map(HtmlReport::tip).toList();
         page.element("h3", "Throughput");
-        chart(new Lines("Throughput over time", seconds, value -> NumberText.round(value, "/s"))
-                .axes(max(rates)).marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
+        chart(new Lines("Throughput over time", seconds, max(rates), value -> NumberText.round(value, "/s"))
+                .marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
         page.element("h3", "Step and wait");
         legend("c-compute", "step, mean", "c-wait", "wait, mean", "c-tail", "wait, longest");
-        chart(new Lines("Step and wait over time", seconds, TimeText::of)
-                .axes(Math.max(max(steps), Math.min(max(longest), 3 * max(steps))))
+        chart(new Lines("Step and wait over time", seconds,
+                Math.max(max(steps), Math.min(max(longest), 3 * max(steps))), TimeText::of)
                 .marks(epochs, "a new epoch").line(capped(longest, 3 * max(steps)), "c-tail")
                 .line(steps, "c-compute").area(waits, "c-wait").line(waits, "c-wait").tips(tips).end());
         page.close();
@@ -382,7 +384,7 @@ public final class HtmlReport {
         return input.series().stream().mapToDouble(what).toArray();
     }
 
-    private void row(String name, String... cells) {
+    private void row(String name, @Nullable String... cells) {
         page.open("tr").element("th", name);
         for (String cell : cells) {
             page.element("td", cell == null ? "–" : cell);
@@ -423,7 +425,7 @@ public final class HtmlReport {
 
     private static String resource(String name) {
         try (InputStream in = HtmlReport.class.getResourceAsStream(name)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

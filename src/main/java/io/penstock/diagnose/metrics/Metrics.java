@@ -1,7 +1,7 @@
 package io.penstock.diagnose.metrics;
 
 import io.penstock.diagnose.data.DataStatistics;
-import io.penstock.diagnose.metrics.Metric.Kind;
+import io.penstock.diagnose.metrics.Metric.Type;
 import io.penstock.diagnose.metrics.Metric.Unit;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderMemory;
@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The metrics of one or more sources, in a fixed order, for all exporters. After a source is closed, its last totals
@@ -37,7 +38,7 @@ public record Metrics(List<Metric> all) {
      * Checks and copies.
      *
      * @throws IllegalArgumentException if two metrics have the same name and labels, or the same name but a different
-     *     kind, unit or help text
+     *     type, unit or help text
      */
     public Metrics {
         all = List.copyOf(all);
@@ -49,7 +50,7 @@ public record Metrics(List<Metric> all) {
                         + ", expected one");
             }
             Metric first = families.putIfAbsent(metric.prometheusName(), metric);
-            if (first != null && (first.kind() != metric.kind() || !first.help().equals(metric.help()))) {
+            if (first != null && (first.type() != metric.type() || !first.help().equals(metric.help()))) {
                 throw new IllegalArgumentException("found metrics " + metric.prometheusName()
                         + " with different types, units or help texts, expected the same");
             }
@@ -114,7 +115,7 @@ public record Metrics(List<Metric> all) {
 
         private static final long FRESH_NANOS = 200_000_000;
         private final Accounts accounts;
-        private volatile RecentSteps latest;
+        private volatile @Nullable RecentSteps latest;
 
         RecentSource(Accounts accounts) {
             this.accounts = accounts;
@@ -172,24 +173,24 @@ public record Metrics(List<Metric> all) {
     private record Of<T>(List<Metric> list, Supplier<T> source) {
 
         void count(String name, String help, ToDoubleFunction<T> value) {
-            add(name, Kind.COUNTER, Unit.NONE, help, value);
+            add(name, Type.COUNTER, Unit.NONE, help, value);
         }
 
         void bytes(String name, String help, ToDoubleFunction<T> value) {
-            add(name, Kind.COUNTER, Unit.BYTES, help, value);
+            add(name, Type.COUNTER, Unit.BYTES, help, value);
         }
 
         void seconds(String name, String help, ToDoubleFunction<T> nanos, String... label) {
-            add(name, Kind.COUNTER, Unit.SECONDS, help, total -> nanos.applyAsDouble(total) * NANOS, label);
+            add(name, Type.COUNTER, Unit.SECONDS, help, total -> nanos.applyAsDouble(total) * NANOS, label);
         }
 
         void gauge(String name, Unit unit, String help, ToDoubleFunction<T> value, String... label) {
-            add(name, Kind.GAUGE, unit, help, value, label);
+            add(name, Type.GAUGE, unit, help, value, label);
         }
 
-        private void add(String name, Kind kind, Unit unit, String help, ToDoubleFunction<T> value, String... label) {
+        private void add(String name, Type type, Unit unit, String help, ToDoubleFunction<T> value, String... label) {
             Map<String, String> labels = label.length == 0 ? Map.of() : Map.of(label[0], label[1]);
-            list.add(new Metric(name, kind, unit, help, labels, () -> value.applyAsDouble(source.get())));
+            list.add(new Metric(name, type, unit, help, labels, () -> value.applyAsDouble(source.get())));
         }
     }
 }

@@ -10,6 +10,8 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A kind of range: a name in the domain {@code penstock}, with a number for each range. One thread at a time pushes and
@@ -17,7 +19,7 @@ import java.lang.foreign.StructLayout;
  */
 public final class NvtxRange implements AutoCloseable {
 
-    private static final NvtxTool TOOL = NvtxTool.attach(System.getenv(NvtxTool.VARIABLE));
+    private static final @Nullable NvtxTool TOOL = NvtxTool.attach(System.getenv(NvtxTool.VARIABLE));
 
     private static final short VERSION = 3;
     private static final int PAYLOAD_UINT64 = 1;
@@ -49,7 +51,8 @@ public final class NvtxRange implements AutoCloseable {
         attributes.set(JAVA_INT, offset("messageType"), MESSAGE_ASCII);
         attributes.set(ADDRESS, offset("message"), text);
         try {
-            var registered = (MemorySegment) TOOL.registerString().invokeExact(TOOL.domain(), text);
+            @Nullable MemorySegment registered =
+                    (MemorySegment) tool().registerString().invokeExact(tool().domain(), text);
             if (registered != null) {
                 attributes.set(JAVA_INT, offset("messageType"), MESSAGE_REGISTERED);
                 attributes.set(ADDRESS, offset("message"), registered);
@@ -57,6 +60,10 @@ public final class NvtxRange implements AutoCloseable {
         } catch (Throwable t) {
             throw wrapped(t);
         }
+    }
+
+    private static NvtxTool tool() {
+        return Objects.requireNonNull(TOOL, "no tool listens");
     }
 
     private static long offset(String field) {
@@ -76,7 +83,7 @@ public final class NvtxRange implements AutoCloseable {
     public void push(long number) {
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {
-            int _ = (int) TOOL.push().invokeExact(TOOL.domain(), attributes);
+            int _ = (int) tool().push().invokeExact(tool().domain(), attributes);
         } catch (Throwable t) {
             throw wrapped(t);
         }
@@ -85,7 +92,7 @@ public final class NvtxRange implements AutoCloseable {
     /** Ends the range that this thread pushed last. */
     public void pop() {
         try {
-            int _ = (int) TOOL.pop().invokeExact(TOOL.domain());
+            int _ = (int) tool().pop().invokeExact(tool().domain());
         } catch (Throwable t) {
             throw wrapped(t);
         }
@@ -100,7 +107,7 @@ public final class NvtxRange implements AutoCloseable {
     public long start(long number) {
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {
-            return (long) TOOL.start().invokeExact(TOOL.domain(), attributes);
+            return (long) tool().start().invokeExact(tool().domain(), attributes);
         } catch (Throwable t) {
             throw wrapped(t);
         }
@@ -113,7 +120,7 @@ public final class NvtxRange implements AutoCloseable {
      */
     public void end(long range) {
         try {
-            TOOL.end().invokeExact(TOOL.domain(), range);
+            tool().end().invokeExact(tool().domain(), range);
         } catch (Throwable t) {
             throw wrapped(t);
         }

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tool that listens to ranges, attached as in NVTX 3 ({@code nvtxDetail/nvtxInit.h},
@@ -142,7 +143,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
     }
 
     /** The tool whose library is named; null if none is, or if it cannot be attached, as a warning then says. */
-    static NvtxTool attach(String library) {
+    static @Nullable NvtxTool attach(@Nullable String library) {
         if (library == null || library.isBlank() || ADDRESS.byteSize() != Long.BYTES) {
             return null;
         }
@@ -173,7 +174,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         }
         MemorySegment functions = tables.slots[CORE2];
         MethodHandle create = bind(linker, functions, DOMAIN_CREATE, FunctionDescriptor.of(ADDRESS, ADDRESS));
-        var domain = (MemorySegment) create.invokeExact(arena.allocateFrom(DOMAIN));
+        @Nullable MemorySegment domain = (MemorySegment) create.invokeExact(arena.allocateFrom(DOMAIN));
         return new NvtxTool(domain == null ? MemorySegment.NULL : domain,
                 bind(linker, functions, REGISTER_STRING, FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS)),
                 bind(linker, functions, RANGE_PUSH, FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS)),

@@ -96,11 +96,11 @@ class AlertTest {
 
     @Test
     void rulesThatMakeNoSenseAreRefused() {
-        for (AlertRule.Measure measure : AlertRule.Measure.values()) {
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, 0.5, 0.5, 0));
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, -1, 0.5, 1));
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, 0.5,
-                    measure == AlertRule.Measure.WAIT_SHARE ? 0.6 : 0.4, 1));
+        for (AlertRule.Quantity quantity : AlertRule.Quantity.values()) {
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, 0.5, 0.5, 0));
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, -1, 0.5, 1));
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, 0.5,
+                    quantity == AlertRule.Quantity.WAIT_SHARE ? 0.6 : 0.4, 1));
         }
         assertEquals(1, AlertRule.utilizationBelow(0.95, 1).clearThreshold());
     }

@@ -118,11 +118,21 @@ class ComparisonTest {
     @Test
     void theLargestMoverIsThePartOfTheStepThatChangedMost() {
         Comparison comparison = compare(run(1, 1), run(2, 1.5));
-        assertEquals("compute", comparison.largestMover().name());
+        assertEquals("compute", comparison.largestMover().orElseThrow().name());
     }
 
     @Test
     void aThresholdThatIsNoShareIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> Comparison.of(run(1, 1), run(2, 1), 0));
+    }
+
+    @Test
+    void aRunComparedWithItselfIsUnchangedHoweverShort() {
+        for (int points : new int[] {1, 3, POINTS}) {
+            Comparison same = compare(SummaryExamples.run(1, points, 1, 0.5, FINGERPRINT),
+                    SummaryExamples.run(1, points, 1, 0.5, FINGERPRINT));
+            assertEquals(Outcome.UNCHANGED, same.outcome(), same.reason());
+            assertEquals("both are the same run", same.reason());
+        }
     }
 }
