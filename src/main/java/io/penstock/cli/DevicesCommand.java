@@ -35,7 +35,7 @@ final class DevicesCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    /** What does not apply or is unknown is null. */
+    /** Values that are unknown or do not apply are null. */
     private static Map<String, Object> fields(DeviceInfo device) {
         return Json.members("name", device.name(), "model", known(device.model()),
                 "compute_capability", known(device.computeCapability()),

@@ -19,7 +19,7 @@ final class DiagnosisOptions {
 
     /** The HTML page in a report's folder. */
     static final String HTML_FILE = "report.html";
-    /** The synthetic run is short, as its steps are all alike. */
+    /** The synthetic run can be short: all its steps are alike. */
     private static final long SYNTHETIC_STEPS = 2000;
     private static final double SYNTHETIC_SECONDS = 3;
 
@@ -87,7 +87,7 @@ final class DiagnosisOptions {
         }
     }
 
-    /** Writes what was asked for. */
+    /** Writes the report and the trace, if the options ask for them. */
     void write(Diagnosis diagnosis) throws IOException {
         if (folder != null) {
             Summary summary = diagnosis.summary();
@@ -99,7 +99,7 @@ final class DiagnosisOptions {
         }
     }
 
-    /** Where it was written, for people. */
+    /** Where they were written, as text. */
     String text() {
         return (folder == null ? "" : "Report written to " + folder + ": run 'penstock report " + folder
                 + "' or open " + folder.resolve(HTML_FILE) + ".\n")

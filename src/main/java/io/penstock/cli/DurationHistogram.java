@@ -6,7 +6,7 @@ package io.penstock.cli;
  */
 final class DurationHistogram {
 
-    /** Each power of two is cut into so many buckets. */
+    /** The number of buckets per power of two. */
     private static final int SUB_BUCKETS = 128;
     private static final int SUB_BITS = 7;
 
@@ -23,7 +23,7 @@ final class DurationHistogram {
         maxNanos = Math.max(maxNanos, value);
     }
 
-    /** Values below 256 have a bucket each; above, a value's leading eight bits and its magnitude tell. */
+    /** Values below 256 have a bucket each; above, the leading eight bits and the magnitude decide. */
     private static int bucket(long value) {
         int shift = Math.max(0, 63 - SUB_BITS - Long.numberOfLeadingZeros(value));
         return shift * SUB_BUCKETS + (int) (value >>> shift);

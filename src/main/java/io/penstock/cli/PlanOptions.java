@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Which batches of samples: their order, this rank's part, and who makes them. */
+/** The batches: their samples and order, this rank's share, and the threads that build them. */
 final class PlanOptions {
 
     /** The help text of a command's stores. */
@@ -132,7 +132,7 @@ final class PlanOptions {
             description = "On a damaged sample: fail (default), replace it by another sample, or skip it (weight 0).")
     private BadSamplePolicy badSamples;
 
-    /** The batches that were asked for, from the place on that they were asked from. */
+    /** The batches that the options describe, from {@code --epoch} and {@code --skip} on. */
     BatchSampler batches(SampleSource source) {
         check("--batch", batch, 1);
         check("--epoch", epoch, 0);
@@ -200,7 +200,7 @@ final class PlanOptions {
         return builder;
     }
 
-    /** Opens what the options describe; that they contradict each other or the store is wrong usage. */
+    /** Opens what the options describe; options that conflict with each other or the store are wrong usage. */
     <T> T valid(Supplier<T> opener) {
         try {
             return opener.get();
@@ -215,7 +215,7 @@ final class PlanOptions {
         }
     }
 
-    /** Fails if a file that is to be written has no folder: before the work, not after it. */
+    /** Fails before the work starts if the folder of an output file is missing. */
     void checkFolder(String option, Path file) {
         if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
             throw wrong(option + ": there is no folder " + file.toAbsolutePath().getParent());
@@ -241,12 +241,12 @@ final class PlanOptions {
         return Optional.ofNullable(prefetch);
     }
 
-    /** What {@code --read} says. */
+    /** The read mode of {@code --read}, if given. */
     Optional<ReadMode> readMode() {
         return Optional.ofNullable(readMode);
     }
 
-    /** What {@code --settings} names, or nothing. */
+    /** The settings of {@code --settings}, or none. */
     LoaderSettings settings() {
         if (settings == null) {
             try {
@@ -262,12 +262,12 @@ final class PlanOptions {
         return skip;
     }
 
-    /** The batches from here to the end of the epoch, or of the next one that has any where nothing is left of it. */
+    /** The number of batches left in the epoch or, if none is left, in the next epoch that has any. */
     static long restOfEpoch(BatchSampler batches) {
         return batches.batchesInEpoch(batches.epochOf(0));
     }
 
-    /** What is given and in which order, as JSON writers take it. */
+    /** The store, batches and order, for JSON. */
     Map<String, Object> fields(SampleSource source, BatchSampler batches) {
         Map<String, Object> fields = Json.members("store", source.path().toString(), "kind", source.kind(),
                 "samples_in_epoch", batches.sampler().size());
@@ -281,7 +281,7 @@ final class PlanOptions {
         return fields;
     }
 
-    /** The same for people. */
+    /** The same as text. */
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + order.text() + "\n"

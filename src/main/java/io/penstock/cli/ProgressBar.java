@@ -22,7 +22,7 @@ final class ProgressBar implements AutoCloseable {
     private final long startNanos;
     private String label;
     private long phaseNanos;
-    /** What was done already when the part of the job was first heard of. */
+    /** The work that was done before the first update of this part. */
     private long phaseDone;
     private long drawnNanos;
     private boolean drawn;
@@ -47,7 +47,7 @@ final class ProgressBar implements AutoCloseable {
                 : System.console() != null && System.console().isTerminal();
     }
 
-    /** Begins a part of the job, which is counted from 0 under its own name. */
+    /** Begins a part of the job: it has its own name, and its rate starts from 0. */
     void phase(String name, long nowNanos) {
         phase(name, 0, nowNanos);
     }
@@ -88,7 +88,7 @@ final class ProgressBar implements AutoCloseable {
         }
     }
 
-    /** Shows how much of a given time is over. */
+    /** Shows the share of a given time that has passed. */
     void share(long spentNanos, long ofNanos) {
         draw(System.nanoTime(), () -> bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
     }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Samples of a store that is not of tokens: rows of tensors, or records. */
+/** Samples of a store without tokens: rows of tensors, or records. */
 record RowSamples(SampleOptions options, Path path, String kind) {
 
     /** The field's name if a tensor store has no names. */
@@ -122,7 +122,7 @@ record RowSamples(SampleOptions options, Path path, String kind) {
                 : options.source(path, kind, store, chosen, "record");
     }
 
-    /** A pickle that no option names is left out, not refused. */
+    /** Leaves out a pickle, instead of refusing it, if no option names it. */
     private boolean isReadable(Column column) {
         try {
             if (!options.decoders.containsKey(column.name())) {

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * What was in the batches and what has changed, for people and for programs.
+ * The values in the batches and their changes, as text and as JSON.
  *
  * @param seen what was seen
  * @param cost what looking took

@@ -78,7 +78,7 @@ final class StoreOptions {
         }
     }
 
-    /** What to do with a path that is no store: text is to be tokenized, anything else has a format to be named. */
+    /** Advice for a path that is no store: tokenize text; name the format of anything else. */
     private static String hint(Path path) throws IOException {
         List<Path> files = List.of(path);
         if (Files.isDirectory(path)) {

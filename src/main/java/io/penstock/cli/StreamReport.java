@@ -60,7 +60,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
-    /** The same as a sentence, with the numbers behind it. */
+    /** The bottleneck as a sentence with its figures. */
     String interpretation() {
         if (run.steps() == 0) {
             return "Nothing was measured.";
@@ -88,7 +88,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                                         + " processors)."));
     }
 
-    /** As JSON writers take it. Rates are per second of the measured time, shares are from 0 to 1. */
+    /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
     Map<String, Object> fields() {
         Map<String, Object> fields = Json.members("transfer", copies() ? "copy" : "in-place", "workers", workers,
                 "memory", Json.members("host_slots", memory.hostSlots(), "device_slots", memory.deviceSlots(),
@@ -128,7 +128,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }
 
-    /** For people. */
+    /** The report as text. */
     String text() {
         LoaderReport loader = run.loader();
         StringBuilder text = new StringBuilder();

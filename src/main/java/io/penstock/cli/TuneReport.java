@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What {@code tune} says: what it will do, the curves, the choice and why.
+ * The output of {@code tune}: what it will do, the curves, the choice and the reason.
  *
  * @param store where the data is
  * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
@@ -35,7 +35,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     private static final double ALL = 0.99;
     private static final double DRIFT = 0.1;
 
-    /** For people: what is going to happen. */
+    /** What the search will do. */
     String intention(SearchSpace space, boolean copies, PageCache pages, long roundNanos) throws IOException {
         return "device   " + device + "\n"
                 + "data     " + pages + ", " + NumberText.of(pages.byteSize(), "B") + ", "
@@ -81,7 +81,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return NumberText.of(samplesPerSecond * unitsPerSample(), unit());
     }
 
-    /** For people. */
+    /** The result as text. */
     String text(Tuning tuning, double after) {
         if (tuning.chosen() == null) {
             return "Nothing was measured yet.\n";
@@ -119,7 +119,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return text.append(plateau(curve)).append('\n').toString();
     }
 
-    /** What cannot be told from the fastest may beat it in a few rounds; that does not make it faster. */
+    /** At most 1: a setting within noise of the fastest may beat it in a few rounds without being faster. */
     private static double ofFastest(Measured point) {
         return Math.min(1, point.toFastest().ratio());
     }
@@ -129,7 +129,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 .append('\n');
     }
 
-    /** Where more of a setting brings nothing. */
+    /** From which value on a setting gains nothing. */
     private static String plateau(Curve curve) {
         if (curve.fastest().toFastest().low() == 0) {
             return "Too few rounds to be sure: use a longer --budget.\n";
@@ -165,7 +165,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return candidate.workers() + "/" + candidate.prefetch() + "/" + candidate.readMode();
     }
 
-    /** What to take, and why. */
+    /** The recommended settings, and why. */
     private String conclusion(Tuning tuning) {
         SearchPoint chosen = tuning.chosen();
         String settings = chosen.settings("").toString();
@@ -197,7 +197,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return NumberText.change(ofFastest(point) - 1);
     }
 
-    /** For the settings file: where they come from. */
+    /** The origin of the settings, for their file. */
     String note(Tuning tuning, double after, LocalDate today) {
         Measured point = tuning.measured(tuning.chosen());
         return "penstock tune, " + today + ", " + store + ", "
@@ -205,13 +205,13 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 + (tuning.interrupted() ? ", interrupted" : "");
     }
 
-    /** The curves as a picture. */
+    /** The curves as an SVG image. */
     String chart(Tuning tuning, double after) {
         return TuningChart.svg(tuning, unitsPerSample(), unit(), "Throughput of " + store + ", "
                 + cache(after).split(":")[0]);
     }
 
-    /** What was measured, as JSON writers take it. */
+    /** The conditions of the measurement, for JSON. */
     Map<String, Object> fields(double after) {
         return Json.members("device", device, "budget_seconds", budgetNanos / 1e9, "memory_bound_bytes", memoryBytes,
                 "window_tokens", windowTokens > 0 ? windowTokens : null, "cold", cold, "residency_before", before,

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Timed input of any library.
@@ -49,7 +50,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     private long waitNanos;
     private boolean inStep;
     private final StepLog.Row step = new StepLog.Row();
-    private Phase phase;
+    private @Nullable Phase phase;
     private long phaseBegan;
 
     DiagnosedInput(Supplier<Iterator<? extends T>> epochs, LongSupplier clock) {
@@ -136,7 +137,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         @Override
         public T next() {
             long begin = ask();
-            T item = null;
+            T item;
             try {
                 item = source.next();
             } finally {

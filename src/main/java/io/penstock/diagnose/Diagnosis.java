@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Diagnoses a loader while a trainer runs on it.
@@ -47,18 +48,18 @@ public final class Diagnosis implements AutoCloseable {
     private static final double COLD_SHARE = 0.5;
 
     private final DataLoader loader;
-    private final Accounts accounts;
+    private final @Nullable Accounts accounts;
     private final GcPauses pauses = new GcPauses();
     private final LongSupplier nanoTime;
     private final long[] markedNanos = new long[Phase.values().length];
-    private Phase phase;
+    private @Nullable Phase phase;
     private long phaseBegan;
     private long markedSteps;
     private long markedBatch = BatchAccount.NOT_MEASURED;
     /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
-    private volatile Headroom headroom;
+    private volatile @Nullable Headroom headroom;
 
     /** The clock must be the one of the loader's accounts. */
     Diagnosis(DataLoader loader, LongSupplier nanoTime) {
@@ -192,7 +193,7 @@ public final class Diagnosis implements AutoCloseable {
                 : accounts.since(from).stream().filter(account -> account.sequence() < end).toList();
         List<Recording.Stretch> paused = all.isEmpty() ? List.of()
                 : pauses.since(all.getFirst().making().claimedAt());
-        Recording.Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
+        Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
         return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader));

@@ -2,12 +2,14 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /** What rules and summary need from a recording, computed once. Sums and means are over the steady state. */
 final class Facts {
@@ -108,8 +110,13 @@ final class Facts {
         return accounts().stream().filter(account -> account.making().usage() != null).mapToLong(what).sum();
     }
 
+    /** What threads used for the batches for which that was measured. */
+    Stream<Usage> usages() {
+        return accounts().stream().flatMap(account -> Stream.ofNullable(account.making().usage()));
+    }
+
     long diskBytes() {
-        return usage(account -> account.making().usage().diskBytes());
+        return usages().mapToLong(Usage::diskBytes).sum();
     }
 
     /** Bytes from storage over bytes in batches; NaN if not measured. */

@@ -5,6 +5,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The verdicts on the input pipeline. A verdict on a cause of waiting depends on that cause's share of the step, so it
@@ -56,12 +58,13 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     }
 
     private void find(Verdict verdict, Severity severity, double score, String summary, String action,
-            Map<String, Object> evidence) {
+            Map<String, @Nullable Object> evidence) {
         findings.add(new Finding(verdict, severity, score, summary, action, List.of(), evidence));
     }
 
     /** Adds a finding on a cause that takes at least 5 % of the step. */
-    private void find(Verdict verdict, double share, String summary, String action, Map<String, Object> evidence) {
+    private void find(Verdict verdict, double share, String summary, String action,
+            Map<String, @Nullable Object> evidence) {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
             find(verdict, StepRules.severity(share), share,
@@ -93,7 +96,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     }
 
     private double perBatch(long sum) {
-        long batches = facts.accounts().stream().filter(account -> account.making().usage() != null).count();
+        long batches = facts.usages().count();
         return batches == 0 ? Double.NaN : (double) sum / batches;
     }
 
@@ -131,14 +134,14 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         }
     }
 
-    private Map<String, Object> evidence(Stage stage) {
+    private Map<String, @Nullable Object> evidence(Stage stage) {
         Distribution millis = Distribution.of(facts.accounts().stream()
                 .mapToDouble(account -> StageTable.nanos(stage, account) / 1e6).filter(ms -> ms >= 0).toArray());
         long wall = facts.usage(account -> account.making().madeAt() - account.making().plannedAt());
-        Map<String, Object> evidence = Json.members(
+        Map<String, @Nullable Object> evidence = Json.members(
                 stage.label() + "_p50_ms", millis.p50(), stage.label() + "_p99_ms", millis.p99(),
                 "workers", settings.workers(), "cpu_share_of_making", wall == 0 ? Double.NaN
-                        : (double) facts.usage(account -> account.making().usage().cpuNanos()) / wall);
+                        : (double) facts.usages().mapToLong(Usage::cpuNanos).sum() / wall);
         if (stage == Stage.COLLATE) {
             long nanos = facts.accounts().stream().mapToLong(account -> account.making().collateNanos()).sum();
             long bytes = facts.accounts().stream().mapToLong(BatchAccount::bytes).sum();
@@ -179,7 +182,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
                 "Workers are ready to run but have no core for " + NumberText.percent(share) + " of their time.",
                 coreAdvice(settings.workers()),
                 Json.members("share_of_making", share, "share_of_step", ofStep, "involuntary_switches_per_batch",
-                        perBatch(facts.usage(account -> account.making().usage().involuntarySwitches())),
+                        perBatch(facts.usages().mapToLong(Usage::involuntarySwitches).sum()),
                         "workers", settings.workers(), "cores", facts.recording.machine().cores()));
     }
 
@@ -214,7 +217,8 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
                 "Open the loader before building the model, and keep it open across epochs.",
                 Json.members("first_batches", facts.firsts.size(), "longest_ms", worst / 1e6,
                         "median_step_ms", facts.medianStepNanos / 1e6,
-                        "largest_cause", Wait.largest(Wait.sum(facts.firsts.stream().map(Step::waiting))).label(), "share_of_run", share));
+                        "largest_cause", Wait.largest(Wait.sum(facts.firsts.stream().map(Step::waiting))).label(),
+                        "share_of_run", share));
     }
 
     private void tail() {
@@ -242,9 +246,9 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     private void slowCopies() {
         double probed = facts.recording.machine().copyBytesPerSecond() / 1e9;
         List<BatchAccount> copied = facts.accounts().stream()
-                .filter(account -> account.copying() != null && account.copying().nanos() > 0).toList();
+                .filter(account -> StageTable.nanos(Stage.COPY, account) > 0).toList();
         double rate = copied.stream().mapToDouble(BatchAccount::bytes).sum()
-                / copied.stream().mapToDouble(account -> account.copying().nanos()).sum();
+                / copied.stream().mapToDouble(account -> StageTable.nanos(Stage.COPY, account)).sum();
         if (rate < COPY_RATE_SHARE * probed) {
             find(Verdict.H2D_SLOW, facts.share(Cause.COPY),
                     String.format(Locale.ROOT, "Copies to the device run at %.2f of %.2f GB/s", rate, probed),

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The verdicts on the step, over the means of all ranks: shares are computed per rank, and the ranks' median share is
@@ -43,7 +44,8 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
                     "Take batches from the loader and close them."));
         }
         if (steps < MIN_STEPS) {
-            return List.of(Finding.info(Verdict.WARMUP, steps + " steps are too few for a verdict.", "Run more steps."));
+            return List.of(Finding.info(Verdict.WARMUP, steps + " steps are too few for a verdict.",
+                    "Run more steps."));
         }
         bound(Verdict.INPUT_BOUND, "Waiting for input", RankSteps::inputWaitMillis, INFO_SHARE,
                 "See the causes of waiting below: they show which stage to change.");
@@ -81,8 +83,8 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
     private void bound(Verdict verdict, String what, ToDoubleFunction<RankSteps> part, double from, String action) {
         double share = medianShare(part);
         if (share >= from) {
-            Map<String, Object> evidence = Json.members("share", share, "step_ms", mean(RankSteps::stepMillis),
-                    "part_ms", mean(part), "clock", clock);
+            Map<String, @Nullable Object> evidence = Json.members("share", share,
+                    "step_ms", mean(RankSteps::stepMillis), "part_ms", mean(part), "clock", clock);
             RankSteps worst = ranks.stream().max(Comparator.comparingDouble(part)).orElseThrow();
             findings.add(new Finding(verdict, severity(share), share,
                     what + " takes " + NumberText.percent(share) + " of the typical step.", action,
@@ -140,8 +142,9 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
         Map.Entry<Verdict, Double> most = coverage.entrySet().stream()
                 .max(Map.Entry.comparingByValue()).orElseThrow();
         Verdict verdict = most.getValue() >= COVERAGE ? most.getKey() : Verdict.STRAGGLER;
-        Map<String, Object> evidence = Json.members("culprit_rank", culprit.rank(), "victim_rank", victim.rank(),
-                "visible_cost_ms", gap, "step_ms", victim.stepMillis(), "covered", Math.min(1, most.getValue()));
+        Map<String, @Nullable Object> evidence = Json.members("culprit_rank", culprit.rank(),
+                "victim_rank", victim.rank(), "visible_cost_ms", gap, "step_ms", victim.stepMillis(),
+                "covered", Math.min(1, most.getValue()));
         findings.add(new Finding(verdict, severity(score), score,
                 "Rank " + culprit.rank() + " delays the others by " + NumberText.percent(score) + " of their step"
                         + (verdict == Verdict.STRAGGLER ? "; no single phase explains it." : "."),

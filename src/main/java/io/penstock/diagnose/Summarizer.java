@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Summarizes a recording. */
 final class Summarizer {
@@ -46,7 +47,7 @@ final class Summarizer {
         this.facts = facts;
     }
 
-    Summary summary(Fingerprint fingerprint, double overheadNanos, Headroom headroom) {
+    Summary summary(Fingerprint fingerprint, double overheadNanos, @Nullable Headroom headroom) {
         List<RankSteps> ranks = facts.steps.isEmpty() ? List.of() : List.of(rank());
         String clock = clock();
         List<Finding> findings = new ArrayList<>(
@@ -82,7 +83,7 @@ final class Summarizer {
     }
 
     private RankSteps rank() {
-        Recording.Marks marks = recording.marks();
+        Recording.@Nullable Marks marks = recording.marks();
         boolean measured = settings.copies();
         return new RankSteps(settings.rank(), hostName(), facts.steady.size(),
                 facts.steps.getFirst().account().sequence(), facts.steps.getLast().account().sequence(),
@@ -97,7 +98,7 @@ final class Summarizer {
         return facts.mean(nanos) / 1e6;
     }
 
-    private static double marked(Recording.Marks marks, ToLongFunction<Recording.Marks> nanos) {
+    private static double marked(Recording.@Nullable Marks marks, ToLongFunction<Recording.Marks> nanos) {
         return marks == null || marks.steps() == 0 ? Double.NaN : nanos.applyAsLong(marks) / 1e6 / marks.steps();
     }
 
@@ -117,7 +118,7 @@ final class Summarizer {
         }
         Cause cause = facts.mainCause();
         double share = (double) facts.mainCauseNanos() / waited;
-        Map<String, Object> evidence = new LinkedHashMap<>(finding.evidence());
+        Map<String, @Nullable Object> evidence = new LinkedHashMap<>(finding.evidence());
         evidence.put("cause", share >= MAINLY ? cause.label() : "mixed");
         evidence.put("cause_share_of_wait", share);
         String named = share >= NAMED ? " The cause is " + cause.label() + "."
@@ -148,7 +149,7 @@ final class Summarizer {
 
     // ---- the input pipeline
 
-    private InputPipeline input(Headroom headroom) {
+    private InputPipeline input(@Nullable Headroom headroom) {
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),

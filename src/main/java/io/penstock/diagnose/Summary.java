@@ -63,7 +63,7 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
     }
 
     /** {@return the summary as in its file: maps, lists and values for a JSON writer} */
-    public Map<String, Object> toMap() {
+    public Map<String, @Nullable Object> toMap() {
         return SummaryFile.json(this);
     }
 
@@ -91,9 +91,9 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param cacheState {@code warm} if storage delivered almost nothing, {@code cold} if it delivered most of the
      *     bytes, {@code mixed} between, {@code unknown} if the operating system does not report it
      */
-    public record Fingerprint(String penstock, String jdk, String os, int cores, String gpu, String driver,
-            String dataset, int batchSize, int worldSize, int workers, int hostSlots, int deviceSlots,
-            String readMode, String cacheState) {
+    public record Fingerprint(String penstock, String jdk, String os, int cores, @Nullable String gpu,
+            @Nullable String driver, @Nullable String dataset, int batchSize, int worldSize, int workers,
+            int hostSlots, int deviceSlots, @Nullable String readMode, String cacheState) {
 
         /** The conditions of a run of this process. */
         static Fingerprint of(int cores, @Nullable String gpu, @Nullable String dataset, int batchSize, int worldSize,
@@ -155,9 +155,9 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
             Distribution stepMillis, Distribution waitMillis, Distribution exposedMillis, List<StageRow> stages,
-            List<CauseRow> causes, Slots slots, Distribution readyBatches, ColdStart coldStart, Tail tail, Gc gc,
-            double readAmplification, Headroom headroom, List<Prediction> whatIf, List<StepPoint> series,
-            List<BatchTimes> timeline) {
+            List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches, ColdStart coldStart, Tail tail,
+            Gc gc, double readAmplification, @Nullable Headroom headroom, List<Prediction> whatIf,
+            List<StepPoint> series, List<BatchTimes> timeline) {
     }
 
     /**
@@ -278,7 +278,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param cause the largest cause of waiting; null without one
      */
     public record StepPoint(long firstStep, int steps, double atSeconds, long epoch, double stepMillis,
-            double waitMillis, double maxWaitMillis, double samplesPerSecond, double readyBatches, Cause cause) {
+            double waitMillis, double maxWaitMillis, double samplesPerSecond, double readyBatches,
+            @Nullable Cause cause) {
     }
 
     /**

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A summary as a file: the sections of TraceML's {@code final_summary.json}, schema 1.7, so that its {@code view} and
@@ -44,8 +45,8 @@ record SummaryFile(Summary summary) {
         if (!members.has("input_pipeline") || !members.has("fingerprint")) {
             throw members.wrong("input_pipeline, fingerprint", "nothing", "these sections (written by another tool?)");
         }
-        Map<String, Object> pipeline = Json.object(members.take("input_pipeline"));
-        Map<String, Object> all = Json.members(
+        Map<String, @Nullable Object> pipeline = Json.object(members.take("input_pipeline"));
+        Map<String, @Nullable Object> all = Json.members(
                 "run", members.takeIfThere("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
         for (String key : List.of("generated_at", "duration_s", "fingerprint", "overhead")) {
             all.put(key, members.takeIfThere(key));
@@ -57,16 +58,16 @@ record SummaryFile(Summary summary) {
         return RecordJson.record(all, Summary.class, "summary");
     }
 
-    static Map<String, Object> json(Summary summary) {
+    static Map<String, @Nullable Object> json(Summary summary) {
         return new SummaryFile(summary).json();
     }
 
-    private Map<String, Object> json() {
-        Map<String, Object> json = Json.members("schema_version", SCHEMA_VERSION,
+    private Map<String, @Nullable Object> json() {
+        Map<String, @Nullable Object> json = Json.members("schema_version", SCHEMA_VERSION,
                 "generated_at", summary.generatedAt().toString(), "duration_s", summary.durationSeconds(),
                 "meta", meta(), "primary_diagnosis", primary(), "system", empty("system", "node_rank"),
                 "process", empty("process", "global_rank"), "step_time", stepTime(), "step_memory", stepMemory());
-        Map<String, Object> pipeline = Json.members("clock", summary.clock(),
+        Map<String, @Nullable Object> pipeline = Json.members("clock", summary.clock(),
                 "ranks", RecordJson.write(summary.ranks()), "findings", RecordJson.write(summary.findings()));
         pipeline.putAll(RecordJson.members(summary.input()));
         json.put("input_pipeline", pipeline);
@@ -76,7 +77,7 @@ record SummaryFile(Summary summary) {
         return json;
     }
 
-    private Map<String, Object> meta() {
+    private Map<String, @Nullable Object> meta() {
         return Json.members("run_name", summary.run(), "mode", mode(), "world_size", summary.fingerprint().worldSize(),
                 "nodes_observed", hosts(),
                 "gpus_observed", summary.fingerprint().gpu() == null ? 0 : summary.ranks().size());
@@ -90,14 +91,14 @@ record SummaryFile(Summary summary) {
         return summary.ranks().isEmpty() ? "no_data" : hosts() > 1 ? "multi_node" : "single_node";
     }
 
-    private Map<String, Object> primary() {
+    private Map<String, @Nullable Object> primary() {
         Finding first = summary.findings().getFirst();
         return Json.members("kind", first.verdict().name(), "status", first.verdict().label(),
                 "severity", first.severity().label(), "section", "step_time", "scope", "performance",
                 "summary", first.summary(), "action", first.action(), "evidence", RecordJson.write(first.evidence()));
     }
 
-    private static Map<String, Object> issue(Finding finding) {
+    private static Map<String, @Nullable Object> issue(Finding finding) {
         return Json.members("kind", finding.verdict().name(), "status", finding.verdict().label(),
                 "severity", finding.severity().label(), "summary", finding.summary(), "action", finding.action(),
                 "metric", finding.verdict().metric, "phase", finding.verdict().part, "score", finding.score(),
@@ -108,16 +109,16 @@ record SummaryFile(Summary summary) {
 
     // ---- sections
 
-    private Map<String, Object> section(List<Finding> findings, Map<String, ToDoubleFunction<RankSteps>> metrics,
-            String unit, String ofUnit) {
-        List<Map<String, Object>> issues = findings.stream().map(SummaryFile::issue).toList();
+    private Map<String, @Nullable Object> section(List<Finding> findings,
+            Map<String, ToDoubleFunction<RankSteps>> metrics, String unit, String ofUnit) {
+        List<Map<String, @Nullable Object>> issues = findings.stream().map(SummaryFile::issue).toList();
         return Json.members("metadata", metadata(metrics), "diagnosis", issues.getFirst(), "issues", issues,
                 "global", global(metrics), "groups", Json.members("by", "global_rank", "rows", rows(metrics)),
                 "units", Map.of(unit, ofUnit),
                 "card", findings.getFirst().verdict().label() + ": " + findings.getFirst().summary());
     }
 
-    private Map<String, Object> metadata(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+    private Map<String, @Nullable Object> metadata(Map<String, ToDoubleFunction<RankSteps>> metrics) {
         long last = summary.ranks().stream().mapToLong(RankSteps::lastStep).max().orElse(-1);
         return Json.members("mode", mode(), "duration_s", summary.durationSeconds(), "samples", null,
                 "nodes_expected", null, "nodes_observed", hosts(), "nodes_coverage", null, "nodes_partial", null,
@@ -126,10 +127,10 @@ record SummaryFile(Summary summary) {
                 "training_latest_step", last < 0 ? null : last, "section_metric_names", List.copyOf(metrics.keySet()));
     }
 
-    private Map<String, Object> global(Map<String, ToDoubleFunction<RankSteps>> metrics) {
-        Map<String, Object> average = new LinkedHashMap<>();
-        Map<String, Object> median = new LinkedHashMap<>();
-        Map<String, Object> worst = new LinkedHashMap<>();
+    private Map<String, @Nullable Object> global(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+        Map<String, @Nullable Object> average = new LinkedHashMap<>();
+        Map<String, @Nullable Object> median = new LinkedHashMap<>();
+        Map<String, @Nullable Object> worst = new LinkedHashMap<>();
         metrics.forEach((name, metric) -> {
             List<RankSteps> sorted = summary.ranks().stream().filter(rank -> !Double.isNaN(metric.applyAsDouble(rank)))
                     .sorted(Comparator.comparingDouble(metric)).toList();
@@ -141,12 +142,14 @@ record SummaryFile(Summary summary) {
                 "worst", worst);
     }
 
-    private static Map<String, Object> point(List<RankSteps> sorted, ToDoubleFunction<RankSteps> metric, int index) {
-        return Json.members("value", sorted.isEmpty() ? null : RecordJson.write(metric.applyAsDouble(sorted.get(index))),
+    private static Map<String, @Nullable Object> point(List<RankSteps> sorted, ToDoubleFunction<RankSteps> metric,
+            int index) {
+        return Json.members(
+                "value", sorted.isEmpty() ? null : RecordJson.write(metric.applyAsDouble(sorted.get(index))),
                 "idx", sorted.isEmpty() ? null : String.valueOf(sorted.get(index).rank()));
     }
 
-    private Map<String, Object> window() {
+    private Map<String, @Nullable Object> window() {
         long first = summary.ranks().stream().mapToLong(RankSteps::firstStep).max().orElse(-1);
         long last = summary.ranks().stream().mapToLong(RankSteps::lastStep).min().orElse(-1);
         long steps = summary.ranks().stream().mapToLong(RankSteps::steps).min().orElse(0);
@@ -155,20 +158,20 @@ record SummaryFile(Summary summary) {
                 "completed_step", last < 0 ? null : last, "window_size", steps, "diagnosis_clock", summary.clock());
     }
 
-    private Map<String, Object> rows(Map<String, ToDoubleFunction<RankSteps>> metrics) {
-        Map<String, Object> rows = new LinkedHashMap<>();
+    private Map<String, @Nullable Object> rows(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+        Map<String, @Nullable Object> rows = new LinkedHashMap<>();
         summary.ranks().stream().sorted(Comparator.comparingInt(RankSteps::rank)).forEach(rank -> {
-            Map<String, Object> identity = Json.members("global_rank", rank.rank(), "local_rank", null,
+            Map<String, @Nullable Object> identity = Json.members("global_rank", rank.rank(), "local_rank", null,
                     "node_rank", summary.ranks().stream().map(RankSteps::host).distinct().toList().indexOf(rank.host()),
                     "hostname", rank.host(), "local_world_size", null, "world_size", summary.fingerprint().worldSize());
-            Map<String, Object> values = new LinkedHashMap<>();
+            Map<String, @Nullable Object> values = new LinkedHashMap<>();
             metrics.forEach((name, metric) -> values.put(name, RecordJson.write(metric.applyAsDouble(rank))));
             rows.put(String.valueOf(rank.rank()), Json.members("identity", identity, "metrics", values));
         });
         return rows;
     }
 
-    private Map<String, Object> stepTime() {
+    private Map<String, @Nullable Object> stepTime() {
         boolean gpu = summary.clock().equals("gpu");
         Map<String, ToDoubleFunction<RankSteps>> metrics = new LinkedHashMap<>();
         metrics.put("input_wait_ms", RankSteps::inputWaitMillis);
@@ -193,7 +196,7 @@ record SummaryFile(Summary summary) {
         return Math.max(0, rank.stepMillis() - rank.inputWaitMillis());
     }
 
-    private Map<String, Object> stepMemory() {
+    private Map<String, @Nullable Object> stepMemory() {
         Map<String, ToDoubleFunction<RankSteps>> metrics = new LinkedHashMap<>();
         ToDoubleFunction<RankSteps> peak = rank -> rank.peakMemoryBytes() > 0 ? rank.peakMemoryBytes() : Double.NaN;
         metrics.put("peak_allocated_bytes", peak);
@@ -203,8 +206,8 @@ record SummaryFile(Summary summary) {
                 "memory", "bytes");
     }
 
-    private static Map<String, Object> empty(String name, String indexBy) {
-        Map<String, Object> none = issue(Finding.info(Verdict.NO_DATA, "Not measured by a data loader.", ""));
+    private static Map<String, @Nullable Object> empty(String name, String indexBy) {
+        Map<String, @Nullable Object> none = issue(Finding.info(Verdict.NO_DATA, "Not measured by a data loader.", ""));
         return Json.members(
                 "metadata", Json.members("mode", "no_data", "samples", 0, "section_metric_names", List.of()),
                 "diagnosis", none, "issues", List.of(none),

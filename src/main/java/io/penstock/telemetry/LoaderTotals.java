@@ -64,8 +64,8 @@ final class LoaderTotals implements LoaderProbe {
     LoaderReport report() {
         return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
                 sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
-                consumerWaitNanos.getOpaque(), of.workers() == 0 ? 0 : fillers[of.trainer()].fillNanos(), badSamples.getOpaque(),
-                verifiedBytes.getAsLong());
+                consumerWaitNanos.getOpaque(), of.workers() == 0 ? 0 : fillers[of.trainer()].fillNanos(),
+                badSamples.getOpaque(), verifiedBytes.getAsLong());
     }
 
     private long sum(Total which) {
