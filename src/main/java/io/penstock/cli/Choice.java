@@ -11,9 +11,8 @@ final class Choice<E extends Enum<E>> implements ITypeConverter<E> {
 
     private final List<E> choices;
 
-    @SafeVarargs
-    Choice(E... choices) {
-        this.choices = List.of(choices);
+    Choice(List<E> choices) {
+        this.choices = List.copyOf(choices);
     }
 
     @Override

@@ -101,12 +101,12 @@ public final class Penstock implements Runnable {
             COMMANDS.values().forEach(line::addSubcommand);
         }
         HelpGroups.install(line);
-        line.registerConverter(Packing.Method.class, new Choice<>(Packing.Method.values()))
-                .registerConverter(BadSamplePolicy.class, new Choice<>(BadSamplePolicy.values()))
+        line.registerConverter(Packing.Method.class, new Choice<>(List.of(Packing.Method.values())))
+                .registerConverter(BadSamplePolicy.class, new Choice<>(List.of(BadSamplePolicy.values())))
                 .registerConverter(TransferMode.class,
-                        new Choice<>(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY))
+                        new Choice<>(List.of(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY)))
                 .registerConverter(Outcome.class,
-                        new Choice<>(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE))
+                        new Choice<>(List.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)))
                 .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)

@@ -7,6 +7,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ record RowSamples(SampleOptions options, Path path, String kind) {
     private static final String ONE_IMAGE = "images";
 
     /** The chosen tensors' rows. */
-    SampleSource of(TensorStore store) throws BadInputException {
+    SampleSource of(TensorStore store) throws IOException {
         options.checkNoWindows(path);
         if (kind.equals(ONE_IMAGE)) {
             throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
@@ -80,7 +81,7 @@ record RowSamples(SampleOptions options, Path path, String kind) {
     }
 
     /** The chosen columns of records. */
-    SampleSource of(RecordStore store) throws BadInputException {
+    SampleSource of(RecordStore store) throws IOException {
         if (options.pack == null) {
             options.checkNoWindows(path);
         }

@@ -257,10 +257,10 @@ final class SampleOptions {
         return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
     }
 
-    void checkNoWindows(Path path) {
+    void checkNoWindows(Path path) throws IOException {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw wrong("--window, --stride, --within-documents, --documents and --pack need a token store (--pack also"
-                    + " takes one column of lists); " + path + " is not one");
+                    + " takes one column of lists); " + path + " is not one" + StoreOptions.tokenizeHint(path));
         }
     }
 

@@ -63,7 +63,9 @@ final class StoreOptions {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         } catch (MalformedStoreException e) {
             if (format == null && !isRecognized(path)) {
-                throw new BadInputException(e.getMessage() + hint(path), e);
+                String hint = tokenizeHint(path);
+                throw new BadInputException(e.getMessage() + (hint.isEmpty() ? "; name the format with --format"
+                        : hint), e);
             }
             throw e;
         }
@@ -78,23 +80,21 @@ final class StoreOptions {
         }
     }
 
-    /** Advice for a path that is no store: tokenize text; name the format of anything else. */
-    private static String hint(Path path) throws IOException {
+    /** Advice for a path that is no store, or none of tokens: to tokenize text. Empty if it is not text. */
+    static String tokenizeHint(Path path) throws IOException {
         List<Path> files = List.of(path);
         if (Files.isDirectory(path)) {
             try (Stream<Path> inside = Files.list(path)) {
                 files = inside.filter(Files::isRegularFile).sorted().limit(LOOKED_AT).toList();
             }
-            if (files.isEmpty()) {
-                return "; the folder has no files: if they are in folders below it, name the format with --format";
-            }
         }
         for (Path file : files) {
             if (!isText(file)) {
-                return "; name the format with --format";
+                return "";
             }
         }
-        return "; this is text: make a store of it with 'penstock tokenize " + path + " -o STORE'";
+        return files.isEmpty() ? "" : "; this is text: make a token store of it with 'penstock tokenize " + path
+                + " -o STORE'";
     }
 
     /** Whether a file begins like text in UTF-8. */

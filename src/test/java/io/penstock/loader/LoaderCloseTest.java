@@ -293,7 +293,8 @@ class LoaderCloseTest {
             DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).open();
             String batch = loader.next().toString();
             loader.close();
-            assertEquals(List.of(name + ": " + batch + " was not closed before its loader"), log.lines());
+            assertEquals(List.of(name + ": " + batch + " was not closed before its loader; its memory is kept until it"
+                    + " is closed"), log.lines());
         }
     }
 }

@@ -208,6 +208,10 @@ public final class FieldProfile {
     }
 
     static long sum(long[] replicates) {
-        return Arrays.stream(replicates).sum();
+        long sum = 0;
+        for (long each : replicates) {
+            sum += each;
+        }
+        return sum;
     }
 }

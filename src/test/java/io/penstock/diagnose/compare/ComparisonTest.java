@@ -73,8 +73,8 @@ class ComparisonTest {
 
     @Test
     void runsOfAFewStepsAreInconclusive() {
-        Summary few = SummaryExamples.run(1, 5, 1, 0, FINGERPRINT);
-        assertEquals(Outcome.INCONCLUSIVE, compare(few, few).outcome());
+        assertEquals(Outcome.INCONCLUSIVE, compare(SummaryExamples.run(1, 5, 1, 0.1, FINGERPRINT),
+                SummaryExamples.run(2, 5, 1, 0.1, FINGERPRINT)).outcome());
     }
 
     @Test
