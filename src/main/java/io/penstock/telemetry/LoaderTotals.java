@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 /** A loader's running totals: each has one writer; any thread may read all. */
 final class LoaderTotals implements LoaderProbe {
 
-    private final LoaderIdentity of;
     private final WorkerClocks[] fillers;
     private final LongSupplier verifiedBytes;
     private final AtomicLong submitNanos = new AtomicLong();
@@ -22,7 +21,6 @@ final class LoaderTotals implements LoaderProbe {
 
     /** The supplier returns the bytes that workers have verified so far. */
     LoaderTotals(LoaderIdentity of, LongSupplier verifiedBytes) {
-        this.of = of;
         this.fillers = new WorkerClocks[of.fillers()];
         Arrays.setAll(fillers, _ -> new WorkerClocks());
         this.verifiedBytes = verifiedBytes;
@@ -64,8 +62,7 @@ final class LoaderTotals implements LoaderProbe {
     LoaderReport report() {
         return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
                 sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
-                consumerWaitNanos.getOpaque(), of.workers() == 0 ? 0 : fillers[of.trainer()].fillNanos(),
-                badSamples.getOpaque(), verifiedBytes.getAsLong());
+                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong());
     }
 
     private long sum(Total which) {

@@ -71,8 +71,6 @@ public record Metrics(List<Metric> all) {
         totals.count("samples", "Samples in the batches that the trainer received.", LoaderReport::samples);
         totals.bytes("made", "Bytes that workers wrote into slots, prefetched batches included.", LoaderReport::bytes);
         totals.seconds("wait", "Time that the trainer waited for batches.", LoaderReport::consumerWaitNanos);
-        totals.seconds("help", "Part of the wait in which the trainer's thread filled slots itself.",
-                LoaderReport::helpNanos);
         String stage = "Working time by stage, summed over all threads.";
         totals.seconds("stage", stage, LoaderReport::planNanos, "stage", "plan");
         totals.seconds("stage", stage, LoaderReport::collateNanos, "stage", "collate");
