@@ -61,8 +61,8 @@ public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Cu
     }
 
     /** {@return the whole result: maps, lists and values for a JSON writer} */
-    public Map<String, Object> toMap() {
-        Map<String, Object> fields = Json.members("chosen", chosen == null ? null : fields(chosen),
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> fields = Json.members("chosen", chosen == null ? null : fields(chosen),
                 "default", fields(standard), "interrupted", interrupted, "rounds", rounds, "seconds", nanos / 1e9,
                 "over_memory", overMemory);
         fields.put("curves", curves.stream().map(curve -> Json.members("setting", curve.setting(),
@@ -76,21 +76,21 @@ public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Cu
         return fields;
     }
 
-    private static Map<String, Object> fields(SearchPoint candidate) {
+    private static Map<String, @Nullable Object> fields(SearchPoint candidate) {
         return Json.members("workers", candidate.workers(), "prefetch", candidate.prefetch(),
                 "read", candidate.readMode().toString(), "device_slots", candidate.deviceSlots());
     }
 
-    private static Map<String, Object> fields(Measured point) {
-        Map<String, Object> fields = fields(point.candidate());
+    private static Map<String, @Nullable Object> fields(Measured point) {
+        Map<String, @Nullable Object> fields = fields(point.candidate());
         fields.putAll(Json.members("memory_bytes", point.memoryBytes(), "rounds", point.rounds(),
                 "samples_per_second", point.samplesPerSecond(), "low", point.low(), "high", point.high(),
                 "to_fastest", point.toFastest().ratio(), "verdict", point.standing().toString()));
         return fields;
     }
 
-    private static Map<String, Object> fields(StepWait wait) {
-        Map<String, Object> fields = fields(wait.candidate());
+    private static Map<String, @Nullable Object> fields(StepWait wait) {
+        Map<String, @Nullable Object> fields = fields(wait.candidate());
         fields.putAll(Json.members("memory_bytes", wait.memoryBytes(), "rounds", wait.rounds(),
                 "wait_ms", wait.waitNanos() / 1e6, "hidden", wait.hidden()));
         return fields;

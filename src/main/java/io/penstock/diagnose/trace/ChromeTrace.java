@@ -122,8 +122,8 @@ public final class ChromeTrace {
     private void trainer(BatchAccount account, @Nullable BatchAccount next) throws IOException {
         Taking taking = account.taking();
         long closed = Math.max(taking.takenAt(), taking.closedAt());
-        boolean goesOn = next != null && next.sequence() == account.sequence() + 1 && !next.first();
-        long end = goesOn ? next.taking().requestedAt() : closed;
+        long end = next != null && next.sequence() == account.sequence() + 1 && !next.first()
+                ? next.taking().requestedAt() : closed;
         slice(STEPS, "ProfilerStep#" + account.sequence(), taking.requestedAt(), Math.max(end, taking.takenAt()),
                 Map.of("epoch", account.epoch(), "samples", account.samples(), "bytes", account.bytes()));
         slice(TRAINER, "enumerate(DataLoader)#" + recording.settings().name() + ".__next__", taking.requestedAt(),
