@@ -12,7 +12,7 @@ final class AmountText {
     private AmountText() {
     }
 
-    /** Gives nanoseconds. */
+    /** A time, in nanoseconds. */
     static final class Time implements ITypeConverter<Long> {
         @Override
         public Long convert(String value) {
@@ -20,7 +20,7 @@ final class AmountText {
         }
     }
 
-    /** Gives bytes. */
+    /** A size, in bytes. */
     static final class Bytes implements ITypeConverter<Long> {
         @Override
         public Long convert(String value) {
@@ -28,7 +28,8 @@ final class AmountText {
         }
     }
 
-    private static Long converted(String value, Function<String, Long> reader) {
+    /** Reads an option; an {@link IllegalArgumentException} becomes wrong usage. */
+    static <T> T converted(String value, Function<String, T> reader) {
         try {
             return reader.apply(value);
         } catch (IllegalArgumentException e) {

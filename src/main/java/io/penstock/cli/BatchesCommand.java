@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
@@ -10,7 +11,6 @@ import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -80,18 +80,13 @@ final class BatchesCommand implements Callable<Integer> {
     }
 
     private Map<String, Object> fields(Batch batch) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("batch", plan.skip() + batch.number());
-        fields.put("epoch", batch.epoch());
-        fields.put("samples", LongStream.range(0, batch.count()).map(row -> batch.sample((int) row)).boxed().toList());
-        fields.put("count", batch.count());
-        fields.put("valid", batch.valid());
+        Map<String, Object> fields = Json.members("batch", plan.skip() + batch.number(), "epoch", batch.epoch(),
+                "samples", LongStream.range(0, batch.count()).map(row -> batch.sample((int) row)).boxed().toList(),
+                "count", batch.count(), "valid", batch.valid());
         List<Map<String, Object>> tensors = new ArrayList<>();
         for (TensorSpec spec : batch.fields()) {
-            Map<String, Object> tensor = new LinkedHashMap<>();
-            tensor.put("name", spec.name());
-            tensor.put("dtype", spec.dtype().toString());
-            tensor.put("shape", LongStream.of(spec.shape()).boxed().toList());
+            Map<String, Object> tensor = Json.members("name", spec.name(), "dtype", spec.dtype().toString(),
+                    "shape", LongStream.of(spec.shape()).boxed().toList());
             if (digest) {
                 tensor.put("sha256", sha256(batch.tensor(spec.name())));
             }

@@ -1,12 +1,12 @@
 package io.penstock.cli;
 
+import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -39,7 +39,7 @@ final class ChecksumCommand implements Callable<Integer> {
             for (Path file : files) {
                 long bytes = file.toFile().length();
                 BlockChecksums checksums = BlockChecksums.write(file, force ? IfExists.REPLACE : IfExists.FAIL,
-                        done -> bar.update(done, bytes));
+                        done -> bar.update("checksum " + file.getFileName(), done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
                     report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")
@@ -54,12 +54,8 @@ final class ChecksumCommand implements Callable<Integer> {
     }
 
     private static Map<String, Object> describe(BlockChecksums checksums) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("file", checksums.file().toString());
-        fields.put("bytes", checksums.fileBytes());
-        fields.put("checksums", checksums.location().toString());
-        fields.put("block_bytes", checksums.blockBytes());
-        fields.put("blocks", checksums.blocks());
-        return fields;
+        return Json.members("file", checksums.file().toString(), "bytes", checksums.fileBytes(),
+                "checksums", checksums.location().toString(), "block_bytes", checksums.blockBytes(),
+                "blocks", checksums.blocks());
     }
 }

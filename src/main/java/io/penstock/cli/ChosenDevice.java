@@ -4,7 +4,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceUnavailableException;
 
 /**
- * The device that a {@code --device} option leads to, and why this one.
+ * The device that {@code --device} selects, and why.
  *
  * @param device open, to be closed by whoever chose
  * @param reason in words
@@ -28,7 +28,7 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
         }
     }
 
-    /** For people: {@code host (as requested)}. */
+    /** The device as text: {@code host (as requested)}. */
     @Override
     public String toString() {
         return device.name() + " (" + reason + ")";

@@ -5,25 +5,24 @@ import io.penstock.diagnose.compare.Change;
 import io.penstock.diagnose.compare.Comparison.Difference;
 import io.penstock.diagnose.compare.Comparison;
 import io.penstock.diagnose.compare.Outcome;
+import io.penstock.json.Json;
+import io.penstock.json.RecordJson;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** {@code penstock compare}. */
 @Command(
@@ -55,7 +54,7 @@ final class CompareCommand implements Callable<Integer> {
     @Option(names = "--allow-mismatch", description = "Also judge runs that are not comparable.")
     private boolean allowMismatch;
 
-    @Option(names = "--fail-on", split = ",", paramLabel = "OUTCOME", converter = Failing.class,
+    @Option(names = "--fail-on", split = ",", paramLabel = "OUTCOME",
             description = "Outcomes that fail the command: regression, mixed, inconclusive.")
     private Set<Outcome> failOn = EnumSet.noneOf(Outcome.class);
 
@@ -65,7 +64,8 @@ final class CompareCommand implements Callable<Integer> {
         Summary later = Summary.read(after);
         Comparison comparison;
         try {
-            comparison = Comparison.of(earlier, later, thresholdPercent / 100, allowMismatch);
+            comparison = allowMismatch ? Comparison.ofMismatched(earlier, later, thresholdPercent / 100)
+                    : Comparison.of(earlier, later, thresholdPercent / 100);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--threshold: " + e.getMessage(), e);
         }
@@ -87,11 +87,8 @@ final class CompareCommand implements Callable<Integer> {
         for (Difference difference : comparison.settings()) {
             text.append("changed  ").append(difference).append('\n');
         }
-        Change mover = comparison.largestMover();
-        if (mover != null) {
-            text.append(String.format(Locale.ROOT, "mostly   %s: %+.3f ms of the step%n", mover.name(),
-                    mover.difference()));
-        }
+        comparison.largestMover().ifPresent(mover -> text.append(String.format(Locale.ROOT,
+                "mostly   %s: %+.3f ms of the step%n", mover.name(), mover.difference())));
         text.append("verdict  ").append(comparison.before().label()).append(" → ").append(comparison.after().label())
                 .append('\n');
         table(text, "", comparison.measures());
@@ -117,55 +114,15 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private static Map<String, Object> fields(Comparison comparison) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("outcome", comparison.outcome().label());
-        fields.put("reason", comparison.reason());
-        fields.put("step_change", number(comparison.step().ratio()));
-        fields.put("step_change_low", number(comparison.step().low()));
-        fields.put("step_change_high", number(comparison.step().high()));
-        fields.put("mismatches", differences(comparison.mismatches()));
-        fields.put("settings", differences(comparison.settings()));
-        fields.put("verdict_before", comparison.before().label());
-        fields.put("verdict_after", comparison.after().label());
-        fields.put("measures", changes(comparison.measures()));
-        fields.put("step_parts_ms", changes(comparison.parts()));
-        fields.put("stages_ms", changes(comparison.stages()));
-        return fields;
-    }
-
-    private static List<Map<String, Object>> differences(List<Difference> differences) {
-        return differences.stream().map(difference -> {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("name", difference.name());
-            fields.put("before", difference.before());
-            fields.put("after", difference.after());
-            return fields;
-        }).toList();
-    }
-
-    private static List<Map<String, Object>> changes(List<Change> changes) {
-        return changes.stream().map(change -> {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("name", change.name());
-            fields.put("before", number(change.before()));
-            fields.put("after", number(change.after()));
-            return fields;
-        }).toList();
-    }
-
-    private static Double number(double value) {
-        return Double.isFinite(value) ? value : null;
-    }
-
-    private static final class Failing implements ITypeConverter<Outcome> {
-        @Override
-        public Outcome convert(String value) {
-            for (Outcome outcome : EnumSet.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)) {
-                if (outcome.label().equals(value)) {
-                    return outcome;
-                }
-            }
-            throw new TypeConversionException("found '" + value + "', expected regression, mixed or inconclusive");
-        }
+        return Json.members("outcome", comparison.outcome().label(), "reason", comparison.reason(),
+                "step_change", RecordJson.write(comparison.step().ratio()),
+                "step_change_low", RecordJson.write(comparison.step().low()),
+                "step_change_high", RecordJson.write(comparison.step().high()),
+                "mismatches", RecordJson.write(comparison.mismatches()),
+                "settings", RecordJson.write(comparison.settings()),
+                "verdict_before", comparison.before().label(), "verdict_after", comparison.after().label(),
+                "measures", RecordJson.write(comparison.measures()),
+                "step_parts_ms", RecordJson.write(comparison.parts()),
+                "stages_ms", RecordJson.write(comparison.stages()));
     }
 }

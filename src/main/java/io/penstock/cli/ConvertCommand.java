@@ -4,6 +4,7 @@ import io.penstock.convert.Conversion;
 import io.penstock.convert.ConversionSummary;
 import io.penstock.convert.TargetFormat;
 import io.penstock.decode.Decoder;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
@@ -160,17 +161,10 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     private Map<String, Object> describe(ConversionSummary summary) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("source", source.toString());
-        map.put("target", target.toString());
-        map.put("format", summary.format().toString());
-        map.put("records", summary.records());
-        map.put("bytes", summary.bytes());
-        map.put("files", summary.files().stream().map(Path::toString).toList());
-        map.put("lost", summary.lost());
-        map.put("seconds", summary.nanos() / 1e9);
-        map.put("bytes_per_second", summary.bytesPerSecond());
-        return map;
+        return Json.members("source", source.toString(), "target", target.toString(),
+                "format", summary.format().toString(), "records", summary.records(), "bytes", summary.bytes(),
+                "files", summary.files().stream().map(Path::toString).toList(), "lost", summary.lost(),
+                "seconds", summary.nanos() / 1e9, "bytes_per_second", summary.bytesPerSecond());
     }
 
     private String text(ConversionSummary summary, String noun) {

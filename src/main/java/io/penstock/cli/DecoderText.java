@@ -18,10 +18,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Decoders as the command line writes them. */
+/** Decoders as command-line options. */
 final class DecoderText {
 
-    /** What {@link #parse} takes, for the help. */
+    /** The forms that {@link #parse} reads, for the help. */
     static final String FORMS = "bytes (as stored), int[:DTYPE], rgb:HxW[:crop[N]|:exact], gray:HxW[…],"
             + " npy:DTYPE:SHAPE, numbers:DTYPE:SHAPE, json:DTYPE:PATH";
 
@@ -34,7 +34,7 @@ final class DecoderText {
     private DecoderText() {
     }
 
-    /** Throws an {@link IllegalArgumentException} for what is no decoder. */
+    /** Reads a decoder; throws an {@link IllegalArgumentException} if the text is none. */
     static Decoder parse(String text) {
         Matcher matcher = IMAGE.matcher(text);
         if (matcher.matches()) {
@@ -60,7 +60,7 @@ final class DecoderText {
         throw new IllegalArgumentException("unknown decoder '" + text + "', expected " + FORMS);
     }
 
-    /** {@code 3x*x4}, of which {@code *} is a dimension that varies; nothing is a scalar. */
+    /** Reads {@code 3x*x4}; {@code *} is a dimension that varies, and an empty text is a scalar. */
     private static long[] shape(String text) {
         return text.isEmpty() ? new long[0]
                 : Arrays.stream(text.split("x")).mapToLong(dim -> dim.equals("*") ? -1 : Long.parseLong(dim)).toArray();
@@ -90,7 +90,7 @@ final class DecoderText {
         return Decoders.of(column);
     }
 
-    /** Whether a column is of images by its encoding, or by its name where it has none, as a table's. */
+    /** Whether a column holds images: by its encoding or, if it has none as in a table, by its name. */
     private static boolean isImage(Column column) {
         String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
         String last = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);

@@ -3,7 +3,7 @@ package io.penstock.cli;
 import java.util.List;
 import java.util.Map;
 
-/** Writes what JSON writers take as indented text, one value per line, with long lists shortened. */
+/** Writes a JSON value as indented text, one value per line; shortens long lists. */
 final class DetailText {
 
     private static final int SHOWN = 12;

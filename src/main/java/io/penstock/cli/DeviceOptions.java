@@ -10,7 +10,7 @@ final class DeviceOptions {
             description = "host, cuda:N or auto (default): the first CUDA device if there is one, else the host.")
     private String device;
 
-    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE", converter = TransferText.class,
+    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE",
             description = "copy: copy batches to device memory. in-place: use the workers' memory directly, host only."
                     + " auto (default): in-place if possible.")
     private TransferMode transfer;

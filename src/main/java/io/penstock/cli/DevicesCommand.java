@@ -3,8 +3,10 @@ package io.penstock.cli;
 import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
 import io.penstock.device.DeviceSupport;
+import io.penstock.json.Json;
 import io.penstock.text.NumberText;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -23,9 +25,9 @@ final class DevicesCommand implements Callable<Integer> {
     public Integer call() {
         DeviceInventory inventory = DeviceInventory.take();
         if (report.isJson()) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("devices", inventory.devices().stream().map(DevicesCommand::fields).toList());
-            fields.put("cuda", fields(inventory.kind("cuda")));
+            Map<String, Object> fields = Json.members(
+                    "devices", inventory.devices().stream().map(DevicesCommand::fields).toList(),
+                    "cuda", fields(inventory.kind("cuda")));
             report.print(fields);
         } else {
             report.print(text(inventory));
@@ -33,30 +35,20 @@ final class DevicesCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    /** What does not apply or is unknown is null. */
+    /** Values that are unknown or do not apply are null. */
     private static Map<String, Object> fields(DeviceInfo device) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", device.name());
-        fields.put("model", known(device.model()));
-        fields.put("compute_capability", known(device.computeCapability()));
-        fields.put("memory_total_bytes", known(device.memoryTotalBytes()));
-        fields.put("memory_free_bytes", known(device.memoryFreeBytes()));
-        fields.put("copy_engines", known(device.copyEngines()));
-        fields.put("host_numa_node", known(device.hostNumaNode()));
-        fields.put("pci_bus_id", known(device.pciBusId()));
-        fields.put("problem", known(device.problem()));
-        return fields;
+        return Json.members("name", device.name(), "model", known(device.model()),
+                "compute_capability", known(device.computeCapability()),
+                "memory_total_bytes", known(device.memoryTotalBytes()),
+                "memory_free_bytes", known(device.memoryFreeBytes()), "copy_engines", known(device.copyEngines()),
+                "host_numa_node", known(device.hostNumaNode()), "pci_bus_id", known(device.pciBusId()),
+                "problem", known(device.problem()));
     }
 
     private static Map<String, Object> fields(DeviceSupport cuda) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("usable", cuda.isUsable());
-        fields.put("library", known(cuda.library()));
-        fields.put("runtime_version", known(cuda.runtimeVersion()));
-        fields.put("driver_version", known(cuda.driverVersion()));
-        fields.put("unavailable", cuda.isUsable() ? null : cuda.unavailable().name());
-        fields.put("message", known(cuda.message()));
-        return fields;
+        return Json.members("usable", cuda.isUsable(), "library", known(cuda.library()),
+                "runtime_version", known(cuda.runtimeVersion()), "driver_version", known(cuda.driverVersion()),
+                "unavailable", cuda.isUsable() ? null : cuda.unavailable().name(), "message", known(cuda.message()));
     }
 
     private static String known(String value) {
@@ -70,25 +62,16 @@ final class DevicesCommand implements Callable<Integer> {
     private static String text(DeviceInventory inventory) {
         StringBuilder text = new StringBuilder();
         for (DeviceInfo device : inventory.devices()) {
-            text.append(String.format("%-8s %s", device.name(), device.model()));
+            List<String> facts = new ArrayList<>(List.of(device.model()));
             if (device.memoryTotalBytes() >= 0) {
-                text.append(", ").append(NumberText.of(device.memoryTotalBytes(), "B"));
+                facts.add(NumberText.of(device.memoryTotalBytes(), "B") + (device.memoryFreeBytes() < 0 ? ""
+                        : " (" + NumberText.of(device.memoryFreeBytes(), "B") + " free)"));
             }
-            if (device.memoryFreeBytes() >= 0) {
-                text.append(" (").append(NumberText.of(device.memoryFreeBytes(), "B")).append(" free)");
-            }
-            if (known(device.computeCapability()) != null) {
-                text.append(", compute capability ").append(device.computeCapability());
-            }
-            if (device.copyEngines() >= 0) {
-                text.append(", ").append(NumberText.count(device.copyEngines(), "copy engine"));
-            }
-            if (known(device.pciBusId()) != null) {
-                text.append(", ").append(device.pciBusId());
-            }
-            if (device.hostNumaNode() >= 0) {
-                text.append(", NUMA node ").append(device.hostNumaNode());
-            }
+            add(facts, "compute capability ", known(device.computeCapability()));
+            add(facts, "", device.copyEngines() < 0 ? null : NumberText.count(device.copyEngines(), "copy engine"));
+            add(facts, "", known(device.pciBusId()));
+            add(facts, "NUMA node ", known(device.hostNumaNode()));
+            text.append(String.format("%-8s %s", device.name(), String.join(", ", facts)));
             if (known(device.problem()) != null) {
                 text.append(" [").append(device.problem()).append(']');
             }
@@ -100,5 +83,11 @@ final class DevicesCommand implements Callable<Integer> {
                         + cuda.library() + "\n"
                 : "no CUDA device: " + cuda.message() + "\n");
         return text.toString();
+    }
+
+    private static void add(List<String> facts, String name, Object value) {
+        if (value != null) {
+            facts.add(name + value);
+        }
     }
 }

@@ -1,8 +1,8 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
@@ -12,16 +12,14 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
 import java.io.IOException;
 import java.nio.file.Path;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** Reports and traces of a run. */
 final class DiagnosisOptions {
 
     /** The HTML page in a report's folder. */
     static final String HTML_FILE = "report.html";
-    /** The synthetic run is short, as its steps are all alike. */
+    /** The synthetic run can be short: all its steps are alike. */
     private static final long SYNTHETIC_STEPS = 2000;
     private static final double SYNTHETIC_SECONDS = 3;
 
@@ -42,7 +40,7 @@ final class DiagnosisOptions {
             description = "Write a trace of the steps to FILE, for ui.perfetto.dev or chrome://tracing.")
     private Path trace;
 
-    @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE", converter = Window.class,
+    @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE",
             description = "Steps to trace: skip WAIT and WARMUP steps, then trace ACTIVE steps. Default: the latest"
                     + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
@@ -55,11 +53,7 @@ final class DiagnosisOptions {
         builder.name(name);
     }
 
-    /**
-     * Begins to diagnose.
-     *
-     * @return null if no option asks for a diagnosis
-     */
+    /** {@return a diagnosis that has begun; null if no option asks for one} */
     Diagnosis open(DataLoader loader) {
         return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
     }
@@ -93,7 +87,7 @@ final class DiagnosisOptions {
         }
     }
 
-    /** Writes what was asked for. */
+    /** Writes the report and the trace, if the options ask for them. */
     void write(Diagnosis diagnosis) throws IOException {
         if (folder != null) {
             Summary summary = diagnosis.summary();
@@ -105,21 +99,10 @@ final class DiagnosisOptions {
         }
     }
 
-    /** Where it was written, for people. */
+    /** Where they were written, as text. */
     String text() {
         return (folder == null ? "" : "Report written to " + folder + ": run 'penstock report " + folder
                 + "' or open " + folder.resolve(HTML_FILE) + ".\n")
                 + (trace == null ? "" : "Trace written to " + trace + ": open it in ui.perfetto.dev.\n");
-    }
-
-    private static final class Window implements ITypeConverter<TraceWindow> {
-        @Override
-        public TraceWindow convert(String value) {
-            try {
-                return TraceWindow.of(value);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

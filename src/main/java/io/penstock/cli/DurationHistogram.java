@@ -6,7 +6,7 @@ package io.penstock.cli;
  */
 final class DurationHistogram {
 
-    /** Each power of two is cut into so many buckets. */
+    /** The number of buckets per power of two. */
     private static final int SUB_BUCKETS = 128;
     private static final int SUB_BITS = 7;
 
@@ -23,7 +23,7 @@ final class DurationHistogram {
         maxNanos = Math.max(maxNanos, value);
     }
 
-    /** Values below 256 have a bucket each; above, a value's leading eight bits and its magnitude tell. */
+    /** Values below 256 have a bucket each; above, the leading eight bits and the magnitude decide. */
     private static int bucket(long value) {
         int shift = Math.max(0, 63 - SUB_BITS - Long.numberOfLeadingZeros(value));
         return shift * SUB_BUCKETS + (int) (value >>> shift);
@@ -34,12 +34,7 @@ final class DurationHistogram {
         return ((bucket - (long) shift * SUB_BUCKETS + 1) << shift) - 1;
     }
 
-    /**
-     * The least duration that a share of all does not exceed.
-     *
-     * @param share from 0 to 1
-     * @return nanoseconds, at most 1/128 too many; 0 if nothing was recorded
-     */
+    /** The shortest duration that a share of all does not exceed, at most 1/128 too long; 0 if there is none. */
     long quantileNanos(double share) {
         long rank = Math.max(1, (long) Math.ceil(share * count));
         long seen = 0;

@@ -34,16 +34,12 @@ record Failure(int exitCode, String line, Throwable cause) {
     static Failure of(Throwable e) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(unchecked.getCause());
-            case CorpusException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
-            case MalformedStoreException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
-            case ConversionException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
-            case BadInputException bad -> new Failure(ExitCode.BAD_INPUT, bad.getMessage(), e);
-            case StateMismatchException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
+            case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
+                    StateMismatchException _, NotRegularFileException _, DecodeLimitException _ ->
+                    new Failure(ExitCode.BAD_INPUT, described(e), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), unread.getMessage(), e);
             case NoSuchFileException missing ->
                     new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);
-            case NotRegularFileException other -> new Failure(ExitCode.BAD_INPUT, other.getMessage(), e);
-            case DecodeLimitException large -> new Failure(ExitCode.BAD_INPUT, large.getMessage(), e);
             case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
                     "already exists"), e);
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
@@ -51,10 +47,9 @@ record Failure(int exitCode, String line, Throwable cause) {
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
-            case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _ ->
+            case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _,
+                    StoreProviderException _, ThreadLimitException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
-            case StoreProviderException provider -> new Failure(ExitCode.FAILURE, provider.getMessage(), e);
-            case ThreadLimitException threads -> new Failure(ExitCode.FAILURE, threads.getMessage(), e);
             case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
                     new Failure(ExitCode.FAILURE, "cannot start a thread" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,

@@ -10,7 +10,7 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** Lists the options of a command with many of them under headings in its help. */
+/** Groups the options of large commands under headings in their help. */
 final class HelpGroups {
 
     private static final Set<String> COMMANDS = Set.of("batches", "stream", "stats", "tune");
@@ -43,7 +43,7 @@ final class HelpGroups {
         return groups;
     }
 
-    /** Groups the options in the help of those subcommands that have many. */
+    /** Groups the options of the subcommands that have many. */
     static void install(CommandLine line) {
         line.getSubcommands().forEach((name, command) -> {
             if (COMMANDS.contains(name)) {

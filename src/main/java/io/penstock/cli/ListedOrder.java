@@ -20,7 +20,7 @@ final class ListedOrder {
     }
 
     /**
-     * The order of that kind; throws an {@link IllegalArgumentException} if the kind is unknown or the numbers do not
+     * An order of a kind; throws an {@link IllegalArgumentException} if the kind is unknown or the numbers do not
      * fit.
      *
      * @param draws samples per epoch; null for as many as there are samples

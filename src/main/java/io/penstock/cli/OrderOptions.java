@@ -72,7 +72,7 @@ final class OrderOptions {
         return shuffle.seed;
     }
 
-    /** For people. */
+    /** The order as text. */
     String text() {
         return (orders.isEmpty() ? "" : orders.keySet().iterator().next() + ", ")
                 + (shuffle.sequential ? "in order" : "shuffled with seed " + shuffle.seed);

@@ -35,7 +35,7 @@ final class Output extends PrintWriter {
 
     private static final class Kept extends FilterOutputStream {
 
-        /** The first one, if there was any. */
+        /** The first failure, if any. */
         private IOException failure;
 
         Kept(OutputStream to) {

@@ -1,5 +1,10 @@
 package io.penstock.cli;
 
+import io.penstock.dataset.Packing;
+import io.penstock.diagnose.compare.Outcome;
+import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.loader.BadSamplePolicy;
+import io.penstock.loader.TransferMode;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -8,13 +13,14 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+import picocli.CommandLine;
 
 /** The command line. */
 @Command(
@@ -96,6 +102,13 @@ public final class Penstock implements Runnable {
             COMMANDS.values().forEach(line::addSubcommand);
         }
         HelpGroups.install(line);
+        line.registerConverter(Packing.Method.class, new Choice<>(List.of(Packing.Method.values())))
+                .registerConverter(BadSamplePolicy.class, new Choice<>(List.of(BadSamplePolicy.values())))
+                .registerConverter(TransferMode.class,
+                        new Choice<>(List.of(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY)))
+                .registerConverter(Outcome.class,
+                        new Choice<>(List.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)))
+                .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setExecutionStrategy(Penstock::run)
@@ -120,7 +133,9 @@ public final class Penstock implements Runnable {
     private static int wrongUsage(ParameterException e) {
         CommandLine command = e.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println("penstock: " + e.getMessage().lines().findFirst().orElse("wrong usage") + " (try '"
+        List<String> meant = e instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
+        err.println("penstock: " + e.getMessage().lines().findFirst().orElse("wrong usage")
+                + (meant.isEmpty() ? "" : "; did you mean " + meant.getFirst() + "?") + " (try '"
                 + command.getCommandSpec().qualifiedName() + " --help')");
         err.flush();
         return ExitCode.WRONG_USAGE;

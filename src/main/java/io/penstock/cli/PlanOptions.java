@@ -4,6 +4,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Lengths;
 import io.penstock.io.ReadMode;
+import io.penstock.json.Json;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -19,22 +20,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
-/** Which batches of samples: their order, this rank's part, and who makes them. */
+/** The batches: their samples and order, this rank's share, and the threads that build them. */
 final class PlanOptions {
 
     /** The help text of a command's stores. */
@@ -131,11 +128,11 @@ final class PlanOptions {
             description = "Verify each block on first read, for files with checksums (FILE.crc32c).")
     private boolean verify;
 
-    @Option(names = "--bad-samples", defaultValue = "fail", paramLabel = "POLICY", converter = Policy.class,
+    @Option(names = "--bad-samples", defaultValue = "fail", paramLabel = "POLICY",
             description = "On a damaged sample: fail (default), replace it by another sample, or skip it (weight 0).")
     private BadSamplePolicy badSamples;
 
-    /** The batches that were asked for, from the place on that they were asked from. */
+    /** The batches that the options describe, from {@code --epoch} and {@code --skip} on. */
     BatchSampler batches(SampleSource source) {
         check("--batch", batch, 1);
         check("--epoch", epoch, 0);
@@ -208,7 +205,7 @@ final class PlanOptions {
         return builder;
     }
 
-    /** Opens what the options describe; that they contradict each other or the store is wrong usage. */
+    /** Opens what the options describe; options that conflict with each other or the store are wrong usage. */
     <T> T valid(Supplier<T> opener) {
         try {
             return opener.get();
@@ -223,7 +220,7 @@ final class PlanOptions {
         }
     }
 
-    /** Fails if a file that is to be written has no folder: before the work, not after it. */
+    /** Fails before the work starts if the folder of an output file is missing. */
     void checkFolder(String option, Path file) {
         if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
             throw wrong(option + ": there is no folder " + file.toAbsolutePath().getParent());
@@ -249,12 +246,12 @@ final class PlanOptions {
         return Optional.ofNullable(prefetch);
     }
 
-    /** What {@code --read} says. */
+    /** The read mode of {@code --read}, if given. */
     Optional<ReadMode> readMode() {
         return Optional.ofNullable(readMode);
     }
 
-    /** What {@code --settings} names, or nothing. */
+    /** The settings of {@code --settings}, or none. */
     LoaderSettings settings() {
         if (settings == null) {
             try {
@@ -270,50 +267,31 @@ final class PlanOptions {
         return skip;
     }
 
-    /** The batches from here to the end of the epoch, or of the next one that has any where nothing is left of it. */
+    /** The number of batches left in the epoch or, if none is left, in the next epoch that has any. */
     static long restOfEpoch(BatchSampler batches) {
         return batches.batchesInEpoch(batches.epochOf(0));
     }
 
-    /** What is given and in which order, as JSON writers take it. */
+    /** The store, batches and order, for JSON. */
     Map<String, Object> fields(SampleSource source, BatchSampler batches) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("store", source.path().toString());
-        fields.put("kind", source.kind());
-        fields.put("samples_in_epoch", batches.sampler().size());
+        Map<String, Object> fields = Json.members("store", source.path().toString(), "kind", source.kind(),
+                "samples_in_epoch", batches.sampler().size());
         fields.putAll(source.cut());
-        fields.put("batch", tokenBudget == null ? batch : null);
-        fields.put("token_budget", tokenBudget);
-        fields.put("max_samples", tokenBudget == null ? null : batches.batchSize());
-        fields.put("batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1));
-        fields.put("shuffled", !order.isSequential());
-        fields.put("seed", order.isSequential() ? null : order.seed());
-        fields.put("order", batches.sampler().fingerprint());
-        fields.put("rank", rank);
-        fields.put("world", world);
-        fields.put("read", (readMode != null ? readMode : settings().readMode().orElse(ReadMode.AUTO)).toString());
+        fields.putAll(Json.members("batch", tokenBudget == null ? batch : null, "token_budget", tokenBudget,
+                "max_samples", tokenBudget == null ? null : batches.batchSize(),
+                "batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1),
+                "shuffled", !order.isSequential(), "seed", order.isSequential() ? null : order.seed(),
+                "order", batches.sampler().fingerprint(), "rank", rank, "world", world,
+                "read", (readMode != null ? readMode : settings().readMode().orElse(ReadMode.AUTO)).toString()));
         return fields;
     }
 
-    /** The same for people. */
+    /** The same as text. */
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget()) + ", "
                 + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " per epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
-    }
-
-    /** Takes {@code fail}, {@code replace} and {@code skip}. */
-    private static final class Policy implements ITypeConverter<BadSamplePolicy> {
-        @Override
-        public BadSamplePolicy convert(String value) {
-            for (BadSamplePolicy policy : BadSamplePolicy.values()) {
-                if (policy.name().toLowerCase(Locale.ROOT).equals(value)) {
-                    return policy;
-                }
-            }
-            throw new TypeConversionException("found '" + value + "', expected fail, replace or skip");
-        }
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * A job's progress on one line of a terminal. Draws nothing without a terminal, or within the first second. For one
@@ -21,16 +22,12 @@ final class ProgressBar implements AutoCloseable {
     private final long startNanos;
     private String label;
     private long phaseNanos;
+    /** The work that was done before the first update of this part. */
+    private long phaseDone;
     private long drawnNanos;
     private boolean drawn;
 
-    /**
-     * A bar.
-     *
-     * @param terminal where to draw, or null to draw nothing
-     * @param label what is being done
-     * @param unit what is counted: {@code B} for bytes
-     */
+    /** Draws nothing without a terminal; the unit is {@code B} for bytes. */
     ProgressBar(PrintWriter terminal, String label, String unit) {
         this(terminal, label, unit, System.nanoTime());
     }
@@ -50,19 +47,27 @@ final class ProgressBar implements AutoCloseable {
                 : System.console() != null && System.console().isTerminal();
     }
 
-    /** Begins a part of the job, which is counted from 0 under its own name. */
+    /** Begins a part of the job: it has its own name, and its rate starts from 0. */
     void phase(String name, long nowNanos) {
+        phase(name, 0, nowNanos);
+    }
+
+    private void phase(String name, long done, long nowNanos) {
         if (!name.equals(label)) {
             label = name;
+            phaseDone = done;
             phaseNanos = nowNanos;
             drawnNanos = nowNanos - REDRAW_NANOS;
         }
     }
 
     void update(String phase, long done, long total) {
-        long now = System.nanoTime();
-        phase(phase, now);
-        update(done, total, now);
+        update(phase, done, total, System.nanoTime());
+    }
+
+    void update(String phase, long done, long total, long nowNanos) {
+        phase(phase, done, nowNanos);
+        update(done, total, nowNanos);
     }
 
     void update(long done, long total) {
@@ -70,25 +75,22 @@ final class ProgressBar implements AutoCloseable {
     }
 
     void update(long done, long total, long nowNanos) {
-        if (terminal == null || nowNanos - startNanos < QUIET_NANOS || drawn && nowNanos - drawnNanos < REDRAW_NANOS) {
-            return;
-        }
-        drawn = true;
-        drawnNanos = nowNanos;
-        terminal.print(ERASE_LINE + line(done, total, Math.max(1e-3, (nowNanos - phaseNanos) / 1e9)));
-        terminal.flush();
+        draw(nowNanos, () -> line(done, total, Math.max(1e-3, (nowNanos - phaseNanos) / 1e9)));
     }
 
-    /** Shows how much of a given time is over. */
-    void share(long spentNanos, long ofNanos) {
-        long now = System.nanoTime();
-        if (terminal == null || now - startNanos < QUIET_NANOS || drawn && now - drawnNanos < REDRAW_NANOS) {
-            return;
+    private void draw(long nowNanos, Supplier<String> line) {
+        if (terminal != null && nowNanos - startNanos >= QUIET_NANOS
+                && !(drawn && nowNanos - drawnNanos < REDRAW_NANOS)) {
+            drawn = true;
+            drawnNanos = nowNanos;
+            terminal.print(ERASE_LINE + line.get());
+            terminal.flush();
         }
-        drawn = true;
-        drawnNanos = now;
-        terminal.print(ERASE_LINE + bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
-        terminal.flush();
+    }
+
+    /** Shows the share of a given time that has passed. */
+    void share(long spentNanos, long ofNanos) {
+        draw(System.nanoTime(), () -> bar(spentNanos, ofNanos) + " of " + TimeText.clock(ofNanos / 1e9));
     }
 
     private String bar(long done, long total) {
@@ -100,9 +102,9 @@ final class ProgressBar implements AutoCloseable {
     }
 
     private String line(long done, long total, double seconds) {
-        double rate = done / seconds;
-        String left = done == 0 ? "" : ", " + TimeText.clock((total - done) / rate) + " left";
-        return bar(done, total) + " " + NumberText.of(rate, unit) + "/s" + left;
+        double rate = (done - phaseDone) / seconds;
+        return bar(done, total) + (rate <= 0 ? ""
+                : " " + NumberText.of(rate, unit) + "/s, " + TimeText.clock((total - done) / rate) + " left");
     }
 
     /** Erases the line. */

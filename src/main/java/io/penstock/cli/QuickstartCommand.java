@@ -4,6 +4,7 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.StagingFolder;
+import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Inspection;
 import io.penstock.store.TokenStore;
@@ -14,7 +15,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -92,15 +92,10 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private static Map<String, Object> fields(Path prefix, TokenizeSummary summary, Inspection inspection,
             ChosenDevice device, StreamReport stream) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("tokenize", TokenizeCommand.fields(prefix, summary));
-        fields.put("inspect", inspection.toMap());
-        Map<String, Object> streamed = new LinkedHashMap<>();
-        streamed.put("window", WINDOW_TOKENS);
-        streamed.put("batch", BATCH_SAMPLES);
-        streamed.put("seed", SEED);
-        streamed.put("device", device.device().name());
-        streamed.put("device_reason", device.reason());
+        Map<String, Object> fields = Json.members("tokenize", TokenizeCommand.fields(prefix, summary),
+                "inspect", inspection.toMap());
+        Map<String, Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES, "seed", SEED,
+                "device", device.device().name(), "device_reason", device.reason());
         streamed.putAll(stream.fields());
         fields.put("stream", streamed);
         return fields;

@@ -66,7 +66,7 @@ final class Rehearsal {
                 Thread.sleep(MOST_MILLIS);
                 rehearsal.interrupt();
             } catch (InterruptedException _) {
-                // Nobody does that; the thread ends with the process.
+                // Never interrupted; the thread ends with the process.
             }
         });
     }

@@ -7,29 +7,26 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Samples of a store that is not of tokens: rows of tensors, or records. */
-final class RowSamples {
+/** Samples of a store without tokens: rows of tensors, or records. */
+record RowSamples(SampleOptions options, Path path, String kind) {
 
     /** The field's name if a tensor store has no names. */
     static final String UNNAMED_FIELD = "array";
-
-    private final SampleOptions options;
-    private final Path path;
-    private final String kind;
-
-    RowSamples(SampleOptions options, Path path, String kind) {
-        this.options = options;
-        this.path = path;
-        this.kind = kind;
-    }
+    /** The format of a lone image, whose rows are lines of pixels. */
+    private static final String ONE_IMAGE = "images";
 
     /** The chosen tensors' rows. */
-    SampleSource of(TensorStore store) throws BadInputException {
+    SampleSource of(TensorStore store) throws IOException {
         options.checkNoWindows(path);
+        if (kind.equals(ONE_IMAGE)) {
+            throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
+                    + " folder of them, a tar, or a table", null);
+        }
         if (!options.decoders.isEmpty() || options.image != null || options.skipIncomplete) {
             throw options.wrong("--decode, --image and --skip-incomplete need a store of records; " + path
                     + " holds tensors");
@@ -84,7 +81,7 @@ final class RowSamples {
     }
 
     /** The chosen columns of records. */
-    SampleSource of(RecordStore store) throws BadInputException {
+    SampleSource of(RecordStore store) throws IOException {
         if (options.pack == null) {
             options.checkNoWindows(path);
         }
@@ -126,7 +123,7 @@ final class RowSamples {
                 : options.source(path, kind, store, chosen, "record");
     }
 
-    /** A pickle that no option names is left out, not refused. */
+    /** Leaves out a pickle, instead of refusing it, if no option names it. */
     private boolean isReadable(Column column) {
         try {
             if (!options.decoders.containsKey(column.name())) {

@@ -15,6 +15,7 @@ import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.json.Json;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
@@ -29,12 +30,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** How a store is cut into samples, and how a batch holds their fields. */
 final class SampleOptions {
@@ -61,8 +60,7 @@ final class SampleOptions {
     Integer pack;
 
     @Option(names = "--pack-by", defaultValue = "best-fit", paramLabel = "METHOD",
-            description = "best-fit (default) has the least padding, first-fit keeps neighboring documents close.",
-            converter = PackMethod.class)
+            description = "best-fit (default) has the least padding, first-fit keeps neighboring documents close.")
     private Packing.Method packMethod;
 
     @Option(names = "--pack-window", paramLabel = "DOCUMENTS",
@@ -122,13 +120,8 @@ final class SampleOptions {
         Dataset all = valid(() -> first.dataset().concat(
                 sources.stream().skip(1).map(SampleSource::dataset).toArray(Dataset[]::new)));
         Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("stores", sources.stream().map(source -> {
-            Map<String, Object> one = new LinkedHashMap<>();
-            one.put("store", source.path().toString());
-            one.put("kind", source.kind());
-            one.put("samples", source.dataset().size());
-            return one;
-        }).toList());
+        cut.put("stores", sources.stream().map(source -> Json.members("store", source.path().toString(),
+                "kind", source.kind(), "samples", source.dataset().size())).toList());
         cut.putAll(first.cut());
         List<Long> sizes = sources.stream().map(source -> source.dataset().size()).toList();
         return new SampleSource(first.path(), first.kind(), () -> sources.reversed().forEach(SampleSource::close), all,
@@ -185,10 +178,7 @@ final class SampleOptions {
                     + (withinDocuments ? "every document of " : "") + path + ", which has "
                     + NumberText.count(store.tokenCount(), "token"));
         }
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("window", window);
-        cut.put("stride", step);
-        cut.put("within_documents", withinDocuments);
+        Map<String, Object> cut = Json.members("window", window, "stride", step, "within_documents", withinDocuments);
         return new SampleSource(path, kind, store::close, dataset, windowCollator(), window,
                 Long.MAX_VALUE, List.of(dataset.size()), null, cut,
                 NumberText.count(dataset.size(), "window") + " of " + window + "+1 tokens"
@@ -205,11 +195,8 @@ final class SampleOptions {
         long together = packWindow == null ? Long.MAX_VALUE : packWindow;
         check("--pack-window", together, 1);
         PackedSequences sequences = valid(() -> new Packing(whole, pack, packMethod, together).pack());
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("pack", pack);
-        cut.put("pack_by", packMethod.toString());
-        cut.put("pieces", sequences.pieceCount());
-        cut.put("padding_share", sequences.paddingShare());
+        Map<String, Object> cut = Json.members("pack", pack, "pack_by", packMethod.toString(),
+                "pieces", sequences.pieceCount(), "padding_share", sequences.paddingShare());
         return new SampleSource(path, kind, () -> {
             sequences.close();
             close.run();
@@ -232,8 +219,7 @@ final class SampleOptions {
             throw wrong("--documents: found no documents in " + path);
         }
         Documents dataset = Documents.of(store, kept);
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("max_length", maxLength);
+        Map<String, Object> cut = Json.members("max_length", maxLength);
         return new SampleSource(path, kind, store::close, dataset,
                 Pad.toLongest(tokenWidth == null ? TokenWidth.STORE : tokenWidth, 0), 0, kept,
                 List.of(dataset.size()), null, cut,
@@ -246,8 +232,7 @@ final class SampleOptions {
     }
 
     SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
-        Map<String, Object> cut = new LinkedHashMap<>();
-        cut.put("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
+        Map<String, Object> cut = Json.members("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
         return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
                 maxLength == null ? Long.MAX_VALUE : maxLength, List.of(dataset.size()), blocks(store, dataset), cut,
                 NumberText.count(dataset.size(), noun) + " of " + dataset.fields());
@@ -272,10 +257,10 @@ final class SampleOptions {
         return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
     }
 
-    void checkNoWindows(Path path) {
+    void checkNoWindows(Path path) throws IOException {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw wrong("--window, --stride, --within-documents, --documents and --pack need a token store (--pack also"
-                    + " takes one column of lists); " + path + " is not one");
+                    + " takes one column of lists); " + path + " is not one" + StoreOptions.tokenizeHint(path));
         }
     }
 
@@ -285,19 +270,6 @@ final class SampleOptions {
             return opener.get();
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    /** Takes {@code best-fit}. */
-    private static final class PackMethod implements ITypeConverter<Packing.Method> {
-        @Override
-        public Packing.Method convert(String value) {
-            for (Packing.Method method : Packing.Method.values()) {
-                if (method.toString().equals(value)) {
-                    return method;
-                }
-            }
-            throw new TypeConversionException("found '" + value + "', expected best-fit or first-fit");
         }
     }
 

@@ -150,7 +150,7 @@ final class StatsCommand implements Callable<Integer> {
         return limit == null ? count : Math.min(limit, count);
     }
 
-    /** Takes all batches, and says how many there were; -1 after an interrupt. */
+    /** Takes all batches and returns their number; -1 after an interrupt. */
     private long take(DataLoader loader, long count, DataStatistics statistics, DataProfile baseline,
             ProgressBar bar) {
         long taken = 0;

@@ -5,21 +5,23 @@ import io.penstock.diagnose.data.DataProfile;
 import io.penstock.diagnose.data.DataStatistics;
 import io.penstock.diagnose.data.FieldKind;
 import io.penstock.diagnose.data.FieldProfile;
+import io.penstock.json.Json;
+import io.penstock.json.RecordJson;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * What was in the batches and what has changed, for people and for programs.
+ * The values in the batches and their changes, as text and as JSON.
  *
  * @param seen what was seen
  * @param cost what looking took
@@ -32,7 +34,7 @@ import java.util.stream.LongStream;
  * @param overEpochs what differs from the first of them
  * @param save where it was saved; null if it was not
  */
-record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long nanos, DataProfile baseline,
+record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, long nanos, DataProfile baseline,
         List<Path> baselines, List<DataFinding> sinceBaseline, long epochs, List<DataFinding> overEpochs, Path save) {
 
     private static final int FREQUENT = 5;
@@ -105,13 +107,9 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
                 : String.format(Locale.ROOT, "%.4g", value);
     }
 
-    private interface OfChannel {
-        double of(int channel);
-    }
-
-    private static String channels(FieldProfile field, OfChannel which) {
+    private static String channels(FieldProfile field, IntToDoubleFunction which) {
         return IntStream.range(0, field.channels()).mapToObj(channel ->
-                String.format(Locale.ROOT, "%.4g", which.of(channel))).collect(Collectors.joining(" "));
+                String.format(Locale.ROOT, "%.4g", which.applyAsDouble(channel))).collect(Collectors.joining(" "));
     }
 
     private static List<Integer> frequent(FieldProfile field) {
@@ -127,42 +125,25 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
 
     Map<String, Object> fields(Map<String, Object> plan) {
         Map<String, Object> json = new LinkedHashMap<>(plan);
-        json.put("batches_read", taken);
-        json.put("batches_looked_at", seen.batches());
-        json.put("samples_looked_at", seen.samples());
-        json.put("values_looked_at", cost.values());
-        json.put("look_ms", cost.nanos() / 1e6);
-        json.put("seconds", nanos / 1e9);
-        json.put("bad_share", finite(seen.badShare()));
-        json.put("fields", seen.fields().stream().map(StatsReport::json).toList());
-        json.put("baseline", baseline == null ? null : baselines.stream().map(Path::toString).toList());
-        json.put("changed_since_baseline", sinceBaseline.stream().map(StatsReport::json).toList());
-        json.put("changed_over_epochs", overEpochs.stream().map(StatsReport::json).toList());
-        json.put("drift", hasDrift());
+        json.putAll(Json.members("batches_read", taken, "batches_looked_at", seen.batches(),
+                "samples_looked_at", seen.samples(), "values_looked_at", cost.values(), "look_ms", cost.nanos() / 1e6,
+                "seconds", nanos / 1e9, "bad_share", RecordJson.write(seen.badShare()),
+                "fields", RecordJson.write(seen.fields().stream().map(StatsReport::json).toList()),
+                "baseline", baseline == null ? null : baselines.stream().map(Path::toString).toList(),
+                "changed_since_baseline", RecordJson.write(sinceBaseline.stream().map(StatsReport::json).toList()),
+                "changed_over_epochs", RecordJson.write(overEpochs.stream().map(StatsReport::json).toList()),
+                "drift", hasDrift()));
         return json;
     }
 
     private static Map<String, Object> json(FieldProfile field) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("name", field.name());
-        json.put("shape", field.shape());
-        json.put("kind", field.kind().name().toLowerCase(Locale.ROOT));
-        json.put("rows", field.rows());
-        json.put("values", field.values());
-        json.put("min", finite(field.min()));
-        json.put("max", finite(field.max()));
-        json.put("padding_share", finite(field.paddingShare()));
-        json.put("constant_share", finite(field.constantShare()));
-        json.put("non_finite", field.nonFinite());
+        Map<String, Object> json = Json.members("name", field.name(), "shape", field.shape(), "kind", field.kind(),
+                "rows", field.rows(), "values", field.values(), "min", field.min(), "max", field.max(),
+                "padding_share", field.paddingShare(), "constant_share", field.constantShare(),
+                "non_finite", field.nonFinite());
         if (field.kind() != FieldKind.IDS) {
-            List<Double> means = new ArrayList<>();
-            List<Double> deviations = new ArrayList<>();
-            for (int channel = 0; channel < field.channels(); channel++) {
-                means.add(finite(field.mean(channel)));
-                deviations.add(finite(field.deviation(channel)));
-            }
-            json.put("means", means);
-            json.put("deviations", deviations);
+            json.put("means", IntStream.range(0, field.channels()).mapToObj(field::mean).toList());
+            json.put("deviations", IntStream.range(0, field.channels()).mapToObj(field::deviation).toList());
         } else {
             Map<String, Object> often = new LinkedHashMap<>();
             frequent(field).forEach(bucket -> often.put(field.bucketName(bucket), share(field, bucket)));
@@ -172,19 +153,9 @@ record StatsReport(DataProfile seen, DataStatistics.Cost cost, long taken, long 
     }
 
     private static Map<String, Object> json(DataFinding finding) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("field", finding.field());
-        json.put("channel", finding.channel() < 0 ? null : finding.channel());
-        json.put("measure", finding.measure().name().toLowerCase(Locale.ROOT));
-        json.put("before", finding.before());
-        json.put("now", finding.now());
-        json.put("sigmas", finite(finding.sigmas()));
-        json.put("epoch", finding.epoch() < 0 ? null : finding.epoch());
-        json.put("text", finding.toString());
-        return json;
-    }
-
-    private static Double finite(double value) {
-        return Double.isFinite(value) ? value : null;
+        return Json.members("field", finding.field(), "channel", finding.channel() < 0 ? null : finding.channel(),
+                "measure", finding.measure(), "before", finding.before(), "now", finding.now(),
+                "sigmas", finding.sigmas(), "epoch", finding.epoch() < 0 ? null : finding.epoch(),
+                "text", finding.toString());
     }
 }

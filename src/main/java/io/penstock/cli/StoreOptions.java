@@ -2,13 +2,18 @@ package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -17,6 +22,10 @@ import picocli.CommandLine.Spec;
 
 /** How to open a store, where detection is not enough. */
 final class StoreOptions {
+
+    private static final int LOOKED_AT = 4;
+    private static final int HEAD_BYTES = 4096;
+    private static final char REPLACEMENT = '\ufffd';
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -52,6 +61,49 @@ final class StoreOptions {
             return Store.open(path, unchecked());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        } catch (MalformedStoreException e) {
+            if (format == null && !isRecognized(path)) {
+                String hint = tokenizeHint(path);
+                throw new BadInputException(e.getMessage() + (hint.isEmpty() ? "; name the format with --format"
+                        : hint), e);
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isRecognized(Path path) throws IOException {
+        try {
+            StoreFormats.recognize(Location.of(path));
+            return true;
+        } catch (MalformedStoreException _) {
+            return false;
+        }
+    }
+
+    /** Advice for a path that is no store, or none of tokens: to tokenize text. Empty if it is not text. */
+    static String tokenizeHint(Path path) throws IOException {
+        List<Path> files = List.of(path);
+        if (Files.isDirectory(path)) {
+            try (Stream<Path> inside = Files.list(path)) {
+                files = inside.filter(Files::isRegularFile).sorted().limit(LOOKED_AT).toList();
+            }
+        }
+        for (Path file : files) {
+            if (!isText(file)) {
+                return "";
+            }
+        }
+        return files.isEmpty() ? "" : "; this is text: make a token store of it with 'penstock tokenize " + path
+                + " -o STORE'";
+    }
+
+    /** Whether a file begins like text in UTF-8. */
+    private static boolean isText(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] head = in.readNBytes(HEAD_BYTES);
+            // The last character may be cut.
+            return head.length > 0 && new String(head, StandardCharsets.UTF_8).chars().limit(HEAD_BYTES / 4)
+                    .noneMatch(c -> c == REPLACEMENT || c < ' ' && !Character.isWhitespace(c));
         }
     }
 

@@ -91,13 +91,18 @@ final class StreamCommand implements Callable<Integer> {
                 Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
                 result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
                         headroom);
+                // The figures first: what is written after them may fail.
+                report.print(report.isJson() ? fields(source, batches, device, result)
+                        : text(source, batches, device, result));
+                if (stateFile != null) {
+                    measured.end().write(stateFile);
+                }
                 diagnosing.write(diagnosis);
             }
-            if (stateFile != null) {
-                measured.end().write(stateFile);
+            if (!report.isJson()) {
+                report.print(diagnosing.text() + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch "
+                        + measured.end().epoch() + ", position " + measured.end().position() + ".\n"));
             }
-            report.print(report.isJson() ? fields(source, batches, device, result)
-                    : text(source, batches, device, result));
             return measured.interrupted() ? ExitCode.INTERRUPTED : ExitCode.SUCCESS;
         }
     }
@@ -135,9 +140,6 @@ final class StreamCommand implements Callable<Integer> {
         return plan.text(source, batches)
                 + "device   " + device + "\n"
                 + "memory   " + result.memory() + "\n\n"
-                + result.text()
-                + diagnosing.text()
-                + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch " + result.run().end().epoch()
-                        + ", position " + result.run().end().position() + ".\n");
+                + result.text();
     }
 }

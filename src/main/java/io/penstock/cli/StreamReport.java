@@ -1,11 +1,11 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.json.Json;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
@@ -60,7 +60,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
-    /** The same as a sentence, with the numbers behind it. */
+    /** The bottleneck as a sentence with its figures. */
     String interpretation() {
         if (run.steps() == 0) {
             return "Nothing was measured.";
@@ -88,53 +88,35 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                                         + " processors)."));
     }
 
-    /** As JSON writers take it. Rates are per second of the measured time, shares are from 0 to 1. */
+    /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
     Map<String, Object> fields() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("transfer", copies() ? "copy" : "in-place");
-        fields.put("workers", workers);
-        Map<String, Object> slots = new LinkedHashMap<>();
-        slots.put("host_slots", memory.hostSlots());
-        slots.put("device_slots", memory.deviceSlots());
-        slots.put("slab_bytes", memory.slabBytes());
-        slots.put("host_bytes", memory.hostBytes());
-        slots.put("device_bytes", memory.deviceBytes());
-        fields.put("memory", slots);
-        fields.put("interrupted", run.interrupted());
-        fields.put("steps", run.steps());
-        fields.put("samples", run.samples());
+        Map<String, Object> fields = Json.members("transfer", copies() ? "copy" : "in-place", "workers", workers,
+                "memory", Json.members("host_slots", memory.hostSlots(), "device_slots", memory.deviceSlots(),
+                        "slab_bytes", memory.slabBytes(), "host_bytes", memory.hostBytes(),
+                        "device_bytes", memory.deviceBytes()),
+                "interrupted", run.interrupted(), "steps", run.steps(), "samples", run.samples());
         if (windowTokens > 0) {
-            fields.put("tokens", tokens());
+            fields.putAll(Json.members("tokens", tokens(), "tokens_per_second", perSecond(tokens())));
         }
-        fields.put("bytes", run.bytes());
-        fields.put("seconds", run.nanos() / 1e9);
-        if (windowTokens > 0) {
-            fields.put("tokens_per_second", perSecond(tokens()));
-        }
-        fields.put("gigabytes_per_second", perSecond(run.bytes()) / 1e9);
-        fields.put("samples_per_second", perSecond(run.samples()));
-        fields.put("first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6);
-        fields.put("step_ms", fields(run.stepTimes()));
-        fields.put("wait_ms", fields(run.waitTimes()));
-        fields.put("shares", shares());
+        fields.putAll(Json.members("bytes", run.bytes(), "seconds", run.nanos() / 1e9,
+                "gigabytes_per_second", perSecond(run.bytes()) / 1e9, "samples_per_second", perSecond(run.samples()),
+                "first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6,
+                "step_ms", fields(run.stepTimes()), "wait_ms", fields(run.waitTimes()), "shares", shares()));
         if (headroom != null) {
-            fields.put("synthetic_samples_per_second", headroom.syntheticSamplesPerSecond());
-            fields.put("real_over_synthetic", headroom.ratio());
+            fields.putAll(Json.members("synthetic_samples_per_second", headroom.syntheticSamplesPerSecond(),
+                    "real_over_synthetic", headroom.ratio()));
         }
-        fields.put("bottleneck", bottleneck());
-        fields.put("interpretation", interpretation());
-        fields.put("end_epoch", run.end().epoch());
-        fields.put("end_position", run.end().position());
+        fields.putAll(Json.members("bottleneck", bottleneck(), "interpretation", interpretation(),
+                "end_epoch", run.end().epoch(), "end_position", run.end().position()));
         return fields;
     }
 
     private Map<String, Object> shares() {
         LoaderReport loader = run.loader();
-        Map<String, Object> shares = new LinkedHashMap<>();
-        shares.put("trainer_waiting", waitShare());
-        shares.put("workers_planning", workerShare(loader.planNanos()));
-        shares.put("workers_collating", workerShare(loader.collateNanos()));
-        shares.put("workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
+        Map<String, Object> shares = Json.members("trainer_waiting", waitShare(),
+                "workers_planning", workerShare(loader.planNanos()),
+                "workers_collating", workerShare(loader.collateNanos()),
+                "workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
         if (copies()) {
             shares.put("copy_submitting", share(loader.submitNanos(), run.nanos()));
         }
@@ -142,15 +124,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     private static Map<String, Object> fields(DurationHistogram times) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("mean", times.meanNanos() / 1e6);
-        fields.put("p50", times.quantileNanos(0.5) / 1e6);
-        fields.put("p99", times.quantileNanos(0.99) / 1e6);
-        fields.put("max", times.maxNanos() / 1e6);
-        return fields;
+        return Json.members("mean", times.meanNanos() / 1e6, "p50", times.quantileNanos(0.5) / 1e6,
+                "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }
 
-    /** For people. */
+    /** The report as text. */
     String text() {
         LoaderReport loader = run.loader();
         StringBuilder text = new StringBuilder();

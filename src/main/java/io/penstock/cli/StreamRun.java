@@ -44,19 +44,12 @@ final class StreamRun {
             boolean interrupted) {
     }
 
-    /**
-     * A run.
-     *
-     * @param loader what to take from
-     * @param openedNanos when it was about to be opened, as {@link System#nanoTime} counts
-     * @param stepNanos how long to hold a batch; 0 to give it back at once
-     * @param bar told how many batches were taken
-     */
+    /** Takes the time just before the loader opened, and how long to hold a batch. */
     StreamRun(DataLoader loader, long openedNanos, long stepNanos, ProgressBar bar) {
         this(loader, loader::next, openedNanos, stepNanos, bar);
     }
 
-    /** A run whose batches are not the loader's next ones. */
+    /** A run that takes its batches from elsewhere, such as a replay. */
     StreamRun(DataLoader loader, Supplier<Batch> batches, long openedNanos, long stepNanos, ProgressBar bar) {
         this.loader = loader;
         this.trainer = new StandInTrainer(loader, batches, stepNanos);
@@ -68,7 +61,7 @@ final class StreamRun {
         return run(warmup, count, () -> { });
     }
 
-    /** A run that says when its warm-up is over. */
+    /** Runs, and calls back when the warm-up is over. */
     Measured run(long warmup, long count, Runnable warm) {
         boolean done = takeUpTo(warmup, 0, warmup + count) == warmup;
         warm.run();
@@ -90,7 +83,7 @@ final class StreamRun {
         return 0;
     }
 
-    /** Takes batches, and says how many: fewer than wanted after an interrupt, which stays set. */
+    /** Takes batches and returns their number: fewer than wanted after an interrupt, which stays set. */
     private long takeUpTo(long count, long before, long total) {
         long taken = begun();
         try {
@@ -115,10 +108,5 @@ final class StreamRun {
         bytes += trainer.bytes();
         waits.record(trainer.waitNanos());
         steps.record(System.nanoTime() - begin);
-    }
-
-    /** A number that follows from the elements that were read. */
-    double checksum() {
-        return trainer.checksum();
     }
 }

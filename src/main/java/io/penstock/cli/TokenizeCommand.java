@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
 import io.penstock.tokenize.TokenizeJob;
@@ -8,7 +9,6 @@ import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -108,19 +108,11 @@ final class TokenizeCommand implements Callable<Integer> {
     }
 
     static Map<String, Object> fields(Path output, TokenizeSummary summary) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("store", output.toString());
-        fields.put("encoding", summary.encoding());
-        fields.put("dtype", summary.dtype().toString());
-        fields.put("files", summary.files());
-        fields.put("skipped_links", summary.skippedLinks());
-        fields.put("documents", summary.documents());
-        fields.put("tokens", summary.tokens());
-        fields.put("text_bytes", summary.textBytes());
-        fields.put("seconds", summary.nanos() / 1e9);
-        fields.put("tokens_per_second", summary.tokensPerSecond());
-        fields.put("text_bytes_per_second", summary.textBytesPerSecond());
-        return fields;
+        return Json.members("store", output.toString(), "encoding", summary.encoding(),
+                "dtype", summary.dtype().toString(), "files", summary.files(), "skipped_links", summary.skippedLinks(),
+                "documents", summary.documents(), "tokens", summary.tokens(), "text_bytes", summary.textBytes(),
+                "seconds", summary.nanos() / 1e9, "tokens_per_second", summary.tokensPerSecond(),
+                "text_bytes_per_second", summary.textBytesPerSecond());
     }
 
     static String text(Path output, TokenizeSummary summary) {

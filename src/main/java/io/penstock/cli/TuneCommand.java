@@ -5,10 +5,10 @@ import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.tune.Candidate;
 import io.penstock.tune.LoaderSource;
 import io.penstock.tune.LoaderWorkbench;
 import io.penstock.tune.PageCache;
+import io.penstock.tune.SearchPoint;
 import io.penstock.tune.SearchSpace;
 import io.penstock.tune.Tuner;
 import io.penstock.tune.Tuning;
@@ -133,7 +133,8 @@ final class TuneCommand implements Callable<Integer> {
     private int tune(PageCache pages, LoaderWorkbench bench, TuneReport result, String text,
             Map<String, Object> fields) throws IOException {
         boolean copies = plan.valid(bench::copies);
-        SearchSpace space = SearchSpace.of(Runtime.getRuntime().availableProcessors(), copies);
+        int processors = Runtime.getRuntime().availableProcessors();
+        SearchSpace space = copies ? SearchSpace.copying(processors) : SearchSpace.inPlace(processors);
         Tuner tuner = new Tuner(bench, space, standard(bench.slabBytes())).budgetNanos(budgetNanos)
                 .memoryBytes(memoryBytes).seed(searchSeed);
         if (stepMillis != null) {
@@ -171,11 +172,11 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     /** A loader's defaults, overridden by the options. */
-    private Candidate standard(long slabBytes) {
+    private SearchPoint standard(long slabBytes) {
         LoaderSettings told = plan.settings();
         int workers = plan.workers();
         LoaderSettings untold = LoaderSettings.defaults(workers, slabBytes);
-        return new Candidate(workers,
+        return new SearchPoint(workers,
                 plan.prefetch().orElse(told.prefetch().orElseGet(untold.prefetch()::getAsInt)),
                 plan.readMode().or(told::readMode).or(untold::readMode).orElseThrow(),
                 told.deviceSlots().orElseGet(untold.deviceSlots()::getAsInt));

@@ -1,25 +1,25 @@
 package io.penstock.cli;
 
+import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
-import io.penstock.tune.Candidate;
 import io.penstock.tune.Curve;
 import io.penstock.tune.Measured;
 import io.penstock.tune.PageCache;
+import io.penstock.tune.SearchPoint;
 import io.penstock.tune.SearchSpace;
+import io.penstock.tune.Standing;
 import io.penstock.tune.Tuning;
 import io.penstock.tune.TuningChart;
-import io.penstock.tune.Verdict;
 import java.io.IOException;
 import java.time.LocalDate;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What {@code tune} says: what it will do, the curves, the choice and why.
+ * The output of {@code tune}: what it will do, the curves, the choice and the reason.
  *
  * @param store where the data is
  * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
@@ -35,7 +35,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     private static final double ALL = 0.99;
     private static final double DRIFT = 0.1;
 
-    /** For people: what is going to happen. */
+    /** What the search will do. */
     String intention(SearchSpace space, boolean copies, PageCache pages, long roundNanos) throws IOException {
         return "device   " + device + "\n"
                 + "data     " + pages + ", " + NumberText.of(pages.byteSize(), "B") + ", "
@@ -81,7 +81,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return NumberText.of(samplesPerSecond * unitsPerSample(), unit());
     }
 
-    /** For people. */
+    /** The result as text. */
     String text(Tuning tuning, double after) {
         if (tuning.chosen() == null) {
             return "Nothing was measured yet.\n";
@@ -112,11 +112,16 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
             line(text, curve.value(point.candidate()), rate(point.samplesPerSecond()),
                     NumberText.of(point.low() * unitsPerSample(), "") + " to "
                             + NumberText.of(point.high() * unitsPerSample(), ""),
-                    String.format(Locale.ROOT, "%.2f", point.toFastest().ratio()), Integer.toString(point.rounds()),
+                    String.format(Locale.ROOT, "%.2f", ofFastest(point)), Integer.toString(point.rounds()),
                     NumberText.of(point.memoryBytes(), "B"),
-                    point.verdict() + (point == curve.chosen() ? "  <- chosen" : ""));
+                    point.standing() + (point == curve.chosen() ? "  <- chosen" : ""));
         }
         return text.append(plateau(curve)).append('\n').toString();
+    }
+
+    /** At most 1: a setting within noise of the fastest may beat it in a few rounds without being faster. */
+    private static double ofFastest(Measured point) {
+        return Math.min(1, point.toFastest().ratio());
     }
 
     private static void line(StringBuilder text, String... cells) {
@@ -124,7 +129,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 .append('\n');
     }
 
-    /** Where more of a setting brings nothing. */
+    /** From which value on a setting gains nothing. */
     private static String plateau(Curve curve) {
         if (curve.fastest().toFastest().low() == 0) {
             return "Too few rounds to be sure: use a longer --budget.\n";
@@ -156,13 +161,13 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return text.append('\n').toString();
     }
 
-    private static String point(Candidate candidate) {
+    private static String point(SearchPoint candidate) {
         return candidate.workers() + "/" + candidate.prefetch() + "/" + candidate.readMode();
     }
 
-    /** What to take, and why. */
+    /** The recommended settings, and why. */
     private String conclusion(Tuning tuning) {
-        Candidate chosen = tuning.chosen();
+        SearchPoint chosen = tuning.chosen();
         String settings = chosen.settings("").toString();
         if (tuning.stepNanos() > 0) {
             return tuning.hidden() ? "Best: " + settings + ": the cheapest settings that fully overlap loading with"
@@ -173,7 +178,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         Measured point = tuning.measured(chosen);
         String text = "Best: " + settings + ": " + rate(point.samplesPerSecond());
         Measured fastest = last.fastest();
-        if (point.verdict() != Verdict.FASTEST && point.isAsFast()) {
+        if (point.standing() != Standing.FASTEST && point.isAsFast()) {
             text += ", equal within noise to " + point(fastest.candidate()) + " (" + percentSlower(point)
                     + "), with fewer threads or less memory";
         }
@@ -181,7 +186,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 .findFirst().orElse(null);
         if (standard != null && !chosen.equals(tuning.standard())) {
             text += ". The default, " + point(tuning.standard()) + ", reaches " + rate(standard.samplesPerSecond())
-                    + " (" + standard.verdict() + ")";
+                    + " (" + standard.standing() + ")";
         } else if (chosen.equals(tuning.standard())) {
             text += ". These are the defaults";
         }
@@ -189,10 +194,10 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     private static String percentSlower(Measured point) {
-        return NumberText.change(point.toFastest().ratio() - 1);
+        return NumberText.change(ofFastest(point) - 1);
     }
 
-    /** For the settings file: where they come from. */
+    /** The origin of the settings, for their file. */
     String note(Tuning tuning, double after, LocalDate today) {
         Measured point = tuning.measured(tuning.chosen());
         return "penstock tune, " + today + ", " + store + ", "
@@ -200,23 +205,16 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                 + (tuning.interrupted() ? ", interrupted" : "");
     }
 
-    /** The curves as a picture. */
+    /** The curves as an SVG image. */
     String chart(Tuning tuning, double after) {
         return TuningChart.svg(tuning, unitsPerSample(), unit(), "Throughput of " + store + ", "
                 + cache(after).split(":")[0]);
     }
 
-    /** What was measured, as JSON writers take it. */
+    /** The conditions of the measurement, for JSON. */
     Map<String, Object> fields(double after) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("device", device);
-        fields.put("budget_seconds", budgetNanos / 1e9);
-        fields.put("memory_bound_bytes", memoryBytes);
-        fields.put("window_tokens", windowTokens > 0 ? windowTokens : null);
-        fields.put("cold", cold);
-        fields.put("residency_before", before);
-        fields.put("residency_after", after);
-        fields.put("cache", cache(after));
-        return fields;
+        return Json.members("device", device, "budget_seconds", budgetNanos / 1e9, "memory_bound_bytes", memoryBytes,
+                "window_tokens", windowTokens > 0 ? windowTokens : null, "cold", cold, "residency_before", before,
+                "residency_after", after, "cache", cache(after));
     }
 }

@@ -4,8 +4,8 @@ import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Splits each wait of the trainer by what the awaited batch was doing. A pure function of a recording.
@@ -42,19 +42,10 @@ final class Attribution {
         this.late = MakingMix.shareWithoutCore(recording) >= CORELESS_SHARE ? Cause.CPU : Cause.HANDOVER;
     }
 
-    /**
-     * Splits all waits.
-     *
-     * @param recording the recording
-     * @return one wait per account, in the same order
-     */
+    /** One wait per account, in the same order. */
     static List<Wait> of(Recording recording) {
         var attribution = new Attribution(recording);
-        List<Wait> waits = new ArrayList<>(recording.accounts().size());
-        for (int i = 0; i < recording.accounts().size(); i++) {
-            waits.add(attribution.wait(i));
-        }
-        return waits;
+        return IntStream.range(0, recording.accounts().size()).mapToObj(attribution::wait).toList();
     }
 
     private Wait wait(int index) {
@@ -185,18 +176,11 @@ final class Attribution {
         }
 
         private long pausedWithinOrder(long to) {
-            long sum = 0;
-            for (Recording.Stretch stretch : ordered) {
-                long from = Math.max(at, stretch.beginAt());
-                long until = Math.min(to, stretch.endAt());
-                if (from < until) {
-                    sum += Intervals.overlapNanos(pauses, from, until);
-                }
-            }
-            return sum;
+            return ordered.stream().mapToLong(stretch -> Intervals.overlapNanos(pauses,
+                    Math.max(at, stretch.beginAt()), Math.min(to, stretch.endAt()))).sum();
         }
 
-    /** Uses running sums, so that rounding in one part goes to the next. */
+        /** Uses running sums, so that rounding in one part goes to the next. */
         private static void spread(long nanos, MakingMix mix, long[] parts) {
             double sum = 0;
             long given = 0;
@@ -208,17 +192,5 @@ final class Attribution {
             }
             parts[Cause.COLLATE.ordinal()] += nanos - given;
         }
-    }
-
-    /**
-     * Sums waits by cause.
-     *
-     * @return nanoseconds by the cause's ordinal
-     */
-    static long[] sum(List<Wait> waits) {
-        long[] sums = new long[Cause.values().length];
-        waits.stream().filter(Wait::counts).forEach(wait ->
-                Arrays.setAll(sums, c -> sums[c] + wait.byCause()[c]));
-        return sums;
     }
 }

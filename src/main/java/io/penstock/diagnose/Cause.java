@@ -35,20 +35,15 @@ public enum Cause {
     /** Not accounted for. */
     OTHER;
 
-    /**
-     * The name in the summary file and in reports.
-     *
-     * @return the constant's name in lower case
-     */
+    /** {@return the name in the summary file and in reports: the constant's name in lower case} */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * Returns the cause with a label.
+     * {@return the cause with a label}
      *
      * @param label the cause's {@link #label}
-     * @return the cause
      * @throws IllegalArgumentException if no cause has it
      */
     public static Cause of(String label) {

@@ -8,8 +8,6 @@ import java.util.stream.Stream;
  * Diagnoses the input of any library, such as a DJL dataset or your own iterator: step times and verdicts.
  *
  * {@snippet id=Djl :
- * import io.penstock.diagnose.DiagnosedInput.Phase;
- *
  * try (DiagnosedInput<Batch> input = Diagnose.wrap(trainer.iterateDataset(dataset)).named("djl")) {
  *     for (Batch batch : input) {
  *         input.begin(Phase.COMPUTE);

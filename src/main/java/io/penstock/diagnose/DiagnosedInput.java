@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Timed input of any library.
@@ -30,20 +31,6 @@ import java.util.function.ToIntFunction;
  */
 public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
-    /** The phases that a trainer may mark. */
-    public enum Phase {
-        /** Copying the input to the device. */
-        COPY,
-        /** Computing, if its phases are not distinguished. */
-        COMPUTE,
-        /** The forward pass. */
-        FORWARD,
-        /** The backward pass, with the exchange of gradients. */
-        BACKWARD,
-        /** The optimizer's step. */
-        OPTIMIZER
-    }
-
     private static final int PROBE_STEPS = 2048;
     private static final int PROBE_ROUNDS = 8;
 
@@ -63,7 +50,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
     private long waitNanos;
     private boolean inStep;
     private final StepLog.Row step = new StepLog.Row();
-    private Phase phase;
+    private @Nullable Phase phase;
     private long phaseBegan;
 
     DiagnosedInput(Supplier<Iterator<? extends T>> epochs, LongSupplier clock) {
@@ -116,11 +103,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
     // ---- the input
 
-    /**
-     * Iterates over an epoch of the input.
-     *
-     * @return the source's input, timed
-     */
+    /** {@return the source's input of one epoch, timed} */
     @Override
     public Iterator<T> iterator() {
         endStep(clock.getAsLong());
@@ -154,7 +137,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
         @Override
         public T next() {
             long begin = ask();
-            T item = null;
+            T item;
             try {
                 item = source.next();
             } finally {
@@ -227,11 +210,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
 
     // ---- results
 
-    /**
-     * Diagnoses the complete steps so far.
-     *
-     * @return the summary; its {@code input_pipeline} has no stages, causes or slots
-     */
+    /** {@return a diagnosis of the complete steps so far; its {@code input_pipeline} has no stages, causes or slots} */
     public Summary summary() {
         List<StepLog.Row> rows = log.rows();
         long since = rows.isEmpty() ? Long.MAX_VALUE : rows.getFirst().requestedAt;

@@ -15,13 +15,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Diagnoses a loader while a trainer runs on it.
  *
  * {@snippet :
- * import io.penstock.diagnose.Diagnosis.Phase;
- *
  * try (DataLoader loader = DataLoader.builder(dataset).batchSize(32).open();
  *      Diagnosis diagnosis = Diagnosis.of(loader)) {
  *     for (Batch batch : loader.epoch()) {
@@ -44,33 +43,23 @@ import java.util.function.LongSupplier;
  */
 public final class Diagnosis implements AutoCloseable {
 
-    /** The phases that a trainer may mark. */
-    public enum Phase {
-        /** The forward pass. */
-        FORWARD,
-        /** The backward pass, with the exchange of gradients. */
-        BACKWARD,
-        /** The optimizer's step. */
-        OPTIMIZER
-    }
-
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
 
     private final DataLoader loader;
-    private final Accounts accounts;
+    private final @Nullable Accounts accounts;
     private final GcPauses pauses = new GcPauses();
     private final LongSupplier nanoTime;
     private final long[] markedNanos = new long[Phase.values().length];
-    private Phase phase;
+    private @Nullable Phase phase;
     private long phaseBegan;
     private long markedSteps;
     private long markedBatch = BatchAccount.NOT_MEASURED;
     /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
-    private volatile Headroom headroom;
+    private volatile @Nullable Headroom headroom;
 
     /** The clock must be the one of the loader's accounts. */
     Diagnosis(DataLoader loader, LongSupplier nanoTime) {
@@ -113,8 +102,12 @@ public final class Diagnosis implements AutoCloseable {
      * Begins a phase of the step and ends the previous one.
      *
      * @param next the phase
+     * @throws IllegalArgumentException if it is {@link Phase#COPY}
      */
     public void begin(Phase next) {
+        if (next == Phase.COPY) {
+            throw new IllegalArgumentException("phase: found COPY, which a loader measures itself; expected another");
+        }
         long now = nanoTime.getAsLong();
         ended(now);
         phase = next;
@@ -135,7 +128,7 @@ public final class Diagnosis implements AutoCloseable {
         if (batch == BatchAccount.NOT_MEASURED || batch >= until) {
             return;
         }
-        if (batch != markedBatch) {
+        if (phase != Phase.COMPUTE && batch != markedBatch) {
             markedBatch = batch;
             markedSteps++;
         }
@@ -193,28 +186,20 @@ public final class Diagnosis implements AutoCloseable {
         return samples;
     }
 
-    /**
-     * The recording so far.
-     *
-     * @return the recording; without accounts if the loader keeps none
-     */
+    /** {@return the recording so far; without accounts if the loader keeps none} */
     public Recording recording() {
         long end = until;
         List<BatchAccount> all = accounts == null ? List.of()
                 : accounts.since(from).stream().filter(account -> account.sequence() < end).toList();
         List<Recording.Stretch> paused = all.isEmpty() ? List.of()
                 : pauses.since(all.getFirst().making().claimedAt());
-        Recording.Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
+        Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
         return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader));
     }
 
-    /**
-     * Diagnoses the recording so far. Takes some milliseconds.
-     *
-     * @return the summary
-     */
+    /** {@return a diagnosis of the recording so far, which takes some milliseconds} */
     public Summary summary() {
         Recording recording = recording();
         var facts = new Facts(recording);
@@ -254,12 +239,9 @@ public final class Diagnosis implements AutoCloseable {
         Recording recording = facts.recording;
         LoaderInfo info = recording.settings();
         Device device = loader.device();
-        String version = Diagnosis.class.getPackage().getImplementationVersion();
-        return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
-                System.getProperty("os.name") + " " + System.getProperty("os.arch"), recording.machine().cores(),
-                device.hostAccessible() ? null : device.name(), null, info.dataset(), info.batchSize(),
-                info.worldSize(), info.workers(), info.memory().hostSlots(), info.memory().deviceSlots(),
-                info.readMode().toString(), cacheState(facts));
+        return Fingerprint.of(recording.machine().cores(), device.hostAccessible() ? null : device.name(),
+                info.dataset(), info.batchSize(), info.worldSize(), info.workers(), info.memory().hostSlots(),
+                info.memory().deviceSlots(), info.readMode().toString(), cacheState(facts));
     }
 
     /** Derived from the bytes that storage delivered for measured batches. */

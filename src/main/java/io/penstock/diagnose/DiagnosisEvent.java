@@ -7,6 +7,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Percentage;
 import jdk.jfr.StackTrace;
+import org.jspecify.annotations.Nullable;
 
 /** A finding as a JFR event, one per finding and summary. */
 @Name("penstock.Diagnosis")
@@ -14,6 +15,7 @@ import jdk.jfr.StackTrace;
 @Description("A finding of a summary of the steps so far")
 @Category("Penstock")
 @StackTrace(false)
+@SuppressWarnings("NullAway.Init")
 final class DiagnosisEvent extends Event {
 
     @Label("Run")
@@ -32,7 +34,7 @@ final class DiagnosisEvent extends Event {
 
     @Label("Cause")
     @Description("What the trainer waited for, if the verdict is about waiting")
-    String cause;
+    @Nullable String cause;
 
     @Label("Summary")
     String summary;

@@ -19,10 +19,9 @@ public record Distribution(long count, double mean, double p50, double p95, doub
             new Distribution(0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
 
     /**
-     * Computes the distribution of values, in any order.
+     * {@return the distribution of values}
      *
      * @param values the values
-     * @return their distribution
      */
     public static Distribution of(double[] values) {
         if (values.length == 0) {

@@ -2,11 +2,14 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /** What rules and summary need from a recording, computed once. Sums and means are over the steady state. */
 final class Facts {
@@ -30,15 +33,12 @@ final class Facts {
         this.steady = Steps.steady(steps);
         this.firsts = steps.stream().filter(step -> step.account().first()).toList();
         this.stepNanos = sum(Step::nanos);
-        this.causeNanos = new long[largestCause.length];
+        this.causeNanos = Wait.sum(steady.stream().map(Step::waiting));
         this.orderedBehindNanos = new long[largestCause.length];
         for (Step step : steady) {
             Wait wait = step.waiting();
             if (wait.counts()) {
-                for (int c = 0; c < causeNanos.length; c++) {
-                    causeNanos[c] += wait.byCause()[c];
-                    orderedBehindNanos[c] += wait.orderedBehind()[c];
-                }
+                Arrays.setAll(orderedBehindNanos, c -> orderedBehindNanos[c] + wait.orderedBehind()[c]);
                 largestCause[wait.largest().ordinal()]++;
             }
         }
@@ -85,11 +85,7 @@ final class Facts {
     }
 
     long waitedNanos() {
-        long sum = 0;
-        for (long nanos : causeNanos) {
-            sum += nanos;
-        }
-        return sum;
+        return Arrays.stream(causeNanos).sum();
     }
 
     /** Samples taken per second of step time; NaN without steps. */
@@ -114,8 +110,13 @@ final class Facts {
         return accounts().stream().filter(account -> account.making().usage() != null).mapToLong(what).sum();
     }
 
+    /** What threads used for the batches for which that was measured. */
+    Stream<Usage> usages() {
+        return accounts().stream().flatMap(account -> Stream.ofNullable(account.making().usage()));
+    }
+
     long diskBytes() {
-        return usage(account -> account.making().usage().diskBytes());
+        return usages().mapToLong(Usage::diskBytes).sum();
     }
 
     /** Bytes from storage over bytes in batches; NaN if not measured. */
@@ -125,11 +126,9 @@ final class Facts {
     }
 
     long pausedNanos() {
-        long sum = 0;
-        for (Step step : steady) {
+        return sum(step -> {
             long begin = step.account().taking().requestedAt();
-            sum += Intervals.overlapNanos(recording.pauses(), begin, begin + step.nanos());
-        }
-        return sum;
+            return Intervals.overlapNanos(recording.pauses(), begin, begin + step.nanos());
+        });
     }
 }

@@ -2,6 +2,7 @@ package io.penstock.diagnose;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A verdict on a run with its evidence.
@@ -15,5 +16,22 @@ import java.util.Map;
  * @param evidence the figures, with units in their names
  */
 public record Finding(Verdict verdict, Severity severity, double score, String summary, String action,
-        List<Integer> ranks, Map<String, Object> evidence) {
+        List<Integer> ranks, Map<String, @Nullable Object> evidence) {
+
+    /** Something good to know, without figures. */
+    static Finding info(Verdict verdict, String summary, String action) {
+        return new Finding(verdict, Severity.INFO, 0, summary, action, List.of(), Map.of());
+    }
+
+    Finding withSeverity(Severity other) {
+        return new Finding(verdict, other, score, summary, action, ranks, evidence);
+    }
+
+    Finding withAction(String other) {
+        return new Finding(verdict, severity, score, summary, other, ranks, evidence);
+    }
+
+    Finding ofRank(int rank) {
+        return new Finding(verdict, severity, score, summary, action, List.of(rank), evidence);
+    }
 }

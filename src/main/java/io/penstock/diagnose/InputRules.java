@@ -2,22 +2,24 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Steps.Step;
 import io.penstock.io.ReadMode;
+import io.penstock.json.Json;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The verdicts on the input pipeline. A verdict on a cause of waiting depends on that cause's share of the step, so it
  * requires that the trainer waits: workers that wait for slots while the trainer does not wait are normal backpressure.
  */
-final class InputRules {
+record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
 
     private static final double BLOCKED_SHARE = 0.5;
     private static final double AMPLIFIED = 2;
@@ -25,7 +27,6 @@ final class InputRules {
     private static final double PAUSE_SHARE = 0.05;
     private static final double COLD_STEPS = 10;
     private static final double COLD_MIN_NANOS = 20e6;
-    private static final double TAIL_FACTOR = 2;
     private static final double TAIL_SHARE = 0.05;
     private static final int TAIL_MIN_STEPS = 50;
     /** Below this, the operating system's scheduler dominates a step's time. */
@@ -34,27 +35,15 @@ final class InputRules {
     private static final double READY_SHARE = 0.99;
     private static final double CAPACITY = 1.2;
 
-    private final Facts facts;
-    private final LoaderInfo settings;
-    private final List<Finding> findings = new ArrayList<>();
-
-    private InputRules(Facts facts) {
-        this.facts = facts;
-        this.settings = facts.recording.settings();
-    }
-
     /** All findings, most severe first; none for fewer than two steps. */
     static List<Finding> judge(Facts facts) {
         if (facts.steps.size() < 2) {
             return List.of();
         }
-        var rules = new InputRules(facts);
+        var rules = new InputRules(facts, facts.recording.settings(), new ArrayList<>());
         rules.storage();
         rules.amplified();
-        rules.decode();
-        rules.transform();
-        rules.collate();
-        rules.plan();
+        rules.stages();
         rules.slots();
         rules.order();
         rules.cores();
@@ -69,21 +58,18 @@ final class InputRules {
     }
 
     private void find(Verdict verdict, Severity severity, double score, String summary, String action,
-            Map<String, Object> evidence) {
+            Map<String, @Nullable Object> evidence) {
         findings.add(new Finding(verdict, severity, score, summary, action, List.of(), evidence));
     }
 
     /** Adds a finding on a cause that takes at least 5 % of the step. */
-    private void find(Verdict verdict, double share, String summary, String action, Map<String, Object> evidence) {
+    private void find(Verdict verdict, double share, String summary, String action,
+            Map<String, @Nullable Object> evidence) {
         if (share >= StepRules.INFO_SHARE) {
             evidence.put("share_of_step", share);
             find(verdict, StepRules.severity(share), share,
                     summary + ": " + NumberText.percent(share) + " of the step.", action, evidence);
         }
-    }
-
-    private static Map<String, Object> evidence() {
-        return new LinkedHashMap<>();
     }
 
     // ---- reading
@@ -99,23 +85,18 @@ final class InputRules {
             return;
         }
         boolean mapped = settings.readMode() == ReadMode.MMAP && facts.diskBytes() > 0;
-        Map<String, Object> evidence = evidence();
-        evidence.put("blocked_share_of_reading", readNanos() == 0 ? 0 : blocked / readNanos());
-        evidence.put("storage_bytes_per_batch", perBatch(facts.diskBytes()));
-        evidence.put("peak_storage_gb_per_s", Storage.peakBytesPerNano(facts.recording));
-        if (mapped) {
-            find(Verdict.PAGE_FAULT, facts.share(Cause.READ_BLOCKED), "Page faults wait for storage",
-                    "Read with pread, or read ahead more, so that cold pages are loaded before workers need them.",
-                    evidence);
-        } else {
-            find(Verdict.STORAGE, facts.share(Cause.READ_BLOCKED), "Workers wait for storage",
-                    "Use more workers if storage has spare bandwidth, read ahead, or move the data to faster storage.",
-                    evidence);
-        }
+        find(mapped ? Verdict.PAGE_FAULT : Verdict.STORAGE, facts.share(Cause.READ_BLOCKED),
+                mapped ? "Page faults wait for storage" : "Workers wait for storage",
+                mapped ? "Read with pread, or read ahead more, so that cold pages are loaded before workers need them."
+                        : "Use more workers if storage has spare bandwidth, read ahead, or move the data to faster"
+                                + " storage.",
+                Json.members("blocked_share_of_reading", readNanos() == 0 ? 0 : blocked / readNanos(),
+                        "storage_bytes_per_batch", perBatch(facts.diskBytes()),
+                        "peak_storage_gb_per_s", Storage.peakBytesPerNano(facts.recording)));
     }
 
     private double perBatch(long sum) {
-        long batches = facts.accounts().stream().filter(account -> account.making().usage() != null).count();
+        long batches = facts.usages().count();
         return batches == 0 ? Double.NaN : (double) sum / batches;
     }
 
@@ -125,80 +106,70 @@ final class InputRules {
             return;
         }
         double share = facts.share(Cause.READ_BLOCKED);
-        Map<String, Object> evidence = evidence();
-        evidence.put("read_amplification", amplification);
-        evidence.put("share_of_step", share);
         find(Verdict.READ_AMPLIFIED, StepRules.severity(share), share,
                 String.format(Locale.ROOT, "Storage read %.1f times the bytes that went into batches.", amplification),
                 "Read scattered samples with pread, or use a block shuffle so that read-ahead helps.",
-                evidence);
+                Json.members("read_amplification", amplification, "share_of_step", share));
     }
 
     // ---- work
 
-    private Map<String, Object> stageEvidence(Stage stage) {
-        Map<String, Object> evidence = evidence();
+    /** A verdict on a stage that works while the trainer waits. */
+    private record StageRule(Verdict verdict, Cause cause, Stage stage, String summary, String action) {
+    }
+
+    private static final List<StageRule> STAGES = List.of(
+            new StageRule(Verdict.DECODE, Cause.DECODE, Stage.DECODE, "The trainer waits for decoding",
+                    "Use more workers if cores are free, decode to a smaller size, or store decoded samples."),
+            new StageRule(Verdict.TRANSFORM, Cause.TRANSFORM, Stage.TRANSFORM, "The trainer waits for sample maps",
+                    "Use more workers if cores are free, or transform on the device."),
+            new StageRule(Verdict.COLLATE, Cause.COLLATE, Stage.COLLATE, "The trainer waits for collating",
+                    "Use more workers; if collating is as fast as a memory copy, only fewer bytes per batch help."),
+            new StageRule(Verdict.PLAN, Cause.PLAN, Stage.PLAN, "The trainer waits for batch planning",
+                    "Use a sampler that computes a sample from its position, or larger batches."));
+
+    private void stages() {
+        for (StageRule rule : STAGES) {
+            find(rule.verdict, facts.share(rule.cause), rule.summary, rule.action, evidence(rule.stage));
+        }
+    }
+
+    private Map<String, @Nullable Object> evidence(Stage stage) {
         Distribution millis = Distribution.of(facts.accounts().stream()
                 .mapToDouble(account -> StageTable.nanos(stage, account) / 1e6).filter(ms -> ms >= 0).toArray());
-        evidence.put(stage.label() + "_p50_ms", millis.p50());
-        evidence.put(stage.label() + "_p99_ms", millis.p99());
-        evidence.put("workers", settings.workers());
         long wall = facts.usage(account -> account.making().madeAt() - account.making().plannedAt());
-        evidence.put("cpu_share_of_making", wall == 0 ? Double.NaN
-                : (double) facts.usage(account -> account.making().usage().cpuNanos()) / wall);
+        Map<String, @Nullable Object> evidence = Json.members(
+                stage.label() + "_p50_ms", millis.p50(), stage.label() + "_p99_ms", millis.p99(),
+                "workers", settings.workers(), "cpu_share_of_making", wall == 0 ? Double.NaN
+                        : (double) facts.usages().mapToLong(Usage::cpuNanos).sum() / wall);
+        if (stage == Stage.COLLATE) {
+            long nanos = facts.accounts().stream().mapToLong(account -> account.making().collateNanos()).sum();
+            long bytes = facts.accounts().stream().mapToLong(BatchAccount::bytes).sum();
+            evidence.put("collate_gb_per_s", nanos == 0 ? Double.NaN : (double) bytes / nanos);
+            evidence.put("memcpy_gb_per_s", facts.recording.machine().memcpyBytesPerSecond() / 1e9);
+        }
         return evidence;
-    }
-
-    private void decode() {
-        find(Verdict.DECODE, facts.share(Cause.DECODE), "The trainer waits for decoding",
-                "Use more workers if cores are free, decode to a smaller size, or store decoded samples.",
-                stageEvidence(Stage.DECODE));
-    }
-
-    private void transform() {
-        find(Verdict.TRANSFORM, facts.share(Cause.TRANSFORM), "The trainer waits for sample maps",
-                "Use more workers if cores are free, or transform on the device.",
-                stageEvidence(Stage.TRANSFORM));
-    }
-
-    private void plan() {
-        find(Verdict.PLAN, facts.share(Cause.PLAN), "The trainer waits for batch planning",
-                "Use a sampler that computes a sample from its position, or larger batches.",
-                stageEvidence(Stage.PLAN));
-    }
-
-    private void collate() {
-        Map<String, Object> evidence = stageEvidence(Stage.COLLATE);
-        long nanos = facts.accounts().stream().mapToLong(account -> account.making().collateNanos()).sum();
-        long bytes = facts.accounts().stream().mapToLong(BatchAccount::bytes).sum();
-        evidence.put("collate_gb_per_s", nanos == 0 ? Double.NaN : (double) bytes / nanos);
-        evidence.put("memcpy_gb_per_s", facts.recording.machine().memcpyBytesPerSecond() / 1e9);
-        find(Verdict.COLLATE, facts.share(Cause.COLLATE), "The trainer waits for collating",
-                "Use more workers; if collating is as fast as a memory copy, only fewer bytes per batch help.",
-                evidence);
     }
 
     // ---- waiting for slots, order and cores
 
     private void slots() {
-        Map<String, Object> evidence = evidence();
-        evidence.put("host_slots", settings.memory().hostSlots());
-        evidence.put("device_slots", settings.memory().deviceSlots());
-        evidence.put("free_slots_p50", facts.counts(Taking::freeSlots).p50());
         find(Verdict.SLOT_STARVED, facts.starvedShare(),
                 "Workers wait for a free slot while the trainer waits for a batch",
-                "Prefetch more, use more device slots, or close batches sooner.", evidence);
+                "Prefetch more, use more device slots, or close batches sooner.",
+                Json.members("host_slots", settings.memory().hostSlots(),
+                        "device_slots", settings.memory().deviceSlots(),
+                        "free_slots_p50", facts.counts(Taking::freeSlots).p50()));
     }
 
     private void order() {
-        Map<String, Object> evidence = evidence();
-        evidence.put("head_was_in", Wait.largest(facts.orderedBehindNanos).label());
-        evidence.put("later_batches_ready_mean", facts.steady.stream()
-                .filter(step -> step.waiting().nanos(Cause.ORDER) > 0)
-                .mapToInt(step -> step.account().taking().readyBatches()).average().orElse(0));
         find(Verdict.ORDER_BLOCKED, facts.share(Cause.ORDER),
                 "Later batches are ready, but the next one in order is not",
-                "Prefetch more, so that a slow batch starts sooner, or spread slow samples over batches.", evidence);
+                "Prefetch more, so that a slow batch starts sooner, or spread slow samples over batches.",
+                Json.members("head_was_in", Wait.largest(facts.orderedBehindNanos).label(),
+                        "later_batches_ready_mean", facts.steady.stream()
+                                .filter(step -> step.waiting().nanos(Cause.ORDER) > 0)
+                                .mapToInt(step -> step.account().taking().readyBatches()).average().orElse(0)));
     }
 
     private void cores() {
@@ -207,27 +178,26 @@ final class InputRules {
         if (share < Attribution.CORELESS_SHARE && ofStep < StepRules.INFO_SHARE) {
             return;
         }
-        Map<String, Object> evidence = evidence();
-        evidence.put("share_of_making", share);
-        evidence.put("share_of_step", ofStep);
-        evidence.put("involuntary_switches_per_batch",
-                perBatch(facts.usage(account -> account.making().usage().involuntarySwitches())));
-        evidence.put("workers", settings.workers());
-        evidence.put("cores", facts.recording.machine().cores());
         find(Verdict.CPU_OVERSUBSCRIBED, StepRules.severity(ofStep), ofStep,
                 "Workers are ready to run but have no core for " + NumberText.percent(share) + " of their time.",
-                "Use fewer workers, or move other work off these cores.", evidence);
+                coreAdvice(settings.workers()),
+                Json.members("share_of_making", share, "share_of_step", ofStep, "involuntary_switches_per_batch",
+                        perBatch(facts.usages().mapToLong(Usage::involuntarySwitches).sum()),
+                        "workers", settings.workers(), "cores", facts.recording.machine().cores()));
+    }
+
+    /** What to do if threads lack cores. */
+    static String coreAdvice(int workers) {
+        return (workers > 1 ? "Use fewer workers, or move" : "Move") + " other work off these cores.";
     }
 
     private void pauses() {
         double share = facts.stepNanos == 0 ? 0 : (double) facts.pausedNanos() / facts.stepNanos;
         if (share >= PAUSE_SHARE) {
-            Map<String, Object> evidence = evidence();
-            evidence.put("share_of_step", share);
-            evidence.put("pauses", facts.recording.pauses().size());
             find(Verdict.GC_STALL, share >= StepRules.CRIT_SHARE ? Severity.CRIT : Severity.WARN, share,
                     "Garbage collection pauses the JVM for " + NumberText.percent(share) + " of the steps.",
-                    "Allocate less in the trainer, give the JVM a larger heap, or use -XX:+UseZGC.", evidence);
+                    "Allocate less in the trainer, give the JVM a larger heap, or use -XX:+UseZGC.",
+                    Json.members("share_of_step", share, "pauses", facts.recording.pauses().size()));
         }
     }
 
@@ -241,17 +211,14 @@ final class InputRules {
         }
         double waited = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos()).sum();
         double share = waited / (waited + facts.stepNanos);
-        long[] causes = Attribution.sum(facts.firsts.stream().map(Step::waiting).toList());
-        Map<String, Object> evidence = evidence();
-        evidence.put("first_batches", facts.firsts.size());
-        evidence.put("longest_ms", worst / 1e6);
-        evidence.put("median_step_ms", facts.medianStepNanos / 1e6);
-        evidence.put("largest_cause", Wait.largest(causes).label());
-        evidence.put("share_of_run", share);
         find(Verdict.COLD_START, share >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO, share,
                 String.format(Locale.ROOT, "The first batch took %.0f ms, or %.0f median steps.", worst / 1e6,
                         worst / Math.max(1, facts.medianStepNanos)),
-                "Open the loader before building the model, and keep it open across epochs.", evidence);
+                "Open the loader before building the model, and keep it open across epochs.",
+                Json.members("first_batches", facts.firsts.size(), "longest_ms", worst / 1e6,
+                        "median_step_ms", facts.medianStepNanos / 1e6,
+                        "largest_cause", Wait.largest(Wait.sum(facts.firsts.stream().map(Step::waiting))).label(),
+                        "share_of_run", share));
     }
 
     private void tail() {
@@ -260,55 +227,43 @@ final class InputRules {
                 || tail.timeShare() < TAIL_SHARE) {
             return;
         }
-        List<Step> slow = Tails.slow(facts, TAIL_FACTOR);
-        long[] causes = Attribution.sum(slow.stream().map(Step::waiting).toList());
+        List<Step> slow = Tails.slow(facts);
+        long[] causes = Wait.sum(slow.stream().map(Step::waiting));
         double waited = Arrays.stream(causes).sum();
         double all = slow.stream().mapToDouble(Step::nanos).sum();
-        Map<String, Object> evidence = evidence();
-        evidence.put("slow_steps", tail.steps());
-        evidence.put("share_of_time", tail.timeShare());
-        evidence.put("waited_share_of_slow_steps", waited / all);
-        evidence.put("largest_cause", waited < all / 2 ? "trainer" : Wait.largest(causes).label());
-        evidence.put("every_steps", tail.every());
         find(Verdict.TAIL_STALL, tail.timeShare() >= StepRules.CRIT_SHARE ? Severity.WARN : Severity.INFO,
                 tail.timeShare(), tail.steps() + " steps longer than twice the median take "
                         + NumberText.percent(tail.timeShare()) + " of the time.",
-                "Check what these steps waited for, and whether they come at regular intervals.", evidence);
+                "Check what these steps waited for, and whether they come at regular intervals.",
+                Json.members("slow_steps", tail.steps(), "share_of_time", tail.timeShare(),
+                        "waited_share_of_slow_steps", waited / all,
+                        "largest_cause", waited < all / 2 ? "trainer" : Wait.largest(causes).label(),
+                        "every_steps", tail.every()));
     }
 
     // ---- copies
 
     private void slowCopies() {
         double probed = facts.recording.machine().copyBytesPerSecond() / 1e9;
-        double nanos = 0;
-        double bytes = 0;
-        for (BatchAccount account : facts.accounts()) {
-            if (account.copying() != null && account.copying().nanos() > 0) {
-                nanos += account.copying().nanos();
-                bytes += account.bytes();
-            }
+        List<BatchAccount> copied = facts.accounts().stream()
+                .filter(account -> StageTable.nanos(Stage.COPY, account) > 0).toList();
+        double rate = copied.stream().mapToDouble(BatchAccount::bytes).sum()
+                / copied.stream().mapToDouble(account -> StageTable.nanos(Stage.COPY, account)).sum();
+        if (rate < COPY_RATE_SHARE * probed) {
+            find(Verdict.H2D_SLOW, facts.share(Cause.COPY),
+                    String.format(Locale.ROOT, "Copies to the device run at %.2f of %.2f GB/s", rate, probed),
+                    "Use larger batches and pinned memory, and keep other traffic off the bus.",
+                    Json.members("copy_gb_per_s", rate, "probed_gb_per_s", probed));
         }
-        double rate = nanos == 0 ? Double.NaN : bytes / nanos;
-        if (!(rate < COPY_RATE_SHARE * probed)) {
-            return;
-        }
-        double share = facts.share(Cause.COPY);
-        Map<String, Object> evidence = evidence();
-        evidence.put("copy_gb_per_s", rate);
-        evidence.put("probed_gb_per_s", probed);
-        find(Verdict.H2D_SLOW, share,
-                String.format(Locale.ROOT, "Copies to the device run at %.2f of %.2f GB/s", rate, probed),
-                "Use larger batches and pinned memory, and keep other traffic off the bus.", evidence);
     }
 
     private void unpinned() {
         if (settings.copies() && !settings.pinned()) {
             double share = facts.share(Cause.COPY);
-            Map<String, Object> evidence = evidence();
-            evidence.put("share_of_step", share);
             find(Verdict.UNPINNED, StepRules.severity(share), share,
                     "Copies to the device read from memory that is not page-locked.",
-                    "Raise the limit on locked memory (ulimit -l), or use fewer or smaller slots.", evidence);
+                    "Raise the limit on locked memory (ulimit -l), or use fewer or smaller slots.",
+                    Json.members("share_of_step", share));
         }
     }
 
@@ -321,13 +276,11 @@ final class InputRules {
                 - step.account().making().slotAt()).average().orElse(Double.NaN);
         double capacity = Math.max(1, settings.workers()) / make * facts.mean(Step::nanos);
         if (settings.workers() > 0 && readiness >= READY_SHARE && capacity >= CAPACITY) {
-            Map<String, Object> evidence = evidence();
-            evidence.put("readiness", readiness);
-            evidence.put("capacity_over_demand", capacity);
             find(Verdict.LOADER_AHEAD, Severity.INFO, 0,
                     String.format(Locale.ROOT, "A batch was ready for %.1f %% of the requests; the loader could deliver"
                             + " %.1f times as many.", 100 * readiness, capacity),
-                    "Nothing to do for the input; use fewer workers if cores are scarce.", evidence);
+                    "Nothing to do for the input; use fewer workers if cores are scarce.",
+                    Json.members("readiness", readiness, "capacity_over_demand", capacity));
         }
     }
 }

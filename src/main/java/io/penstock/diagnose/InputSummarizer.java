@@ -1,6 +1,5 @@
 package io.penstock.diagnose;
 
-import io.penstock.diagnose.DiagnosedInput.Phase;
 import io.penstock.diagnose.StepLog.Row;
 import io.penstock.diagnose.Summary.ColdStart;
 import io.penstock.diagnose.Summary.Fingerprint;
@@ -11,7 +10,6 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.diagnose.Summary.Tail;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
@@ -48,10 +46,8 @@ final class InputSummarizer {
 
     /** Adds the advice for input whose causes are not visible. */
     private static Finding withAction(Finding finding) {
-        return finding.verdict() != Verdict.INPUT_BOUND ? finding
-                : new Finding(finding.verdict(), finding.severity(), finding.score(), finding.summary(),
-                        "Give the input more threads, or let it prefetch more; the causes are not visible here.",
-                        finding.ranks(), finding.evidence());
+        return finding.verdict() != Verdict.INPUT_BOUND ? finding : finding.withAction(
+                "Give the input more threads, or let it prefetch more; the causes are not visible here.");
     }
 
     private double durationSeconds() {
@@ -98,7 +94,8 @@ final class InputSummarizer {
     private InputPipeline input(int rank) {
         return new InputPipeline(rank, "train", samplesPerSecond(steady), Double.NaN, spread(steady, row -> row.nanos),
                 spread(steady, row -> row.waitNanos), Distribution.NONE, List.of(), List.of(), null,
-                Distribution.NONE, coldStart(), tail(), gc(), Double.NaN, null, List.of(), series(), List.of());
+                Distribution.NONE, coldStart(), tail(), gc(), Double.NaN, null, List.of(),
+                Summarizer.series(rows, this::point), List.of());
     }
 
     private double samplesPerSecond(List<Row> of) {
@@ -111,9 +108,7 @@ final class InputSummarizer {
     }
 
     private ColdStart coldStart() {
-        List<Row> firsts = rows.stream().filter(row -> row.first).toList();
-        return new ColdStart(firsts.size(), spread(firsts, row -> row.waitNanos),
-                firsts.isEmpty() ? Double.NaN : firsts.getFirst().waitNanos / 1e6);
+        return ColdStart.of(rows.stream().filter(row -> row.first).mapToDouble(row -> row.waitNanos / 1e6).toArray());
     }
 
     private Tail tail() {
@@ -124,32 +119,21 @@ final class InputSummarizer {
     }
 
     private Gc gc() {
-        double paused = pauses.stream().mapToDouble(pause -> pause.endAt() - pause.beginAt()).sum();
-        double inSteps = steady.stream().mapToDouble(row ->
-                Intervals.overlapNanos(pauses, row.requestedAt, row.requestedAt + row.nanos)).sum();
-        return new Gc(pauses.size(), paused / 1e6, stepNanos == 0 ? 0 : inSteps / stepNanos);
+        return Gc.of(pauses, steady.stream().mapToDouble(row ->
+                Intervals.overlapNanos(pauses, row.requestedAt, row.requestedAt + row.nanos)).sum(), stepNanos);
     }
 
-    private List<StepPoint> series() {
-        List<StepPoint> points = new ArrayList<>();
-        int stepsAPoint = Math.ceilDiv(Math.max(1, rows.size()), Summarizer.SERIES_POINTS);
-        for (int from = 0; from < rows.size(); from += stepsAPoint) {
-            List<Row> part = rows.subList(from, Math.min(rows.size(), from + stepsAPoint));
-            Distribution waits = spread(part, row -> row.waitNanos);
-            points.add(new StepPoint(part.getFirst().number, part.size(),
-                    (part.getFirst().requestedAt - rows.getFirst().requestedAt) / 1e9, part.getFirst().epoch,
-                    spread(part, row -> row.nanos).mean(), waits.mean(), waits.max(), samplesPerSecond(part),
-                    Double.NaN, null));
-        }
-        return points;
+    private StepPoint point(List<Row> part) {
+        Distribution waits = spread(part, row -> row.waitNanos);
+        return new StepPoint(part.getFirst().number, part.size(),
+                (part.getFirst().requestedAt - rows.getFirst().requestedAt) / 1e9, part.getFirst().epoch,
+                spread(part, row -> row.nanos).mean(), waits.mean(), waits.max(), samplesPerSecond(part), Double.NaN,
+                null);
     }
 
     private Fingerprint fingerprint(int worldSize) {
-        String version = Summary.class.getPackage().getImplementationVersion();
         int batchSize = steady.stream().mapToInt(row -> row.samples).max().orElse(0);
-        return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
-                System.getProperty("os.name") + " " + System.getProperty("os.arch"),
-                Runtime.getRuntime().availableProcessors(), null, null, null, batchSize, worldSize, 0, 0, 0, null,
-                "unknown");
+        return Fingerprint.of(Runtime.getRuntime().availableProcessors(), null, null, batchSize, worldSize, 0, 0, 0,
+                null, "unknown");
     }
 }

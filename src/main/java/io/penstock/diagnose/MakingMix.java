@@ -13,7 +13,6 @@ import java.util.List;
  *
  * <p>If the system does not report how long the thread waited for a core, the share of involuntary context switches
  * stands in for it, applied to the time not spent on storage: a coarse measure.
- * switches stands for it, of the time that is not for storage: a coarse measure.
  */
 final class MakingMix {
 

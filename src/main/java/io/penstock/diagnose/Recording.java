@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The complete input of a diagnosis: a recording that is read back gives the same one.
@@ -13,7 +14,7 @@ import java.util.List;
  * @param marks the trainer's marks; null without any
  * @param machine the machine it ran on
  */
-public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, Marks marks,
+public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable Marks marks,
         Machine machine) {
 
     /**
@@ -23,6 +24,10 @@ public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<S
      * @param endAt likewise
      */
     public record Stretch(long beginAt, long endAt) {
+
+        long nanos() {
+            return endAt - beginAt;
+        }
     }
 
     /**

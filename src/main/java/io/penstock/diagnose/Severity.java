@@ -9,11 +9,7 @@ public enum Severity {
     /** The largest gain is here. */
     CRIT;
 
-    /**
-     * The name in the summary file.
-     *
-     * @return {@code info}, {@code warn} or {@code crit}
-     */
+    /** {@return the name in the summary file: the constant's name in lower case} */
     public String label() {
         return name().toLowerCase(java.util.Locale.ROOT);
     }

@@ -23,17 +23,13 @@ public enum Stage {
     /** The copy, by the device's clock. */
     COPY;
 
-    /**
-     * The name in the summary file.
-     *
-     * @return the constant's name in lower case
-     */
+    /** {@return the name in the summary file: the constant's name in lower case} */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a thread works in it rather than waits. */
-    boolean isWork() {
+    /** {@return whether a thread works in it; in {@link #SLOT} and {@link #ORDER} the batch waits} */
+    public boolean isWork() {
         return this != SLOT && this != ORDER;
     }
 }

@@ -1,6 +1,5 @@
 package io.penstock.diagnose;
 
-import io.penstock.diagnose.DiagnosedInput.Phase;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

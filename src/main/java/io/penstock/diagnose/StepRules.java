@@ -1,6 +1,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,14 +9,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The verdicts on the step, over the means of all ranks: shares are computed per rank, and the ranks' median share is
  * judged. Names, thresholds and order are TraceML's (v0.3.6), with two additions. From 5 % on, input wait is reported
  * as information. And copying is judged wherever the trainer was seen to wait for it, by thread or stream, because the
  * wait is measured here and not the enqueuing call.
+ *
+ * @param ranks the ranks that have summaries
+ * @param worldSize how many there should be
+ * @param clock {@code cpu} or {@code gpu}
+ * @param findings what was found so far
  */
-final class StepRules {
+record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Finding> findings) {
 
     static final double INFO_SHARE = 0.05;
     static final double WARN_SHARE = 0.10;
@@ -25,37 +32,20 @@ final class StepRules {
     private static final int MIN_STEPS = 2;
     private static final int MIN_STEPS_CRIT = 20;
 
-    private final List<RankSteps> ranks;
-    private final int worldSize;
-    private final String clock;
-    private final List<Finding> findings = new ArrayList<>();
-
-    private StepRules(List<RankSteps> ranks, int worldSize, String clock) {
-        this.ranks = ranks;
-        this.worldSize = worldSize;
-        this.clock = clock;
-    }
-
-    /**
-     * Judges the ranks' steps.
-     *
-     * @param ranks the ranks with summaries
-     * @param worldSize the expected number of ranks
-     * @param clock {@code cpu} or {@code gpu}
-     * @return at least one finding, the most severe first
-     */
+    /** Judges the ranks that have summaries; finds at least one thing, the most severe first. */
     static List<Finding> judge(List<RankSteps> ranks, int worldSize, String clock) {
-        return new StepRules(ranks, worldSize, clock).judge();
+        return new StepRules(ranks, worldSize, clock, new ArrayList<>()).judge();
     }
 
     private List<Finding> judge() {
         long steps = ranks.stream().mapToLong(RankSteps::steps).min().orElse(0);
         if (steps == 0) {
-            return List.of(plain(Verdict.NO_DATA, "No step was recorded.",
+            return List.of(Finding.info(Verdict.NO_DATA, "No step was recorded.",
                     "Take batches from the loader and close them."));
         }
         if (steps < MIN_STEPS) {
-            return List.of(plain(Verdict.WARMUP, steps + " steps are too few for a verdict.", "Run more steps."));
+            return List.of(Finding.info(Verdict.WARMUP, steps + " steps are too few for a verdict.",
+                    "Run more steps."));
         }
         bound(Verdict.INPUT_BOUND, "Waiting for input", RankSteps::inputWaitMillis, INFO_SHARE,
                 "See the causes of waiting below: they show which stage to change.");
@@ -66,17 +56,16 @@ final class StepRules {
         straggler();
         computeBound();
         if (ranks.size() < worldSize) {
-            findings.add(plain(Verdict.INCOMPLETE_DATA, "Found summaries of " + ranks.size() + " of " + worldSize
+            findings.add(Finding.info(Verdict.INCOMPLETE_DATA, "Found summaries of " + ranks.size() + " of " + worldSize
                     + " ranks.", "Merge the summaries of all ranks."));
         }
         if (findings.stream().noneMatch(finding -> finding.verdict() != Verdict.INCOMPLETE_DATA)) {
-            findings.add(plain(Verdict.BALANCED, "No part of the step stands out.",
+            findings.add(Finding.info(Verdict.BALANCED, "No part of the step stands out.",
                     "Nothing to do; measure again when the model, the data or the machine changes."));
         }
         if (steps < MIN_STEPS_CRIT) {
-            findings.replaceAll(finding -> finding.severity() != Severity.CRIT ? finding
-                    : new Finding(finding.verdict(), Severity.WARN, finding.score(), finding.summary(),
-                            finding.action(), finding.ranks(), finding.evidence()));
+            findings.replaceAll(finding ->
+                    finding.severity() == Severity.CRIT ? finding.withSeverity(Severity.WARN) : finding);
         }
         findings.sort(ORDER);
         return List.copyOf(findings);
@@ -85,11 +74,7 @@ final class StepRules {
     /** By severity, then by score; a straggler precedes its equals. */
     static final Comparator<Finding> ORDER = Comparator.comparing(Finding::severity).reversed()
             .thenComparing(Comparator.comparingDouble(Finding::score).reversed())
-            .thenComparingInt(finding -> finding.verdict().name().endsWith("STRAGGLER") ? 0 : 1);
-
-    private static Finding plain(Verdict verdict, String summary, String action) {
-        return new Finding(verdict, Severity.INFO, 0, summary, action, List.of(), Map.of());
-    }
+            .thenComparingInt(finding -> finding.verdict().isOfStraggler() ? 0 : 1);
 
     static Severity severity(double share) {
         return share >= CRIT_SHARE ? Severity.CRIT : share >= WARN_SHARE ? Severity.WARN : Severity.INFO;
@@ -98,11 +83,8 @@ final class StepRules {
     private void bound(Verdict verdict, String what, ToDoubleFunction<RankSteps> part, double from, String action) {
         double share = medianShare(part);
         if (share >= from) {
-            Map<String, Object> evidence = new LinkedHashMap<>();
-            evidence.put("share", share);
-            evidence.put("step_ms", mean(RankSteps::stepMillis));
-            evidence.put("part_ms", mean(part));
-            evidence.put("clock", clock);
+            Map<String, @Nullable Object> evidence = Json.members("share", share,
+                    "step_ms", mean(RankSteps::stepMillis), "part_ms", mean(part), "clock", clock);
             RankSteps worst = ranks.stream().max(Comparator.comparingDouble(part)).orElseThrow();
             findings.add(new Finding(verdict, severity(share), share,
                     what + " takes " + NumberText.percent(share) + " of the typical step.", action,
@@ -160,12 +142,9 @@ final class StepRules {
         Map.Entry<Verdict, Double> most = coverage.entrySet().stream()
                 .max(Map.Entry.comparingByValue()).orElseThrow();
         Verdict verdict = most.getValue() >= COVERAGE ? most.getKey() : Verdict.STRAGGLER;
-        Map<String, Object> evidence = new LinkedHashMap<>();
-        evidence.put("culprit_rank", culprit.rank());
-        evidence.put("victim_rank", victim.rank());
-        evidence.put("visible_cost_ms", gap);
-        evidence.put("step_ms", victim.stepMillis());
-        evidence.put("covered", Math.min(1, most.getValue()));
+        Map<String, @Nullable Object> evidence = Json.members("culprit_rank", culprit.rank(),
+                "victim_rank", victim.rank(), "visible_cost_ms", gap, "step_ms", victim.stepMillis(),
+                "covered", Math.min(1, most.getValue()));
         findings.add(new Finding(verdict, severity(score), score,
                 "Rank " + culprit.rank() + " delays the others by " + NumberText.percent(score) + " of their step"
                         + (verdict == Verdict.STRAGGLER ? "; no single phase explains it." : "."),

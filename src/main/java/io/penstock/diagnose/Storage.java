@@ -1,5 +1,6 @@
 package io.penstock.diagnose;
 
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,9 +22,9 @@ final class Storage {
         double best = 0;
         long bytes = 0;
         for (int i = 0; i < measured.size(); i++) {
-            bytes += measured.get(i).making().usage().diskBytes();
+            bytes += diskBytes(measured.get(i));
             if (i >= window) {
-                bytes -= measured.get(i - window).making().usage().diskBytes();
+                bytes -= diskBytes(measured.get(i - window));
             }
             if (i >= window - 1) {
                 long begin = Long.MAX_VALUE;
@@ -36,5 +37,10 @@ final class Storage {
             }
         }
         return best;
+    }
+
+    private static long diskBytes(BatchAccount account) {
+        Usage usage = account.making().usage();
+        return usage == null ? 0 : usage.diskBytes();
     }
 }

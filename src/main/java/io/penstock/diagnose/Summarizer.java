@@ -24,8 +24,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Summarizes a recording. */
 final class Summarizer {
@@ -45,7 +47,7 @@ final class Summarizer {
         this.facts = facts;
     }
 
-    Summary summary(Fingerprint fingerprint, double overheadNanos, Headroom headroom) {
+    Summary summary(Fingerprint fingerprint, double overheadNanos, @Nullable Headroom headroom) {
         List<RankSteps> ranks = facts.steps.isEmpty() ? List.of() : List.of(rank());
         String clock = clock();
         List<Finding> findings = new ArrayList<>(
@@ -81,7 +83,7 @@ final class Summarizer {
     }
 
     private RankSteps rank() {
-        Recording.Marks marks = recording.marks();
+        Recording.@Nullable Marks marks = recording.marks();
         boolean measured = settings.copies();
         return new RankSteps(settings.rank(), hostName(), facts.steady.size(),
                 facts.steps.getFirst().account().sequence(), facts.steps.getLast().account().sequence(),
@@ -96,7 +98,7 @@ final class Summarizer {
         return facts.mean(nanos) / 1e6;
     }
 
-    private static double marked(Recording.Marks marks, ToLongFunction<Recording.Marks> nanos) {
+    private static double marked(Recording.@Nullable Marks marks, ToLongFunction<Recording.Marks> nanos) {
         return marks == null || marks.steps() == 0 ? Double.NaN : nanos.applyAsLong(marks) / 1e6 / marks.steps();
     }
 
@@ -116,7 +118,7 @@ final class Summarizer {
         }
         Cause cause = facts.mainCause();
         double share = (double) facts.mainCauseNanos() / waited;
-        Map<String, Object> evidence = new LinkedHashMap<>(finding.evidence());
+        Map<String, @Nullable Object> evidence = new LinkedHashMap<>(finding.evidence());
         evidence.put("cause", share >= MAINLY ? cause.label() : "mixed");
         evidence.put("cause_share_of_wait", share);
         String named = share >= NAMED ? " The cause is " + cause.label() + "."
@@ -126,7 +128,7 @@ final class Summarizer {
                 finding.summary() + named.replace('_', ' '), action(cause), finding.ranks(), evidence);
     }
 
-    private static String action(Cause cause) {
+    private String action(Cause cause) {
         return switch (cause) {
             case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
@@ -135,7 +137,7 @@ final class Summarizer {
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";
             case DECODE -> "Use more workers if cores are free, or store decoded samples.";
             case TRANSFORM -> "Use more workers if cores are free, or transform on the device.";
-            case CPU -> "Use fewer workers, or move other work off these cores.";
+            case CPU -> InputRules.coreAdvice(settings.workers());
             case ORDER -> "Prefetch more, or spread slow samples over batches.";
             case COPY -> "Check pinned memory, the bytes per batch, and the number of device slots.";
             case GC -> "Allocate less in the trainer, or use a collector with short pauses.";
@@ -147,13 +149,14 @@ final class Summarizer {
 
     // ---- the input pipeline
 
-    private InputPipeline input(Headroom headroom) {
+    private InputPipeline input(@Nullable Headroom headroom) {
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
                 causes(), slots(), facts.counts(Taking::readyBatches),
-                coldStart(), Tails.of(facts), gc(), facts.readAmplification(), headroom,
-                new WhatIf(recording, facts.steps).predictions(), series(), timeline());
+                coldStart(), Tails.of(facts),
+                Gc.of(recording.pauses(), facts.pausedNanos(), facts.stepNanos), facts.readAmplification(), headroom,
+                new WhatIf(recording, facts.steps).predictions(), series(facts.steps, this::point), timeline());
     }
 
     private Distribution spread(ToDoubleFunction<Step> nanos) {
@@ -189,21 +192,15 @@ final class Summarizer {
     }
 
     private ColdStart coldStart() {
-        double[] waits = facts.firsts.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).toArray();
-        return new ColdStart(waits.length, Distribution.of(waits), waits.length == 0 ? Double.NaN : waits[0]);
+        return ColdStart.of(facts.firsts.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).toArray());
     }
 
-    private Gc gc() {
-        double paused = recording.pauses().stream().mapToDouble(pause -> pause.endAt() - pause.beginAt()).sum();
-        return new Gc(recording.pauses().size(), paused / 1e6,
-                facts.stepNanos == 0 ? 0 : (double) facts.pausedNanos() / facts.stepNanos);
-    }
-
-    private List<StepPoint> series() {
+    /** Divides a run's steps into points of as many steps each. */
+    static <S> List<StepPoint> series(List<S> steps, Function<List<S>, StepPoint> point) {
         List<StepPoint> points = new ArrayList<>();
-        int stepsAPoint = Math.ceilDiv(Math.max(1, facts.steps.size()), SERIES_POINTS);
-        for (int from = 0; from < facts.steps.size(); from += stepsAPoint) {
-            points.add(point(facts.steps.subList(from, Math.min(facts.steps.size(), from + stepsAPoint))));
+        int stepsAPoint = Math.ceilDiv(Math.max(1, steps.size()), SERIES_POINTS);
+        for (int from = 0; from < steps.size(); from += stepsAPoint) {
+            points.add(point.apply(steps.subList(from, Math.min(steps.size(), from + stepsAPoint))));
         }
         return points;
     }
@@ -211,12 +208,12 @@ final class Summarizer {
     private StepPoint point(List<Step> steps) {
         BatchAccount first = steps.getFirst().account();
         double nanos = steps.stream().mapToDouble(Step::nanos).sum();
-        long[] causes = Attribution.sum(steps.stream().map(Step::waiting).toList());
+        long[] causes = Wait.sum(steps.stream().map(Step::waiting));
         Cause largest = Wait.largest(causes);
+        var waits = steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).summaryStatistics();
         return new StepPoint(first.sequence(), steps.size(), (first.taking().requestedAt() - begin()) / 1e9,
                 first.epoch(), nanos / steps.size() / 1e6,
-                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).average().orElseThrow(),
-                steps.stream().mapToDouble(step -> step.waiting().nanos() / 1e6).max().orElseThrow(),
+                waits.getAverage(), waits.getMax(),
                 nanos == 0 ? Double.NaN
                         : steps.stream().mapToLong(step -> step.account().samples()).sum() / nanos * 1e9,
                 steps.stream().mapToInt(step -> step.account().taking().readyBatches()).filter(ready -> ready >= 0)

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything known about a run, in the form that is written, read, merged over ranks, shown and compared. Durations are
@@ -61,20 +62,12 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
         return SummaryFile.merge(summaries);
     }
 
-    /**
-     * The summary as in its file.
-     *
-     * @return maps, lists and values for a JSON writer
-     */
-    public Map<String, Object> toMap() {
+    /** {@return the summary as in its file: maps, lists and values for a JSON writer} */
+    public Map<String, @Nullable Object> toMap() {
         return SummaryFile.json(this);
     }
 
-    /**
-     * The summary as text.
-     *
-     * @return lines of 78 columns, the verdict first
-     */
+    /** {@return the summary as text: lines of 78 columns, the verdict first} */
     public String text() {
         return SummaryText.of(this);
     }
@@ -98,9 +91,18 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param cacheState {@code warm} if storage delivered almost nothing, {@code cold} if it delivered most of the
      *     bytes, {@code mixed} between, {@code unknown} if the operating system does not report it
      */
-    public record Fingerprint(String penstock, String jdk, String os, int cores, String gpu, String driver,
-            String dataset, int batchSize, int worldSize, int workers, int hostSlots, int deviceSlots,
-            String readMode, String cacheState) {
+    public record Fingerprint(String penstock, String jdk, String os, int cores, @Nullable String gpu,
+            @Nullable String driver, @Nullable String dataset, int batchSize, int worldSize, int workers,
+            int hostSlots, int deviceSlots, @Nullable String readMode, String cacheState) {
+
+        /** The conditions of a run of this process. */
+        static Fingerprint of(int cores, @Nullable String gpu, @Nullable String dataset, int batchSize, int worldSize,
+                int workers, int hostSlots, int deviceSlots, @Nullable String readMode, String cacheState) {
+            String version = Summary.class.getPackage().getImplementationVersion();
+            return new Fingerprint(version == null ? "development" : version, Runtime.version().toString(),
+                    System.getProperty("os.name") + " " + System.getProperty("os.arch"), cores, gpu, null, dataset,
+                    batchSize, worldSize, workers, hostSlots, deviceSlots, readMode, cacheState);
+        }
     }
 
     /**
@@ -153,9 +155,9 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
             Distribution stepMillis, Distribution waitMillis, Distribution exposedMillis, List<StageRow> stages,
-            List<CauseRow> causes, Slots slots, Distribution readyBatches, ColdStart coldStart, Tail tail, Gc gc,
-            double readAmplification, Headroom headroom, List<Prediction> whatIf, List<StepPoint> series,
-            List<BatchTimes> timeline) {
+            List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches, ColdStart coldStart, Tail tail,
+            Gc gc, double readAmplification, @Nullable Headroom headroom, List<Prediction> whatIf,
+            List<StepPoint> series, List<BatchTimes> timeline) {
     }
 
     /**
@@ -168,10 +170,10 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param blockedMillis the part in which a thread was blocked; NaN if unknown
      * @param bytes bytes processed
      * @param threads number of its threads
-     * @param utilisation the busy share of these threads' time, 0 to 1
+     * @param utilization the busy share of these threads' time, 0 to 1
      */
     public record StageRow(Stage stage, Distribution millis, double totalMillis, double cpuMillis,
-            double blockedMillis, long bytes, int threads, double utilisation) {
+            double blockedMillis, long bytes, int threads, double utilization) {
     }
 
     /**
@@ -204,6 +206,11 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param openMillis how long it waited for the very first
      */
     public record ColdStart(long count, Distribution waitMillis, double openMillis) {
+
+        static ColdStart of(double[] waitsMillis) {
+            return new ColdStart(waitsMillis.length, Distribution.of(waitsMillis),
+                    waitsMillis.length == 0 ? Double.NaN : waitsMillis[0]);
+        }
     }
 
     /**
@@ -224,6 +231,11 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param stepShare their share of all steps' time
      */
     public record Gc(long pauses, double pauseMillis, double stepShare) {
+
+        static Gc of(List<Recording.Stretch> pauses, double nanosInSteps, double stepNanos) {
+            return new Gc(pauses.size(), pauses.stream().mapToLong(Recording.Stretch::nanos).sum() / 1e6,
+                    stepNanos == 0 ? 0 : nanosInSteps / stepNanos);
+        }
     }
 
     /**
@@ -266,7 +278,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param cause the largest cause of waiting; null without one
      */
     public record StepPoint(long firstStep, int steps, double atSeconds, long epoch, double stepMillis,
-            double waitMillis, double maxWaitMillis, double samplesPerSecond, double readyBatches, Cause cause) {
+            double waitMillis, double maxWaitMillis, double samplesPerSecond, double readyBatches,
+            @Nullable Cause cause) {
     }
 
     /**

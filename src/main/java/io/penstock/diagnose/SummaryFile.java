@@ -6,6 +6,7 @@ import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
+import io.penstock.json.RecordJson;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,22 +18,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A summary as a file: the sections of TraceML's {@code final_summary.json}, schema 1.7, so that its {@code view} and
  * {@code compare} can read it. Three more sections hold all data: {@code input_pipeline}, {@code fingerprint} and
  * {@code overhead}.
  */
-final class SummaryFile {
+record SummaryFile(Summary summary) {
 
     private static final double SCHEMA_VERSION = 1.7;
     private static final long MAX_BYTES = 64L << 20;
-
-    private final Summary summary;
-
-    private SummaryFile(Summary summary) {
-        this.summary = summary;
-    }
 
     static void write(Summary summary, Path folder) throws IOException {
         Folder.create(folder);
@@ -49,9 +45,9 @@ final class SummaryFile {
         if (!members.has("input_pipeline") || !members.has("fingerprint")) {
             throw members.wrong("input_pipeline, fingerprint", "nothing", "these sections (written by another tool?)");
         }
-        Map<String, Object> pipeline = Json.object(members.take("input_pipeline"));
-        Map<String, Object> all = new LinkedHashMap<>();
-        all.put("run", members.takeIfThere("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
+        Map<String, @Nullable Object> pipeline = Json.object(members.take("input_pipeline"));
+        Map<String, @Nullable Object> all = Json.members(
+                "run", members.takeIfThere("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
         for (String key : List.of("generated_at", "duration_s", "fingerprint", "overhead")) {
             all.put(key, members.takeIfThere(key));
         }
@@ -62,25 +58,17 @@ final class SummaryFile {
         return RecordJson.record(all, Summary.class, "summary");
     }
 
-    static Map<String, Object> json(Summary summary) {
+    static Map<String, @Nullable Object> json(Summary summary) {
         return new SummaryFile(summary).json();
     }
 
-    private Map<String, Object> json() {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("schema_version", SCHEMA_VERSION);
-        json.put("generated_at", summary.generatedAt().toString());
-        json.put("duration_s", summary.durationSeconds());
-        json.put("meta", meta());
-        json.put("primary_diagnosis", primary());
-        json.put("system", empty("system", "node_rank"));
-        json.put("process", empty("process", "global_rank"));
-        json.put("step_time", stepTime());
-        json.put("step_memory", stepMemory());
-        Map<String, Object> pipeline = new LinkedHashMap<>();
-        pipeline.put("clock", summary.clock());
-        pipeline.put("ranks", RecordJson.write(summary.ranks()));
-        pipeline.put("findings", RecordJson.write(summary.findings()));
+    private Map<String, @Nullable Object> json() {
+        Map<String, @Nullable Object> json = Json.members("schema_version", SCHEMA_VERSION,
+                "generated_at", summary.generatedAt().toString(), "duration_s", summary.durationSeconds(),
+                "meta", meta(), "primary_diagnosis", primary(), "system", empty("system", "node_rank"),
+                "process", empty("process", "global_rank"), "step_time", stepTime(), "step_memory", stepMemory());
+        Map<String, @Nullable Object> pipeline = Json.members("clock", summary.clock(),
+                "ranks", RecordJson.write(summary.ranks()), "findings", RecordJson.write(summary.findings()));
         pipeline.putAll(RecordJson.members(summary.input()));
         json.put("input_pipeline", pipeline);
         json.put("fingerprint", RecordJson.members(summary.fingerprint()));
@@ -89,14 +77,10 @@ final class SummaryFile {
         return json;
     }
 
-    private Map<String, Object> meta() {
-        Map<String, Object> meta = new LinkedHashMap<>();
-        meta.put("run_name", summary.run());
-        meta.put("mode", mode());
-        meta.put("world_size", summary.fingerprint().worldSize());
-        meta.put("nodes_observed", hosts());
-        meta.put("gpus_observed", summary.fingerprint().gpu() == null ? 0 : summary.ranks().size());
-        return meta;
+    private Map<String, @Nullable Object> meta() {
+        return Json.members("run_name", summary.run(), "mode", mode(), "world_size", summary.fingerprint().worldSize(),
+                "nodes_observed", hosts(),
+                "gpus_observed", summary.fingerprint().gpu() == null ? 0 : summary.ranks().size());
     }
 
     private int hosts() {
@@ -107,172 +91,87 @@ final class SummaryFile {
         return summary.ranks().isEmpty() ? "no_data" : hosts() > 1 ? "multi_node" : "single_node";
     }
 
-    private Map<String, Object> primary() {
+    private Map<String, @Nullable Object> primary() {
         Finding first = summary.findings().getFirst();
-        Map<String, Object> primary = new LinkedHashMap<>();
-        primary.put("kind", first.verdict().kind());
-        primary.put("status", first.verdict().label());
-        primary.put("severity", first.severity().label());
-        primary.put("section", "step_time");
-        primary.put("scope", "performance");
-        primary.put("summary", first.summary());
-        primary.put("action", first.action());
-        primary.put("evidence", RecordJson.write(first.evidence()));
-        return primary;
+        return Json.members("kind", first.verdict().name(), "status", first.verdict().label(),
+                "severity", first.severity().label(), "section", "step_time", "scope", "performance",
+                "summary", first.summary(), "action", first.action(), "evidence", RecordJson.write(first.evidence()));
     }
 
-    private static Map<String, Object> issue(Finding finding) {
-        Object share = finding.evidence().get("share");
-        Map<String, Object> issue = new LinkedHashMap<>();
-        issue.put("kind", finding.verdict().kind());
-        issue.put("status", finding.verdict().label());
-        issue.put("severity", finding.severity().label());
-        issue.put("summary", finding.summary());
-        issue.put("action", finding.action());
-        issue.put("metric", metric(finding.verdict()));
-        issue.put("phase", phase(finding.verdict()));
-        issue.put("score", finding.score());
-        issue.put("share_pct", share);
-        issue.put("skew_pct", finding.verdict().name().endsWith("STRAGGLER") ? finding.score() : null);
-        issue.put("ranks", finding.ranks());
-        issue.put("evidence", RecordJson.write(finding.evidence()));
-        return issue;
-    }
-
-    private static String metric(Verdict verdict) {
-        return switch (verdict) {
-            case INPUT_BOUND, INPUT_STRAGGLER -> "input_wait";
-            case H2D_BOUND, H2D_STRAGGLER -> "h2d";
-            case RESIDUAL_HEAVY -> "residual_proxy";
-            case COMPUTE_BOUND -> "compute";
-            case COMPUTE_STRAGGLER -> "forward";
-            case STRAGGLER -> "backward";
-            default -> null;
-        };
-    }
-
-    private static String phase(Verdict verdict) {
-        return switch (verdict) {
-            case INPUT_BOUND, INPUT_STRAGGLER -> "input";
-            case H2D_BOUND, H2D_STRAGGLER -> "h2d";
-            case RESIDUAL_HEAVY -> "residual";
-            case COMPUTE_BOUND -> "compute";
-            case COMPUTE_STRAGGLER -> "forward";
-            case STRAGGLER -> "sync";
-            default -> null;
-        };
+    private static Map<String, @Nullable Object> issue(Finding finding) {
+        return Json.members("kind", finding.verdict().name(), "status", finding.verdict().label(),
+                "severity", finding.severity().label(), "summary", finding.summary(), "action", finding.action(),
+                "metric", finding.verdict().metric, "phase", finding.verdict().part, "score", finding.score(),
+                "share_pct", finding.evidence().get("share"),
+                "skew_pct", finding.verdict().isOfStraggler() ? finding.score() : null, "ranks", finding.ranks(),
+                "evidence", RecordJson.write(finding.evidence()));
     }
 
     // ---- sections
 
-    private Map<String, Object> section(List<Finding> findings, Map<String, ToDoubleFunction<RankSteps>> metrics,
-            String unit, String ofUnit) {
-        List<Map<String, Object>> issues = findings.stream().map(SummaryFile::issue).toList();
-        Map<String, Object> section = new LinkedHashMap<>();
-        section.put("metadata", metadata(metrics));
-        section.put("diagnosis", issues.getFirst());
-        section.put("issues", issues);
-        section.put("global", global(metrics));
-        Map<String, Object> groups = new LinkedHashMap<>();
-        groups.put("by", "global_rank");
-        groups.put("rows", rows(metrics));
-        section.put("groups", groups);
-        section.put("units", Map.of(unit, ofUnit));
-        section.put("card", findings.getFirst().verdict().label() + ": " + findings.getFirst().summary());
-        return section;
+    private Map<String, @Nullable Object> section(List<Finding> findings,
+            Map<String, ToDoubleFunction<RankSteps>> metrics, String unit, String ofUnit) {
+        List<Map<String, @Nullable Object>> issues = findings.stream().map(SummaryFile::issue).toList();
+        return Json.members("metadata", metadata(metrics), "diagnosis", issues.getFirst(), "issues", issues,
+                "global", global(metrics), "groups", Json.members("by", "global_rank", "rows", rows(metrics)),
+                "units", Map.of(unit, ofUnit),
+                "card", findings.getFirst().verdict().label() + ": " + findings.getFirst().summary());
     }
 
-    private Map<String, Object> metadata(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+    private Map<String, @Nullable Object> metadata(Map<String, ToDoubleFunction<RankSteps>> metrics) {
         long last = summary.ranks().stream().mapToLong(RankSteps::lastStep).max().orElse(-1);
-        Map<String, Object> metadata = new LinkedHashMap<>();
-        metadata.put("mode", mode());
-        metadata.put("duration_s", summary.durationSeconds());
-        metadata.put("samples", null);
-        metadata.put("nodes_expected", null);
-        metadata.put("nodes_observed", hosts());
-        metadata.put("nodes_coverage", null);
-        metadata.put("nodes_partial", null);
-        metadata.put("gpus_observed", null);
-        metadata.put("global_ranks_seen", summary.ranks().size());
-        metadata.put("global_ranks_used", summary.ranks().size());
-        metadata.put("training_total_steps", last + 1);
-        metadata.put("training_latest_step", last < 0 ? null : last);
-        metadata.put("section_metric_names", List.copyOf(metrics.keySet()));
-        return metadata;
+        return Json.members("mode", mode(), "duration_s", summary.durationSeconds(), "samples", null,
+                "nodes_expected", null, "nodes_observed", hosts(), "nodes_coverage", null, "nodes_partial", null,
+                "gpus_observed", null, "global_ranks_seen", summary.ranks().size(),
+                "global_ranks_used", summary.ranks().size(), "training_total_steps", last + 1,
+                "training_latest_step", last < 0 ? null : last, "section_metric_names", List.copyOf(metrics.keySet()));
     }
 
-    private Map<String, Object> global(Map<String, ToDoubleFunction<RankSteps>> metrics) {
-        Map<String, Object> average = new LinkedHashMap<>();
-        Map<String, Object> median = new LinkedHashMap<>();
-        Map<String, Object> worst = new LinkedHashMap<>();
+    private Map<String, @Nullable Object> global(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+        Map<String, @Nullable Object> average = new LinkedHashMap<>();
+        Map<String, @Nullable Object> median = new LinkedHashMap<>();
+        Map<String, @Nullable Object> worst = new LinkedHashMap<>();
         metrics.forEach((name, metric) -> {
             List<RankSteps> sorted = summary.ranks().stream().filter(rank -> !Double.isNaN(metric.applyAsDouble(rank)))
                     .sorted(Comparator.comparingDouble(metric)).toList();
-            average.put(name, value(sorted.stream().mapToDouble(metric).average().orElse(Double.NaN)));
+            average.put(name, RecordJson.write(sorted.stream().mapToDouble(metric).average().orElse(Double.NaN)));
             median.put(name, point(sorted, metric, (sorted.size() - 1) / 2));
             worst.put(name, point(sorted, metric, sorted.size() - 1));
         });
-        Map<String, Object> global = new LinkedHashMap<>();
-        global.put("index_by", "global_rank");
-        global.put("window", window());
-        global.put("average", average);
-        global.put("median", median);
-        global.put("worst", worst);
-        return global;
+        return Json.members("index_by", "global_rank", "window", window(), "average", average, "median", median,
+                "worst", worst);
     }
 
-    private static Object value(double value) {
-        return Double.isFinite(value) ? value : null;
+    private static Map<String, @Nullable Object> point(List<RankSteps> sorted, ToDoubleFunction<RankSteps> metric,
+            int index) {
+        return Json.members(
+                "value", sorted.isEmpty() ? null : RecordJson.write(metric.applyAsDouble(sorted.get(index))),
+                "idx", sorted.isEmpty() ? null : String.valueOf(sorted.get(index).rank()));
     }
 
-    private static Map<String, Object> point(List<RankSteps> sorted, ToDoubleFunction<RankSteps> metric, int index) {
-        Map<String, Object> point = new LinkedHashMap<>();
-        point.put("value", sorted.isEmpty() ? null : value(metric.applyAsDouble(sorted.get(index))));
-        point.put("idx", sorted.isEmpty() ? null : String.valueOf(sorted.get(index).rank()));
-        return point;
-    }
-
-    private Map<String, Object> window() {
+    private Map<String, @Nullable Object> window() {
         long first = summary.ranks().stream().mapToLong(RankSteps::firstStep).max().orElse(-1);
         long last = summary.ranks().stream().mapToLong(RankSteps::lastStep).min().orElse(-1);
         long steps = summary.ranks().stream().mapToLong(RankSteps::steps).min().orElse(0);
-        Map<String, Object> window = new LinkedHashMap<>();
-        window.put("kind", "step_window");
-        window.put("alignment", "common_steps");
-        window.put("samples", null);
-        window.put("steps_analyzed", steps);
-        window.put("start_step", first < 0 ? null : first);
-        window.put("end_step", last < 0 ? null : last);
-        window.put("completed_step", last < 0 ? null : last);
-        window.put("window_size", steps);
-        window.put("diagnosis_clock", summary.clock());
-        return window;
+        return Json.members("kind", "step_window", "alignment", "common_steps", "samples", null,
+                "steps_analyzed", steps, "start_step", first < 0 ? null : first, "end_step", last < 0 ? null : last,
+                "completed_step", last < 0 ? null : last, "window_size", steps, "diagnosis_clock", summary.clock());
     }
 
-    private Map<String, Object> rows(Map<String, ToDoubleFunction<RankSteps>> metrics) {
-        Map<Integer, Object> rows = new TreeMap<>();
-        for (RankSteps rank : summary.ranks()) {
-            Map<String, Object> identity = new LinkedHashMap<>();
-            identity.put("global_rank", rank.rank());
-            identity.put("local_rank", null);
-            identity.put("node_rank", summary.ranks().stream().map(RankSteps::host).distinct().toList()
-                    .indexOf(rank.host()));
-            identity.put("hostname", rank.host());
-            identity.put("local_world_size", null);
-            identity.put("world_size", summary.fingerprint().worldSize());
-            Map<String, Object> values = new LinkedHashMap<>();
-            metrics.forEach((name, metric) -> values.put(name, value(metric.applyAsDouble(rank))));
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("identity", identity);
-            row.put("metrics", values);
-            rows.put(rank.rank(), row);
-        }
-        Map<String, Object> named = new LinkedHashMap<>();
-        rows.forEach((rank, row) -> named.put(String.valueOf(rank), row));
-        return named;
+    private Map<String, @Nullable Object> rows(Map<String, ToDoubleFunction<RankSteps>> metrics) {
+        Map<String, @Nullable Object> rows = new LinkedHashMap<>();
+        summary.ranks().stream().sorted(Comparator.comparingInt(RankSteps::rank)).forEach(rank -> {
+            Map<String, @Nullable Object> identity = Json.members("global_rank", rank.rank(), "local_rank", null,
+                    "node_rank", summary.ranks().stream().map(RankSteps::host).distinct().toList().indexOf(rank.host()),
+                    "hostname", rank.host(), "local_world_size", null, "world_size", summary.fingerprint().worldSize());
+            Map<String, @Nullable Object> values = new LinkedHashMap<>();
+            metrics.forEach((name, metric) -> values.put(name, RecordJson.write(metric.applyAsDouble(rank))));
+            rows.put(String.valueOf(rank.rank()), Json.members("identity", identity, "metrics", values));
+        });
+        return rows;
     }
 
-    private Map<String, Object> stepTime() {
+    private Map<String, @Nullable Object> stepTime() {
         boolean gpu = summary.clock().equals("gpu");
         Map<String, ToDoubleFunction<RankSteps>> metrics = new LinkedHashMap<>();
         metrics.put("input_wait_ms", RankSteps::inputWaitMillis);
@@ -297,38 +196,26 @@ final class SummaryFile {
         return Math.max(0, rank.stepMillis() - rank.inputWaitMillis());
     }
 
-    private Map<String, Object> stepMemory() {
+    private Map<String, @Nullable Object> stepMemory() {
         Map<String, ToDoubleFunction<RankSteps>> metrics = new LinkedHashMap<>();
         ToDoubleFunction<RankSteps> peak = rank -> rank.peakMemoryBytes() > 0 ? rank.peakMemoryBytes() : Double.NaN;
         metrics.put("peak_allocated_bytes", peak);
         metrics.put("peak_reserved_bytes", peak);
-        return section(List.of(new Finding(summary.ranks().isEmpty() ? Verdict.NO_DATA : Verdict.BALANCED,
-                Severity.INFO, 0, "The memory of batches, allocated at open; the model's memory is not visible here.",
-                "", List.of(), Map.of())), metrics, "memory", "bytes");
+        return section(List.of(Finding.info(summary.ranks().isEmpty() ? Verdict.NO_DATA : Verdict.BALANCED,
+                "The memory of batches, allocated at open; the model's memory is not visible here.", "")), metrics,
+                "memory", "bytes");
     }
 
-    private static Map<String, Object> empty(String name, String indexBy) {
-        Map<String, Object> section = new LinkedHashMap<>();
-        Map<String, Object> metadata = new LinkedHashMap<>();
-        metadata.put("mode", "no_data");
-        metadata.put("samples", 0);
-        metadata.put("section_metric_names", List.of());
-        section.put("metadata", metadata);
-        Map<String, Object> none = issue(new Finding(Verdict.NO_DATA, Severity.INFO, 0,
-                "Not measured by a data loader.", "", List.of(), Map.of()));
-        section.put("diagnosis", none);
-        section.put("issues", List.of(none));
-        Map<String, Object> global = new LinkedHashMap<>();
-        global.put("index_by", indexBy);
-        global.put("window", Map.of("kind", "sample_window", "alignment", "none", "samples", 0));
-        for (String block : List.of("average", "median", "worst")) {
-            global.put(block, Map.of());
-        }
-        section.put("global", global);
-        section.put("groups", Map.of("by", indexBy, "rows", Map.of()));
-        section.put("units", Map.of());
-        section.put("card", name + ": not measured");
-        return section;
+    private static Map<String, @Nullable Object> empty(String name, String indexBy) {
+        Map<String, @Nullable Object> none = issue(Finding.info(Verdict.NO_DATA, "Not measured by a data loader.", ""));
+        return Json.members(
+                "metadata", Json.members("mode", "no_data", "samples", 0, "section_metric_names", List.of()),
+                "diagnosis", none, "issues", List.of(none),
+                "global", Json.members("index_by", indexBy,
+                        "window", Map.of("kind", "sample_window", "alignment", "none", "samples", 0),
+                        "average", Map.of(), "median", Map.of(), "worst", Map.of()),
+                "groups", Map.of("by", indexBy, "rows", Map.of()), "units", Map.of(),
+                "card", name + ": not measured");
     }
 
     /** Merges several ranks' summaries. */
@@ -351,9 +238,7 @@ final class SummaryFile {
         int world = summaries.stream().mapToInt(summary -> summary.fingerprint().worldSize()).max().orElseThrow();
         List<Finding> findings = new ArrayList<>(StepRules.judge(List.copyOf(ranks.values()), world, clock));
         slowest.findings().stream().filter(finding -> !finding.verdict().isOfStep())
-                .map(finding -> new Finding(finding.verdict(), finding.severity(), finding.score(),
-                        finding.summary(), finding.action(), List.of(slowest.input().rank()), finding.evidence()))
-                .forEach(findings::add);
+                .map(finding -> finding.ofRank(slowest.input().rank())).forEach(findings::add);
         return new Summary(slowest.run(), summaries.stream().map(Summary::generatedAt)
                         .max(Comparator.naturalOrder()).orElse(Instant.EPOCH),
                 summaries.stream().mapToDouble(Summary::durationSeconds).max().orElse(0), slowest.fingerprint(),

@@ -7,6 +7,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +18,9 @@ final class SummaryText {
 
     private static final int WIDTH = 78;
     private static final int INNER = WIDTH - 4;
+
+    private static final int[] ONE_RANK = {22, 16, 12};
+    private static final int[] RANKS = {14, 12, 12, 10, 18};
 
     private final Summary summary;
     private final List<String> lines = new ArrayList<>();
@@ -72,35 +76,35 @@ final class SummaryText {
     // ---- tables
 
     private void steps() {
-        boolean one = summary.ranks().size() == 1;
         row("Step Time Evidence");
-        if (one) {
-            table(new int[] {22, 16, 12}, "Phase", "Average", "Share");
+        if (summary.ranks().size() == 1) {
+            table(ONE_RANK, "Phase", "Average", "Share");
         } else {
-            table(new int[] {14, 12, 12, 10, 18}, "Phase", "Median", "Worst", "Skew", "Scope");
+            table(RANKS, "Phase", "Median", "Worst", "Skew", "Scope");
         }
-        phase("Step Time", RankSteps::stepMillis, one);
-        phase("Input Wait", RankSteps::inputWaitMillis, one);
-        phase("Compute", RankSteps::computeMillis, one);
-        phase("Residual", RankSteps::residualMillis, one);
-        phase("H2D", RankSteps::h2dMillis, one);
+        phase("Step Time", RankSteps::stepMillis);
+        phase("Input Wait", RankSteps::inputWaitMillis);
+        phase("Compute", RankSteps::computeMillis);
+        phase("Residual", RankSteps::residualMillis);
+        phase("H2D", RankSteps::h2dMillis);
         row("");
     }
 
-    private void phase(String name, ToDoubleFunction<RankSteps> part, boolean one) {
+    private void phase(String name, ToDoubleFunction<RankSteps> part) {
+        boolean one = summary.ranks().size() == 1;
         List<RankSteps> sorted = summary.ranks().stream().filter(rank -> !Double.isNaN(part.applyAsDouble(rank)))
                 .sorted(Comparator.comparingDouble(part)).toList();
         if (sorted.isEmpty()) {
-            cells(one ? new int[] {22, 16, 12} : new int[] {14, 12, 12, 10, 18}, name, "n/a", "n/a", "", "");
+            cells(one ? ONE_RANK : RANKS, name, "n/a", "n/a", "", "");
             return;
         }
         double worst = part.applyAsDouble(sorted.getLast());
         double median = part.applyAsDouble(sorted.get((sorted.size() - 1) / 2));
         if (one) {
-            cells(new int[] {22, 16, 12}, name, millis(worst),
+            cells(ONE_RANK, name, millis(worst),
                     NumberText.percent(worst / sorted.getLast().stepMillis()));
         } else {
-            cells(new int[] {14, 12, 12, 10, 18}, name, millis(median), millis(worst),
+            cells(RANKS, name, millis(median), millis(worst),
                     median <= 0 ? "n/a" : NumberText.percent((worst - median) / median),
                     "rank " + sorted.getLast().rank());
         }
@@ -113,8 +117,7 @@ final class SummaryText {
         table(widths, "Cause", "Time", "Share", "Largest in");
         for (CauseRow cause : input.causes()) {
             cells(widths, cause.cause().label().replace('_', ' '), millis(cause.millis()),
-                    NumberText.percent(cause.share()),
-                    cause.waits() + " waits");
+                    NumberText.percent(cause.share()), cause.waits() + " waits");
         }
         if (input.causes().isEmpty()) {
             row(input.stages().isEmpty() ? "unknown: another library's input" : "none of 50 us or more");
@@ -137,7 +140,7 @@ final class SummaryText {
         for (StageRow stage : summary.input().stages()) {
             cells(widths, stage.stage().label(), millis(stage.millis().p50()), millis(stage.millis().p99()),
                     stage.totalMillis() == 0 ? "n/a" : NumberText.percent(stage.blockedMillis() / stage.totalMillis()),
-                    NumberText.percent(stage.utilisation()));
+                    NumberText.percent(stage.utilization()));
         }
         row("");
     }
@@ -176,11 +179,7 @@ final class SummaryText {
 
     private void table(int[] widths, String... heads) {
         cells(widths, heads);
-        int rule = 2 * (widths.length - 1);
-        for (int width : widths) {
-            rule += width;
-        }
-        row("-".repeat(Math.min(INNER, rule)));
+        row("-".repeat(Math.min(INNER, Arrays.stream(widths).sum() + 2 * (widths.length - 1))));
     }
 
     private void cells(int[] widths, String... values) {

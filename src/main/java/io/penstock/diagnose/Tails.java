@@ -15,12 +15,13 @@ final class Tails {
     private Tails() {
     }
 
-    static List<Step> slow(Facts facts, double factor) {
-        return facts.steady.stream().filter(step -> step.nanos() > factor * facts.medianStepNanos).toList();
+    /** Steps longer than twice the median. */
+    static List<Step> slow(Facts facts) {
+        return facts.steady.stream().filter(step -> step.nanos() > 2 * facts.medianStepNanos).toList();
     }
 
     static Summary.Tail of(Facts facts) {
-        List<Step> slow = slow(facts, 2);
+        List<Step> slow = slow(facts);
         double nanos = slow.stream().mapToDouble(Step::nanos).sum();
         return new Summary.Tail(slow.size(), facts.stepNanos == 0 ? 0 : nanos / facts.stepNanos, period(slow));
     }

@@ -1,6 +1,7 @@
 package io.penstock.diagnose;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The verdicts on a run. Those up to {@link #NO_DATA} are about the step, with TraceML's names and thresholds; the
@@ -8,21 +9,21 @@ import java.util.Locale;
  */
 public enum Verdict {
     /** Waiting for input takes at least 10 % of the step; critical from 20 %, information from 5 %. */
-    INPUT_BOUND,
+    INPUT_BOUND("input_wait", "input"),
     /** Copying to the device takes at least 10 % of the step, by the device's clock; critical from 20 %. */
-    H2D_BOUND,
+    H2D_BOUND("h2d", "h2d"),
     /** Unaccounted time takes at least 10 % of the step; critical from 20 %. */
-    RESIDUAL_HEAVY,
+    RESIDUAL_HEAVY("residual_proxy", "residual"),
     /** Computing takes at least 90 % of the step, and nothing else 10 %. */
-    COMPUTE_BOUND,
+    COMPUTE_BOUND("compute", "compute"),
     /** One rank's input delays the others. */
-    INPUT_STRAGGLER,
+    INPUT_STRAGGLER("input_wait", "input"),
     /** One rank's copies delay the others. */
-    H2D_STRAGGLER,
+    H2D_STRAGGLER("h2d", "h2d"),
     /** One rank's computing delays the others. */
-    COMPUTE_STRAGGLER,
+    COMPUTE_STRAGGLER("forward", "forward"),
     /** One rank delays the others, and no single phase explains it. */
-    STRAGGLER,
+    STRAGGLER("backward", "sync"),
     /** Nothing stands out. */
     BALANCED,
     /** Too few steps for a verdict. */
@@ -65,29 +66,32 @@ public enum Verdict {
     /** The loader is ahead of the trainer, with capacity to spare. */
     LOADER_AHEAD;
 
+    /** TraceML's names of the metric and of the part of the step that the verdict is about; null without one. */
+    final @Nullable String metric;
+    final @Nullable String part;
+
+    Verdict() {
+        this(null, null);
+    }
+
+    Verdict(@Nullable String metric, @Nullable String part) {
+        this.metric = metric;
+        this.part = part;
+    }
+
+    boolean isOfStraggler() {
+        return name().endsWith("STRAGGLER");
+    }
+
     /**
-     * Whether it is a verdict on the step rather than on the input pipeline.
-     *
-     * @return true for the ones up to {@link #NO_DATA}
+     * {@return whether it is a verdict on the step, like those up to {@link #NO_DATA}; the others are on the input
+     * pipeline}
      */
     public boolean isOfStep() {
         return compareTo(NO_DATA) <= 0;
     }
 
-    /**
-     * The name in the summary file.
-     *
-     * @return for example {@code INPUT_BOUND}
-     */
-    public String kind() {
-        return name();
-    }
-
-    /**
-     * The name in reports.
-     *
-     * @return for example {@code INPUT-BOUND}; two nouns are separated by a space
-     */
+    /** {@return the name in reports, for example {@code INPUT-BOUND}; two nouns are separated by a space} */
     public String label() {
         return switch (this) {
             case NO_DATA, INCOMPLETE_DATA, INPUT_STRAGGLER, H2D_STRAGGLER, COMPUTE_STRAGGLER ->
@@ -97,10 +101,9 @@ public enum Verdict {
     }
 
     /**
-     * Returns the verdict with a name, in either spelling, as command-line options give it.
+     * {@return the verdict with a name, in either spelling}
      *
      * @param name for example {@code input-bound}
-     * @return the verdict
      * @throws IllegalArgumentException if no verdict has it
      */
     public static Verdict of(String name) {

@@ -1,5 +1,8 @@
 package io.penstock.diagnose;
 
+import java.util.Arrays;
+import java.util.stream.Stream;
+
 /**
  * One wait of the trainer, split.
  *
@@ -19,6 +22,14 @@ record Wait(long nanos, long[] byCause, long[] orderedBehind) {
     /** Whether it is long enough to analyze. */
     boolean counts() {
         return nanos >= MIN_NANOS;
+    }
+
+    /** Adds up the waits that are long enough, by the cause's ordinal. */
+    static long[] sum(Stream<Wait> waits) {
+        long[] sums = new long[Cause.values().length];
+        waits.filter(Wait::counts).forEach(wait ->
+                Arrays.setAll(sums, c -> sums[c] + wait.byCause[c]));
+        return sums;
     }
 
     Cause largest() {

@@ -84,9 +84,8 @@ public final class WhatIf {
     }
 
     /**
-     * Predicts for the present settings and for those worth trying next.
-     *
-     * @return the predictions, the present settings' first; empty for an empty recording
+     * {@return predictions for the present settings, and then for those worth trying next; empty for an empty
+     * recording}
      */
     public List<Prediction> predictions() {
         if (Double.isNaN(error)) {
@@ -119,11 +118,10 @@ public final class WhatIf {
     }
 
     /**
-     * Predicts for one setting.
+     * {@return the prediction for one setting}
      *
      * @param change the change's name
      * @param setting the setting
-     * @return the prediction
      */
     public Prediction predict(String change, Setting setting) {
         var replay = new Replay(setting);

@@ -7,4 +7,7 @@
  * {@link io.penstock.diagnose.WhatIf} predicts the effect of other settings, and
  * {@link io.penstock.diagnose.Summary} records the result.
  */
+@NullMarked
 package io.penstock.diagnose;
+
+import org.jspecify.annotations.NullMarked;

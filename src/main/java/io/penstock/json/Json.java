@@ -4,8 +4,10 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and writes JSON text; the package comment has the mapping to Java values. */
@@ -77,6 +79,20 @@ public final class Json {
      */
     public static String pretty(@Nullable Object value) {
         return new JsonWriter(true).text(value) + "\n";
+    }
+
+    /**
+     * Makes an object of its members, in order.
+     *
+     * @param namesAndValues names and values by turns; a value may be null
+     * @return a map that may be changed
+     */
+    public static Map<String, @Nullable Object> members(@Nullable Object... namesAndValues) {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            members.put((String) Objects.requireNonNull(namesAndValues[i]), namesAndValues[i + 1]);
+        }
+        return members;
     }
 
     /**

@@ -27,11 +27,7 @@ abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTabl
     private final int columns;
     final long[] values;
 
-    /**
-     * Creates an empty table.
-     *
-     * @param columns columns per row, including the number
-     */
+    /** Columns include the number. */
     AccountTable(int columns) {
         this.columns = columns;
         this.values = new long[ROWS * columns];

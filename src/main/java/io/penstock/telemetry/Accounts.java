@@ -9,6 +9,8 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The accounts of the latest batches, in tables allocated once. A batch has a row in each of three tables, written by
@@ -30,7 +32,7 @@ public final class Accounts {
 
     private final MakingTable making = new MakingTable();
     /** Null if batches are lent without a copy. */
-    private final CopyingTable copying;
+    private final @Nullable CopyingTable copying;
     private final TakingTable taking = new TakingTable();
 
     /** Written for every batch by the thread that takes batches: on its own cache line. */
@@ -43,11 +45,6 @@ public final class Accounts {
     /** Whether steps are quick: every thread reads it for every batch, but it rarely changes. */
     private final long[] quick = new long[CacheLine.SLOTS];
 
-    /**
-     * Creates the accounts of one loader.
-     *
-     * @param copies whether batches are copied
-     */
     Accounts(boolean copies) {
         copying = copies ? new CopyingTable() : null;
         taker[NEWEST] = NOT_MEASURED;
@@ -77,12 +74,12 @@ public final class Accounts {
 
     /** The copy thread has enqueued a copy. */
     void submitted(long sequence, long beginAt, long endAt) {
-        copying.submitted(index(sequence), sequence, beginAt, endAt);
+        Objects.requireNonNull(copying).submitted(index(sequence), sequence, beginAt, endAt);
     }
 
     /** The copy thread has seen a copy complete. */
     void arrived(long sequence, long at) {
-        copying.arrived(index(sequence), sequence, at);
+        Objects.requireNonNull(copying).arrived(index(sequence), sequence, at);
     }
 
     // ---- the trainer's thread
@@ -137,9 +134,8 @@ public final class Accounts {
     }
 
     /**
-     * Measures the cost of one batch's account on this machine, except for clock reads that happen anyway.
-     *
-     * @return nanoseconds
+     * {@return the measured cost of one batch's account on this machine, in nanoseconds, without clock reads that
+     * happen anyway}
      */
     public static double nanosPerBatch() {
         var scratch = new Accounts(false);
@@ -161,20 +157,15 @@ public final class Accounts {
 
     // ---- readers
 
-    /**
-     * The batch taken last.
-     *
-     * @return its number; {@link BatchAccount#NOT_MEASURED} before the first
-     */
+    /** {@return the number of the batch taken last; {@link BatchAccount#NOT_MEASURED} before the first} */
     public long newest() {
         return (long) ELEMENT.getAcquire(taker, NEWEST);
     }
 
     /**
-     * The complete accounts of returned batches. Thread-safe.
+     * {@return the complete accounts of returned batches in order, at most the latest few thousand; thread-safe}
      *
      * @param from the first batch
-     * @return in order; at most the latest few thousand
      */
     public List<BatchAccount> since(long from) {
         List<BatchAccount> accounts = new ArrayList<>();
@@ -190,11 +181,11 @@ public final class Accounts {
     }
 
     /** A returned batch's complete account; null before that, and after it was overwritten. */
-    BatchAccount account(long sequence) {
+    @Nullable BatchAccount account(long sequence) {
         return account(index(sequence), sequence);
     }
 
-    private BatchAccount account(int index, long sequence) {
+    private @Nullable BatchAccount account(int index, long sequence) {
         if (!isWhole(index, sequence)) {
             return null;
         }

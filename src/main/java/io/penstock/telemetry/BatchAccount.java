@@ -1,5 +1,7 @@
 package io.penstock.telemetry;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Where one batch's time went, from the moment a worker started it until the trainer returned it. The batch's number
  * identifies it, never a time. Times called {@code …At} are values of {@link System#nanoTime};
@@ -21,7 +23,7 @@ package io.penstock.telemetry;
  * @param taking the trainer's part
  */
 public record BatchAccount(long sequence, long epoch, boolean first, int samples, long bytes, Making making,
-        Copying copying, Taking taking) {
+        @Nullable Copying copying, Taking taking) {
 
     /** The value of a duration, time or count that was not measured. */
     public static final long NOT_MEASURED = -1;
@@ -41,22 +43,17 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param usage what the thread used from planned to made; null if not measured for this batch
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
-            long decodeNanos, long transformNanos, Usage usage) {
+            long decodeNanos, long transformNanos, @Nullable Usage usage) {
 
-        /**
-         * The part of planned to made that is not read, decode or transform.
-         *
-         * @return nanoseconds
-         */
+        /** {@return the nanoseconds from planned to made that are not read, decode or transform} */
         public long collateNanos() {
             return Math.max(0, madeAt - plannedAt - Math.max(0, readNanos) - Math.max(0, decodeNanos)
                     - Math.max(0, transformNanos));
         }
 
         /**
-         * The time from planned to made that the thread was blocked, waiting for storage, a lock or a core.
-         *
-         * @return nanoseconds, or {@link #NOT_MEASURED}
+         * {@return the nanoseconds from planned to made that the thread was blocked, waiting for storage, a lock or a
+         * core; or {@link #NOT_MEASURED}}
          */
         public long blockedNanos() {
             return usage == null ? NOT_MEASURED : Math.max(0, madeAt - plannedAt - usage.cpuNanos());
@@ -88,9 +85,8 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
     public record Copying(long submitAt, long submittedAt, long arrivedAt, long deviceNanos) {
 
         /**
-         * The copy's duration: by the device's clock, or else from enqueuing until it was seen complete.
-         *
-         * @return nanoseconds, or {@link #NOT_MEASURED}
+         * {@return the copy's nanoseconds, by the device's clock, or else from enqueuing until it was seen complete; or
+         * {@link #NOT_MEASURED}}
          */
         public long nanos() {
             return deviceNanos >= 0 || arrivedAt == NOT_MEASURED ? deviceNanos : arrivedAt - submitAt;
@@ -112,19 +108,14 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
     public record Taking(long requestedAt, long takenAt, long closedAt, long exposedNanos, long computeNanos,
             int readyBatches, int freeSlots) {
 
-        /**
-         * The time that the trainer's thread waited.
-         *
-         * @return nanoseconds
-         */
+        /** {@return the nanoseconds that the trainer's thread waited} */
         public long waitNanos() {
             return takenAt - requestedAt;
         }
 
         /**
-         * The compute time that the trainer marked, or else the time it held the batch.
-         *
-         * @return nanoseconds, or {@link #NOT_MEASURED}
+         * {@return the nanoseconds of computing that the trainer marked, or else that it held the batch; or {@link
+         * #NOT_MEASURED}}
          */
         public long computeOrHeldNanos() {
             return computeNanos >= 0 ? computeNanos : closedAt == NOT_MEASURED ? NOT_MEASURED : closedAt - takenAt;

@@ -13,6 +13,7 @@ import jdk.jfr.Threshold;
 @Label("Consumer Wait")
 @Description("The trainer's thread waited for a batch")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Threshold("50 us")
 final class ConsumerWaitEvent extends Event {

@@ -1,22 +1,18 @@
 package io.penstock.telemetry;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** The copy thread's JFR events. Confined to that thread; each slot may have a copy in flight. */
 final class CopyEvents {
 
     private final String loader;
     private final String device;
-    private final TransferEvent[] transfers;
-    private final boolean[] records;
+    private final @Nullable TransferEvent[] transfers;
+    /** The events that have begun. */
+    private final @Nullable TransferEvent[] begun;
 
-    /**
-     * Creates the events of one loader.
-     *
-     * @param loader the loader's name
-     * @param device the target device
-     * @param inFlight the maximum number of copies in flight
-     */
+    /** At most so many copies are in flight. */
     CopyEvents(String loader, String device, int inFlight) {
         this.loader = loader;
         this.device = device;
@@ -24,45 +20,45 @@ final class CopyEvents {
         if (Recorder.isUsed()) {
             Arrays.setAll(transfers, _ -> new TransferEvent());
         }
-        this.records = new boolean[inFlight];
+        this.begun = new TransferEvent[inFlight];
     }
 
     /** Whether batches are copied. */
     boolean areMade() {
-        return records.length > 0;
+        return begun.length > 0;
     }
 
     private int index(long batch) {
-        return (int) (batch % records.length);
+        return (int) (batch % begun.length);
     }
 
     /** A copy is about to be enqueued. */
     void reached(long batch) {
         if (Recorder.isUsed()) {
             int i = index(batch);
-            transfers[i] = transfers[i] == null ? new TransferEvent() : transfers[i];
-            records[i] = transfers[i].isEnabled();
-            if (records[i]) {
-                transfers[i].begin();
+            TransferEvent transfer = transfers[i] == null ? new TransferEvent() : transfers[i];
+            transfers[i] = transfer;
+            begun[i] = transfer.isEnabled() ? transfer : null;
+            if (begun[i] != null) {
+                transfer.begin();
             }
         }
     }
 
     /** The copy was enqueued. */
     void submitted(long batch, long bytes, long nanos) {
-        int i = index(batch);
-        if (records[i]) {
-            transfers[i].bytes = bytes;
-            transfers[i].submitTime = nanos;
+        TransferEvent transfer = begun[index(batch)];
+        if (transfer != null) {
+            transfer.bytes = bytes;
+            transfer.submitTime = nanos;
         }
     }
 
     /** The bytes are on the device. */
     void arrived(long batch) {
-        int i = index(batch);
-        if (records[i]) {
-            records[i] = false;
-            TransferEvent transfer = transfers[i];
+        TransferEvent transfer = begun[index(batch)];
+        if (transfer != null) {
+            begun[index(batch)] = null;
             transfer.end();
             if (transfer.shouldCommit()) {
                 transfer.loader = loader;

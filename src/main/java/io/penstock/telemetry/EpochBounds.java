@@ -5,10 +5,9 @@ package io.penstock.telemetry;
 public interface EpochBounds {
 
     /**
-     * Whether a batch is the first of its epoch, or the first after the loader was opened or moved.
+     * {@return whether a batch is the first of its epoch, or the first after the loader was opened or moved}
      *
      * @param sequence the batch's number since the loader opened
-     * @return false if it continues the previous batch
      */
     boolean isFirst(long sequence);
 }

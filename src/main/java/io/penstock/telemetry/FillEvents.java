@@ -1,5 +1,7 @@
 package io.penstock.telemetry;
 
+import org.jspecify.annotations.Nullable;
+
 /** A filling thread's JFR events. Confined to that thread. */
 final class FillEvents {
 
@@ -8,41 +10,39 @@ final class FillEvents {
 
     private final String loader;
     /** Null before the first recording; created at once if there is one, because loading the class takes time. */
-    private StageEvent stage = Recorder.isUsed() ? new StageEvent() : null;
-    private SlotWaitEvent slotWait = Recorder.isUsed() ? new SlotWaitEvent() : null;
-    private boolean records;
-    private boolean waits;
+    private @Nullable StageEvent stage = Recorder.isUsed() ? new StageEvent() : null;
+    private @Nullable SlotWaitEvent slotWait = Recorder.isUsed() ? new SlotWaitEvent() : null;
+    /** The events that have begun. */
+    private @Nullable StageEvent making;
+    private @Nullable SlotWaitEvent waiting;
 
-    /**
-     * Creates the events of one thread.
-     *
-     * @param loader the loader's name
-     */
     FillEvents(String loader) {
         this.loader = loader;
     }
 
     /** No slot is free; may be called repeatedly. */
     void awaitsSlot() {
-        if (!waits && Recorder.isUsed()) {
-            slotWait = slotWait == null ? new SlotWaitEvent() : slotWait;
-            waits = slotWait.isEnabled();
-            if (waits) {
-                slotWait.begin();
+        if (waiting == null && Recorder.isUsed()) {
+            SlotWaitEvent event = slotWait == null ? new SlotWaitEvent() : slotWait;
+            slotWait = event;
+            if (event.isEnabled()) {
+                event.begin();
+                waiting = event;
             }
         }
     }
 
     /** A slot is free, or the run is over. */
     void claimed(Filling batch) {
-        if (waits) {
-            waits = false;
-            slotWait.end();
-            if (batch.sequence != Filling.NOTHING && slotWait.shouldCommit()) {
-                slotWait.loader = loader;
-                slotWait.batch = batch.sequence;
-                slotWait.worker = batch.worker;
-                slotWait.commit();
+        SlotWaitEvent event = waiting;
+        if (event != null) {
+            waiting = null;
+            event.end();
+            if (batch.sequence != Filling.NOTHING && event.shouldCommit()) {
+                event.loader = loader;
+                event.batch = batch.sequence;
+                event.worker = batch.worker;
+                event.commit();
             }
         }
     }
@@ -50,41 +50,43 @@ final class FillEvents {
     /** Samples are about to be read. */
     void planned() {
         if (Recorder.isUsed()) {
-            stage = stage == null ? new StageEvent() : stage;
-            records = stage.isEnabled();
-            if (records) {
-                stage.begin();
+            StageEvent event = stage == null ? new StageEvent() : stage;
+            stage = event;
+            if (event.isEnabled()) {
+                event.begin();
+                making = event;
             }
         }
     }
 
     /** The samples are in the slot, or could not be read. */
     void filled(Filling batch) {
-        if (records) {
-            records = false;
-            stage.end();
-            if (stage.shouldCommit()) {
-                commit(batch, batch.madeAt - batch.plannedAt);
+        StageEvent event = making;
+        if (event != null) {
+            making = null;
+            event.end();
+            if (event.shouldCommit()) {
+                commit(event, batch, batch.madeAt - batch.plannedAt);
             }
         }
     }
 
-    private void commit(Filling batch, long allNanos) {
+    private void commit(StageEvent event, Filling batch, long allNanos) {
         boolean asked = batch.cpuNanos >= 0;
-        stage.loader = loader;
-        stage.batch = batch.sequence;
-        stage.worker = batch.worker;
-        stage.epoch = batch.epoch;
-        stage.samples = batch.samples;
-        stage.bytes = batch.bytes;
-        stage.planTime = batch.plannedAt - batch.slotAt;
-        stage.readTime = batch.readNanos;
-        stage.decodeTime = batch.decodeNanos;
-        stage.transformTime = batch.transformNanos;
-        stage.collateTime = Math.max(0, allNanos - batch.readNanos - batch.decodeNanos - batch.transformNanos);
-        stage.cpuTime = asked ? batch.cpuNanos : NOT_MEASURED;
-        stage.blockedTime = asked ? Math.max(0, allNanos - batch.cpuNanos) : NOT_MEASURED;
-        stage.storageBytes = asked ? batch.diskBytes : NOT_MEASURED;
-        stage.commit();
+        event.loader = loader;
+        event.batch = batch.sequence;
+        event.worker = batch.worker;
+        event.epoch = batch.epoch;
+        event.samples = batch.samples;
+        event.bytes = batch.bytes;
+        event.planTime = batch.plannedAt - batch.slotAt;
+        event.readTime = batch.readNanos;
+        event.decodeTime = batch.decodeNanos;
+        event.transformTime = batch.transformNanos;
+        event.collateTime = Math.max(0, allNanos - batch.readNanos - batch.decodeNanos - batch.transformNanos);
+        event.cpuTime = asked ? batch.cpuNanos : NOT_MEASURED;
+        event.blockedTime = asked ? Math.max(0, allNanos - batch.cpuNanos) : NOT_MEASURED;
+        event.storageBytes = asked ? batch.diskBytes : NOT_MEASURED;
+        event.commit();
     }
 }

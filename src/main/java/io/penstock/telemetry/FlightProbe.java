@@ -2,6 +2,7 @@ package io.penstock.telemetry;
 
 import java.util.Arrays;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports to the JDK's flight recorder. An event begins and ends on its own thread and uses the recorder's clock. Event
@@ -17,7 +18,7 @@ final class FlightProbe implements LoaderProbe, AutoCloseable {
     private final TakeEvents takes;
     private final QueueProbe queue;
     /** One per slot, null until needed; handed over together with the slot. */
-    private final OrderWait[] orderWaits;
+    private final @Nullable OrderWait[] orderWaits;
 
     FlightProbe(LoaderIdentity of, SlotLevels slots, Accounts accounts, Supplier<LoaderReport> report) {
         this.loader = of.name();
@@ -50,8 +51,9 @@ final class FlightProbe implements LoaderProbe, AutoCloseable {
         fills[batch.worker].filled(batch);
         if (batch.sequence > 0 && Recorder.isUsed() && !slots.isMadeWith(batch.sequence - 1)) {
             int slot = slot(batch.sequence);
-            orderWaits[slot] = orderWaits[slot] == null ? new OrderWait(loader) : orderWaits[slot];
-            orderWaits[slot].begin();
+            OrderWait wait = orderWaits[slot] == null ? new OrderWait(loader) : orderWaits[slot];
+            orderWaits[slot] = wait;
+            wait.begin();
         }
     }
 

@@ -20,10 +20,9 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
         long badSamples, long verifiedBytes) {
 
     /**
-     * The difference to an earlier report.
+     * {@return the differences to an earlier report}
      *
      * @param earlier a report of the same loader
-     * @return the differences
      */
     public LoaderReport since(LoaderReport earlier) {
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,

@@ -4,6 +4,7 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 
 import io.penstock.telemetry.WorkerClocks.Total;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
@@ -12,17 +13,13 @@ final class LoaderTotals implements LoaderProbe {
 
     private final WorkerClocks[] fillers;
     private final LongSupplier verifiedBytes;
-    private final Counter submitNanos = new Counter();
-    private final Counter batches = new Counter();
-    private final Counter samples = new Counter();
-    private final Counter badSamples = new Counter();
-    private final Counter consumerWaitNanos = new Counter();
+    private final AtomicLong submitNanos = new AtomicLong();
+    private final AtomicLong batches = new AtomicLong();
+    private final AtomicLong samples = new AtomicLong();
+    private final AtomicLong badSamples = new AtomicLong();
+    private final AtomicLong consumerWaitNanos = new AtomicLong();
 
-    /**
-     * Creates totals of 0.
-     *
-     * @param verifiedBytes returns the bytes that workers have verified so far
-     */
+    /** The supplier returns the bytes that workers have verified so far. */
     LoaderTotals(LoaderIdentity of, LongSupplier verifiedBytes) {
         this.fillers = new WorkerClocks[of.fillers()];
         Arrays.setAll(fillers, _ -> new WorkerClocks());
@@ -36,32 +33,36 @@ final class LoaderTotals implements LoaderProbe {
 
     @Override
     public void submitted(long sequence, long bytes, long beginAt, long endAt) {
-        submitNanos.add(endAt - beginAt);
+        add(submitNanos, endAt - beginAt);
     }
 
     @Override
     public void taken(long sequence, long requestedAt, long takenAt, int count, int replaced) {
-        batches.add(1);
-        samples.add(count);
+        add(batches, 1);
+        add(samples, count);
         if (replaced > 0) {
-            badSamples.add(replaced);
+            add(badSamples, replaced);
         }
         if (requestedAt != NOT_MEASURED) {
-            consumerWaitNanos.add(takenAt - requestedAt);
+            add(consumerWaitNanos, takenAt - requestedAt);
         }
     }
 
     @Override
     public void notTaken(long waitNanos) {
         if (waitNanos != NOT_MEASURED) {
-            consumerWaitNanos.add(waitNanos);
+            add(consumerWaitNanos, waitNanos);
         }
     }
 
+    private static void add(AtomicLong total, long amount) {
+        total.setOpaque(total.getOpaque() + amount);
+    }
+
     LoaderReport report() {
-        return new LoaderReport(batches.get(), samples.get(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
-                sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.get(), consumerWaitNanos.get(),
-                badSamples.get(), verifiedBytes.getAsLong());
+        return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
+                sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
+                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong());
     }
 
     private long sum(Total which) {

@@ -4,6 +4,7 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Usage;
+import org.jspecify.annotations.Nullable;
 
 /** The workers' rows: each is written at once, by the worker that made the batch. */
 final class MakingTable extends AccountTable {
@@ -62,7 +63,7 @@ final class MakingTable extends AccountTable {
                 values[row + DECODE], values[row + TRANSFORM], usage(row));
     }
 
-    private Usage usage(int row) {
+    private @Nullable Usage usage(int row) {
         return values[row + CPU] == NOT_MEASURED ? null : new Usage(values[row + CPU], values[row + DISK],
                 values[row + FAULTS], values[row + SWITCHES] >> Integer.SIZE, (int) values[row + SWITCHES],
                 values[row + QUEUED]);

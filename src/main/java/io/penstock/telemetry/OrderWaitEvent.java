@@ -13,6 +13,7 @@ import jdk.jfr.Threshold;
 @Label("Order Wait")
 @Description("A batch was ready before an earlier one, and waited for its turn")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Threshold("50 us")
 final class OrderWaitEvent extends Event {

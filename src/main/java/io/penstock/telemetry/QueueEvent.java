@@ -14,6 +14,7 @@ import jdk.jfr.Timespan;
 @Label("Queue")
 @Description("The fill level of a loader's slots, and the batches it delivered since the last such event")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Period("1 s")
 final class QueueEvent extends Event {

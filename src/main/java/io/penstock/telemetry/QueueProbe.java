@@ -2,6 +2,7 @@ package io.penstock.telemetry;
 
 import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
+import org.jspecify.annotations.Nullable;
 
 /** Reports a loader's fill level periodically, once a recording has started. */
 final class QueueProbe implements AutoCloseable {
@@ -10,16 +11,9 @@ final class QueueProbe implements AutoCloseable {
     private final SlotLevels slots;
     private final Supplier<LoaderReport> report;
     private final Runnable look = this::look;
-    private LoaderReport before;
-    private boolean opened;
+    /** The totals at the last event; null while nothing is reported. */
+    private @Nullable LoaderReport before;
 
-    /**
-     * Creates the probe of one loader.
-     *
-     * @param loader the loader's name
-     * @param slots the fill level of its slots
-     * @param report its running totals
-     */
     QueueProbe(String loader, SlotLevels slots, Supplier<LoaderReport> report) {
         this.loader = loader;
         this.slots = slots;
@@ -28,18 +22,18 @@ final class QueueProbe implements AutoCloseable {
 
     /** Starts reporting. */
     synchronized void open() {
-        opened = true;
         before = report.get();
         FlightRecorder.addPeriodicEvent(QueueEvent.class, look);
     }
 
     private synchronized void look() {
         var event = new QueueEvent();
-        if (!opened || !event.isEnabled()) {
+        LoaderReport earlier = before;
+        if (earlier == null || !event.isEnabled()) {
             return;
         }
         LoaderReport now = report.get();
-        LoaderReport since = now.since(before);
+        LoaderReport since = now.since(earlier);
         before = now;
         event.loader = loader;
         event.slots = slots.size();
@@ -54,8 +48,8 @@ final class QueueProbe implements AutoCloseable {
     public void close() {
         boolean wasOpened;
         synchronized (this) {
-            wasOpened = opened;
-            opened = false;
+            wasOpened = before != null;
+            before = null;
         }
         if (wasOpened) {
             FlightRecorder.removePeriodicEvent(look);

@@ -11,10 +11,8 @@ public final class Recorder {
     }
 
     /**
-     * Whether this JVM has had a recording. Only then are event objects worthwhile: loading the first event class takes
-     * a tenth of a second.
-     *
-     * @return false until a recording is first requested
+     * {@return whether this JVM has had a recording; only then are event objects worthwhile, because loading the first
+     * event class takes a tenth of a second}
      */
     public static boolean isUsed() {
         return PRESENT && FlightRecorder.isInitialized();

@@ -13,6 +13,7 @@ import jdk.jfr.Threshold;
 @Label("Slot Wait")
 @Description("A worker waited for a free slot: backpressure, unless the trainer waits too")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Threshold("50 us")
 final class SlotWaitEvent extends Event {

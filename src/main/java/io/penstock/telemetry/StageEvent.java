@@ -15,6 +15,7 @@ import jdk.jfr.Timespan;
 @Label("Batch Stages")
 @Description("A worker read, decoded, transformed and collated the samples of a batch")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Throttle("2000/s")
 final class StageEvent extends Event {

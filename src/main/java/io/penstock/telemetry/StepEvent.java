@@ -14,6 +14,7 @@ import jdk.jfr.Timespan;
 @Label("Step")
 @Description("From the request for a batch to the next one; at the end of an epoch, until the batch was closed")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Throttle("2000/s")
 final class StepEvent extends Event {

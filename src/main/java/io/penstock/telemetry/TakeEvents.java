@@ -1,5 +1,8 @@
 package io.penstock.telemetry;
 
+import io.penstock.telemetry.BatchAccount.Copying;
+import org.jspecify.annotations.Nullable;
+
 /** The trainer thread's JFR events. Confined to that thread, except {@link #closed}. */
 final class TakeEvents implements AutoCloseable {
 
@@ -9,24 +12,18 @@ final class TakeEvents implements AutoCloseable {
     private final Runnable firstRecording;
     private boolean toldFirst;
     /** Null before the first recording; created at once if there is one, because loading the class takes time. */
-    private ConsumerWaitEvent wait = Recorder.isUsed() ? new ConsumerWaitEvent() : null;
-    private StepEvent step = Recorder.isUsed() ? new StepEvent() : null;
-    private boolean waits;
-    private volatile boolean inStep;
+    private @Nullable ConsumerWaitEvent wait = Recorder.isUsed() ? new ConsumerWaitEvent() : null;
+    private @Nullable StepEvent step = Recorder.isUsed() ? new StepEvent() : null;
+    /** The events that have begun. */
+    private @Nullable ConsumerWaitEvent waiting;
+    private volatile @Nullable StepEvent inStep;
     /** The thread whose step it is. */
-    private Thread taker;
+    private @Nullable Thread taker;
     private long stepBatch;
     private long requestedAt;
     private long stepNanos;
 
-    /**
-     * Creates the events of one loader.
-     *
-     * @param loader the loader's name
-     * @param slots the fill level of its slots
-     * @param accounts its accounts
-     * @param firstRecording runs when a recording first starts
-     */
+    /** The action runs when a recording first starts. */
     TakeEvents(String loader, SlotLevels slots, Accounts accounts, Runnable firstRecording) {
         this.loader = loader;
         this.slots = slots;
@@ -39,91 +36,96 @@ final class TakeEvents implements AutoCloseable {
         if (!Recorder.isUsed()) {
             return;
         }
+        ConsumerWaitEvent waitEvent = wait == null ? new ConsumerWaitEvent() : wait;
+        StepEvent stepEvent = step == null ? new StepEvent() : step;
+        wait = waitEvent;
+        step = stepEvent;
         if (!toldFirst) {
             toldFirst = true;
-            wait = wait == null ? new ConsumerWaitEvent() : wait;
-            step = step == null ? new StepEvent() : step;
             firstRecording.run();
         }
-        if (inStep) {                                   // the time since belongs to it if the epoch continues
-            endStep(batch == stepBatch + 1 && !epochs.isFirst(batch));
+        if (inStep != null) {                           // the time since belongs to it if the epoch continues
+            endStep(stepEvent, batch == stepBatch + 1 && !epochs.isFirst(batch));
         }
-        if (step.isEnabled()) {
-            beginStep(batch);
+        if (stepEvent.isEnabled()) {
+            beginStep(stepEvent, batch);
         }
-        waits = wait.isEnabled();
-        if (waits) {
-            wait.begin();
+        if (waitEvent.isEnabled()) {
+            waitEvent.begin();
+            waiting = waitEvent;
         }
     }
 
     /** The wait ended with a batch. */
     void taken(long batch) {
-        if (waits) {
-            waits = false;
-            wait.end();
-            if (wait.shouldCommit()) {
-                wait.loader = loader;
-                wait.batch = batch;
-                wait.filledSlots = slots.size() - slots.empty();
-                wait.commit();
+        ConsumerWaitEvent event = waiting;
+        if (event != null) {
+            waiting = null;
+            event.end();
+            if (event.shouldCommit()) {
+                event.loader = loader;
+                event.batch = batch;
+                event.filledSlots = slots.size() - slots.empty();
+                event.commit();
             }
         }
     }
 
     /** The wait ended without a batch. */
     void notTaken() {
-        inStep = false;
-        waits = false;
+        inStep = null;
+        waiting = null;
     }
 
     /** Any thread returned a batch. */
     void closed(long batch) {
-        if (inStep && taker == Thread.currentThread() && batch == stepBatch) {
-            step.end();
+        StepEvent event = inStep;
+        if (event != null && taker == Thread.currentThread() && batch == stepBatch) {
+            event.end();
             stepNanos = System.nanoTime() - requestedAt;
         }
     }
 
-    private void beginStep(long batch) {
+    private void beginStep(StepEvent event, long batch) {
         taker = Thread.currentThread();
         stepBatch = batch;
         requestedAt = System.nanoTime();
         stepNanos = 0;
-        step.begin();
-        inStep = true;
+        event.begin();
+        inStep = event;
     }
 
-    private void endStep(boolean goesOn) {
-        inStep = false;
+    private void endStep(StepEvent event, boolean goesOn) {
+        inStep = null;
         if (goesOn) {
-            step.end();
+            event.end();
             stepNanos = System.nanoTime() - requestedAt;
         }
         BatchAccount account = accounts.account(stepBatch);
-        if (account != null && stepNanos > 0 && step.shouldCommit()) {
+        if (account != null && stepNanos > 0 && event.shouldCommit()) {
             long waited = account.taking().waitNanos();
             long computed = Math.max(0, Math.min(account.taking().computeOrHeldNanos(), stepNanos - waited));
-            step.loader = loader;
-            step.batch = stepBatch;
-            step.epoch = account.epoch();
-            step.first = account.first();
-            step.samples = account.samples();
-            step.waitTime = waited;
-            step.computeTime = computed;
-            step.residualTime = Math.max(0, stepNanos - waited - computed);
-            step.copyTime = account.copying() == null || account.copying().nanos() < 0 ? FillEvents.NOT_MEASURED
-                    : account.copying().nanos();
-            step.waitedFor = Path.longest(account);
-            step.commit();
+            event.loader = loader;
+            event.batch = stepBatch;
+            event.epoch = account.epoch();
+            event.first = account.first();
+            event.samples = account.samples();
+            event.waitTime = waited;
+            event.computeTime = computed;
+            event.residualTime = Math.max(0, stepNanos - waited - computed);
+            Copying copied = account.copying();
+            event.copyTime = copied == null || copied.nanos() < 0 ? FillEvents.NOT_MEASURED : copied.nanos();
+            event.waitedFor = Path.longest(account);
+            event.commit();
         }
     }
 
     /** The loader is closed. */
     @Override
     public void close() {
-        if (inStep && taker == Thread.currentThread()) {
-            endStep(false);
+        StepEvent event = inStep;
+        if (event != null && taker == Thread.currentThread()) {
+            endStep(event, false);
         }
     }
 }

@@ -58,29 +58,17 @@ public final class Telemetry implements AutoCloseable {
         });
     }
 
-    /**
-     * The loader's probe.
-     *
-     * @return the loader's only probe
-     */
+    /** {@return the loader's only probe} */
     public LoaderProbe probe() {
         return probe;
     }
 
-    /**
-     * Where the time went so far. Thread-safe.
-     *
-     * @return running totals
-     */
+    /** {@return where the time went so far, as running totals; thread-safe} */
     public LoaderReport report() {
         return totals.report();
     }
 
-    /**
-     * Where the time of each of the latest batches went. Thread-safe.
-     *
-     * @return the accounts; empty if none are kept
-     */
+    /** {@return where the time of each of the latest batches went, empty if no accounts are kept; thread-safe} */
     public Optional<Accounts> accounts() {
         return accounts;
     }

@@ -15,6 +15,7 @@ import jdk.jfr.Timespan;
 @Label("Transfer")
 @Description("A batch was copied to the device: from enqueuing the copy until it was seen complete")
 @Category("Penstock")
+@SuppressWarnings("NullAway.Init")
 @StackTrace(false)
 @Throttle("2000/s")
 final class TransferEvent extends Event {

@@ -27,11 +27,7 @@ final class UsageMeter implements AutoCloseable {
     private long involuntarySwitches;
     private long queuedNanos;
 
-    /**
-     * Creates the meter of one thread.
-     *
-     * @param asks whether to ask at all: only if accounts use the operating system's clock
-     */
+    /** Asks only if accounts use the operating system's clock. */
     UsageMeter(boolean asks) {
         this.asks = asks && ThreadUsage.AVAILABLE;
     }

@@ -12,4 +12,7 @@
  *
  * <p>A probe is called for every batch, so it takes only nanoseconds and allocates nothing.
  */
+@NullMarked
 package io.penstock.telemetry;
+
+import org.jspecify.annotations.NullMarked;

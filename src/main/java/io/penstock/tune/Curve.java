@@ -12,12 +12,12 @@ import java.util.List;
 public record Curve(String setting, List<Measured> points, Measured chosen) {
 
     /**
-     * The value of the curve's setting in a candidate.
+     * {@return the value of the curve's setting in a candidate, for example {@code 4}; of the final curve, the
+     * candidate's workers, read mode and prefetch}
      *
      * @param candidate one of the points
-     * @return for example {@code 4}; of the final curve, the candidate's workers, read mode and prefetch
      */
-    public String value(Candidate candidate) {
+    public String value(SearchPoint candidate) {
         return switch (setting) {
             case "workers" -> Integer.toString(candidate.workers());
             case "prefetch" -> Integer.toString(candidate.prefetch());
@@ -27,12 +27,8 @@ public record Curve(String setting, List<Measured> points, Measured chosen) {
         };
     }
 
-    /**
-     * The fastest point.
-     *
-     * @return the one with the highest median
-     */
+    /** {@return the point with the highest median} */
     public Measured fastest() {
-        return points.stream().filter(point -> point.verdict() == Verdict.FASTEST).findFirst().orElse(chosen);
+        return points.stream().filter(point -> point.standing() == Standing.FASTEST).findFirst().orElse(chosen);
     }
 }

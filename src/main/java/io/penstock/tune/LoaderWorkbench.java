@@ -53,26 +53,18 @@ public final class LoaderWorkbench implements Workbench {
         return least;
     }
 
-    /**
-     * Whether batches are copied to a device, which then has its own slots.
-     *
-     * @return false if they are lent in place
-     */
+    /** {@return whether batches are copied to a device, which then has its own slots, instead of lent in place} */
     public boolean copies() {
         return least().deviceSlots() > 0;
     }
 
-    /**
-     * The size of a batch in its slot.
-     *
-     * @return bytes of a slot
-     */
+    /** {@return the bytes of a slot} */
     public long slabBytes() {
         return least().slabBytes();
     }
 
     @Override
-    public long memoryBytes(Candidate candidate) {
+    public long memoryBytes(SearchPoint candidate) {
         LoaderMemory one = least();
         long hostSlots = one.hostSlots() + (long) candidate.prefetch() - leastPrefetch
                 + Math.max(1, candidate.workers()) - 1;
@@ -80,7 +72,7 @@ public final class LoaderWorkbench implements Workbench {
     }
 
     @Override
-    public Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException {
+    public Round measure(SearchPoint candidate, long nanos, long stepNanos) throws InterruptedException, IOException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted");
         }

@@ -10,17 +10,13 @@ package io.penstock.tune;
  * @param low lower end of the median's interval, of 95 % or as close to it as the number of rounds allows
  * @param high upper end
  * @param toFastest its throughput relative to the fastest of the race
- * @param verdict how it compares with the fastest
+ * @param standing how it compares with the fastest
  */
-public record Measured(Candidate candidate, long memoryBytes, int rounds, double samplesPerSecond, double low,
-        double high, PairedRounds toFastest, Verdict verdict) {
+public record Measured(SearchPoint candidate, long memoryBytes, int rounds, double samplesPerSecond, double low,
+        double high, PairedRounds toFastest, Standing standing) {
 
-    /**
-     * Whether it may be chosen instead of the fastest.
-     *
-     * @return true unless it is slower
-     */
+    /** {@return whether it may be chosen instead of the fastest: it is not slower} */
     public boolean isAsFast() {
-        return verdict != Verdict.SLOWER;
+        return standing != Standing.SLOWER;
     }
 }

@@ -28,11 +28,10 @@ public final class PageCache {
     }
 
     /**
-     * Finds the files of stores: the file itself, all files in a folder, or for a prefix all files whose names start
-     * with it.
+     * {@return the files of stores: the file itself, all files in a folder, or for a prefix all files whose names start
+     * with it}
      *
      * @param stores paths as for opening a store
-     * @return the files
      * @throws IOException if a folder cannot be listed
      */
     public static PageCache of(List<Path> stores) throws IOException {
@@ -53,9 +52,8 @@ public final class PageCache {
     }
 
     /**
-     * The total size of the files.
+     * {@return the total bytes of the files}
      *
-     * @return bytes
      * @throws IOException if one is missing
      */
     public long byteSize() throws IOException {
@@ -67,9 +65,8 @@ public final class PageCache {
     }
 
     /**
-     * The resident share of the files, from a sample of their pages.
+     * {@return the resident share of the files, 0 to 1, from a sample of their pages; 1 if the OS cannot tell}
      *
-     * @return the share, 0 to 1; 1 if the OS cannot tell
      * @throws IOException if one cannot be opened
      */
     public double residency() throws IOException {

@@ -35,11 +35,11 @@ final class Race {
 
     /** One setting in the race. */
     private static final class Runner {
-        private final Candidate candidate;
+        private final SearchPoint candidate;
         private double[] rates = {};
         private boolean running = true;
 
-        Runner(Candidate candidate) {
+        Runner(SearchPoint candidate) {
             this.candidate = candidate;
         }
 
@@ -55,10 +55,10 @@ final class Race {
         }
     }
 
-    Race(Workbench bench, List<Candidate> candidates, SplittableRandom random) {
+    Race(Workbench bench, List<SearchPoint> candidates, SplittableRandom random) {
         this.bench = bench;
         this.random = random;
-        candidates.stream().distinct().sorted(Candidate.BY_COST).map(Runner::new).forEach(runners::add);
+        candidates.stream().distinct().sorted(SearchPoint.BY_COST).map(Runner::new).forEach(runners::add);
         this.alpha = RISK / LOOKS.length / Math.max(1, runners.size() - 1);
     }
 
@@ -135,17 +135,17 @@ final class Race {
         boolean settled = true;
         for (Runner runner : runners) {
             if (runner.running && runner != leader) {
-                Verdict verdict = verdict(PairedRounds.of(runner.rates, leader.rates, alpha));
-                runner.running = verdict != Verdict.SLOWER;
-                settled &= verdict != Verdict.WITHIN_NOISE;
+                Standing standing = standing(PairedRounds.of(runner.rates, leader.rates, alpha));
+                runner.running = standing != Standing.SLOWER;
+                settled &= standing != Standing.WITHIN_NOISE;
             }
         }
         return settled;
     }
 
-    private static Verdict verdict(PairedRounds toLeader) {
-        return toLeader.low() > 1 - TOLERANCE ? Verdict.SAME
-                : toLeader.high() < 1 ? Verdict.SLOWER : Verdict.WITHIN_NOISE;
+    private static Standing standing(PairedRounds toLeader) {
+        return toLeader.low() > 1 - TOLERANCE ? Standing.SAME
+                : toLeader.high() < 1 ? Standing.SLOWER : Standing.WITHIN_NOISE;
     }
 
     /** The race as a curve; null if nothing was measured. */
@@ -162,15 +162,16 @@ final class Race {
 
     private Measured measured(Runner runner, Runner leader) {
         PairedRounds toLeader = PairedRounds.of(runner.rates, leader.rates, alpha);
-        Verdict verdict = runner == leader ? Verdict.FASTEST : !runner.running ? Verdict.SLOWER : verdict(toLeader);
-        if (verdict == Verdict.WITHIN_NOISE && toLeader.ratio() < FAR_BEHIND) {
-            verdict = Verdict.SLOWER;
+        Standing standing = runner == leader ? Standing.FASTEST
+                : !runner.running ? Standing.SLOWER : standing(toLeader);
+        if (standing == Standing.WITHIN_NOISE && toLeader.ratio() < FAR_BEHIND) {
+            standing = Standing.SLOWER;
         }
         double[] sorted = runner.rates.clone();
         Arrays.sort(sorted);
         int outside = medianRank(sorted.length);
         return new Measured(runner.candidate, bench.memoryBytes(runner.candidate), sorted.length, runner.median(),
-                sorted[outside], sorted[sorted.length - 1 - outside], toLeader, verdict);
+                sorted[outside], sorted[sorted.length - 1 - outside], toLeader, standing);
     }
 
     /** The number of order statistics outside the median's 95 % interval at each end (sign test). */

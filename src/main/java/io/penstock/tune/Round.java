@@ -10,20 +10,12 @@ package io.penstock.tune;
  */
 public record Round(long samples, long steps, long nanos, long waitNanos) {
 
-    /**
-     * The throughput.
-     *
-     * @return samples per second
-     */
+    /** {@return the throughput in samples per second} */
     public double samplesPerSecond() {
         return samples * 1e9 / Math.max(1, nanos);
     }
 
-    /**
-     * The mean wait per step.
-     *
-     * @return nanoseconds
-     */
+    /** {@return the mean wait per step in nanoseconds} */
     public double meanWaitNanos() {
         return steps == 0 ? 0 : (double) waitNanos / steps;
     }

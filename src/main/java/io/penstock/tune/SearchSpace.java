@@ -26,19 +26,30 @@ public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<Re
     }
 
     /**
-     * The default space for a machine: workers from 0 to its processors, prefetch from 1 to 64 in powers of two, all
-     * read modes, and 2 to 6 device slots if batches are copied.
+     * {@return the default space for a machine where batches are lent in place: workers from 0 to its processors,
+     * prefetch from 1 to 64 in powers of two, and all read modes}
      *
      * @param processors number of hardware threads
-     * @param copies whether batches are copied to a device
-     * @return the space
      */
-    public static SearchSpace of(int processors, boolean copies) {
+    public static SearchSpace inPlace(int processors) {
+        return of(processors, List.of(3));
+    }
+
+    /**
+     * {@return the default space for a machine that copies batches: as {@link #inPlace}, and 2 to 6 device slots}
+     *
+     * @param processors number of hardware threads
+     */
+    public static SearchSpace copying(int processors) {
+        return of(processors, List.of(2, 3, 4, 6));
+    }
+
+    private static SearchSpace of(int processors, List<Integer> deviceSlots) {
         List<Integer> workers = IntStream.rangeClosed(0, processors)
                 .filter(count -> count <= ALL_UP_TO || count == processors || count % (ALL_UP_TO * 2) == 0
                         || Integer.bitCount(count) == 1)
                 .boxed().toList();
         return new SearchSpace(workers, List.of(1, 2, 4, 8, 16, 32, 64), List.of(ReadMode.values()),
-                copies ? List.of(2, 3, 4, 6) : List.of(3));
+                deviceSlots);
     }
 }

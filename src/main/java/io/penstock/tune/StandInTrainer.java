@@ -21,6 +21,7 @@ public final class StandInTrainer {
     private long samples;
     private long bytes;
     /** Depends on the elements read, so that the JIT cannot remove the reads. */
+    @SuppressWarnings("unused")
     private double checksum;
 
     /**
@@ -65,48 +66,23 @@ public final class StandInTrainer {
         }
     }
 
-    /**
-     * When the last step's batch arrived.
-     *
-     * @return a time of {@link System#nanoTime}
-     */
+    /** {@return when the last step's batch arrived, by {@link System#nanoTime}} */
     public long gotAt() {
         return gotAt;
     }
 
-    /**
-     * How long the last step waited for its batch.
-     *
-     * @return nanoseconds
-     */
+    /** {@return the nanoseconds that the last step waited for its batch} */
     public long waitNanos() {
         return waitNanos;
     }
 
-    /**
-     * The number of samples in the last step's batch.
-     *
-     * @return samples
-     */
+    /** {@return the number of samples in the last step's batch} */
     public long samples() {
         return samples;
     }
 
-    /**
-     * The size of the last step's batch.
-     *
-     * @return bytes
-     */
+    /** {@return the bytes of the last step's batch} */
     public long bytes() {
         return bytes;
-    }
-
-    /**
-     * A checksum of the elements read.
-     *
-     * @return their sum
-     */
-    public double checksum() {
-        return checksum;
     }
 }

@@ -39,7 +39,7 @@ public final class Tuner {
 
     private final Workbench bench;
     private final SearchSpace space;
-    private final Candidate standard;
+    private final SearchPoint standard;
     private long budgetNanos = 60_000_000_000L;
     private long memoryBytes = Long.MAX_VALUE;
     private long stepNanos;
@@ -62,7 +62,7 @@ public final class Tuner {
      * @param space the values to try
      * @param standard the setting to start from and compare with: the loader's defaults
      */
-    public Tuner(Workbench bench, SearchSpace space, Candidate standard) {
+    public Tuner(Workbench bench, SearchSpace space, SearchPoint standard) {
         this.bench = Objects.requireNonNull(bench, "bench");
         this.space = Objects.requireNonNull(space, "space");
         this.standard = Objects.requireNonNull(standard, "standard");
@@ -130,11 +130,7 @@ public final class Tuner {
         return value;
     }
 
-    /**
-     * The length of one round.
-     *
-     * @return nanoseconds, derived from the budget and the number of settings
-     */
+    /** {@return the nanoseconds of one round, derived from the budget and the number of settings} */
     public long roundNanos() {
         long settings = space.workers().size() + space.readModes().size() + space.prefetch().size()
                 + (space.deviceSlots().size() > 1 ? space.deviceSlots().size() : 0) + 4
@@ -154,24 +150,25 @@ public final class Tuner {
         beginNanos = bench.nanoTime();
         roundNanos = roundNanos();
         List<Curve> curves = new ArrayList<>();
-        Candidate best = affordable(standard);
+        SearchPoint best = affordable(standard);
         warmUp(best);
 
-        best = race(curves, "workers", best, 0.4, space.workers(), Candidate::workers,
+        best = race(curves, "workers", best, 0.4, space.workers(), SearchPoint::workers,
                 (base, value) -> base.withWorkers(value, prefetchFor(value)));
         best = race(curves, "read", best, 0.3, space.readModes(), candidate -> candidate.readMode().ordinal(),
-                Candidate::withReadMode);
+                SearchPoint::withReadMode);
         if (best.workers() > 0) {
-            best = race(curves, "prefetch", best, 0.6, space.prefetch(), Candidate::prefetch, Candidate::withPrefetch);
+            best = race(curves, "prefetch", best, 0.6, space.prefetch(), SearchPoint::prefetch,
+                    SearchPoint::withPrefetch);
         }
         if (space.deviceSlots().size() > 1) {
-            best = race(curves, "device_slots", best, 0.5, space.deviceSlots(), Candidate::deviceSlots,
-                    Candidate::withDeviceSlots);
+            best = race(curves, "device_slots", best, 0.5, space.deviceSlots(), SearchPoint::deviceSlots,
+                    SearchPoint::withDeviceSlots);
         }
-        Candidate found = finals(curves, best);
+        SearchPoint found = finals(curves, best);
         if (found.workers() > best.workers()) {
-            found = race(curves, "prefetch", found, 1, space.prefetch(), Candidate::prefetch,
-                    Candidate::withPrefetch);
+            found = race(curves, "prefetch", found, 1, space.prefetch(), SearchPoint::prefetch,
+                    SearchPoint::withPrefetch);
         }
         best = found;
         List<Tuning.StepWait> waits = new ArrayList<>();
@@ -185,7 +182,7 @@ public final class Tuner {
     }
 
     private interface Change<T> {
-        Candidate with(Candidate base, T value);
+        SearchPoint with(SearchPoint base, T value);
     }
 
     /** The prefetch for a number of workers while it is not searched: the default, or two per worker. */
@@ -193,17 +190,17 @@ public final class Tuner {
         return workers == 0 ? 1 : Math.max(standard.prefetch(), 2 * workers);
     }
 
-    private <T> Candidate race(List<Curve> curves, String setting, Candidate base, double shareOfRest, List<T> values,
-            ToIntFunction<Candidate> coordinate, Change<T> change) throws IOException {
-        List<Candidate> candidates = Stream.concat(Stream.of(base), values.stream()
+    private <T> SearchPoint race(List<Curve> curves, String setting, SearchPoint base, double shareOfRest,
+            List<T> values, ToIntFunction<SearchPoint> coordinate, Change<T> change) throws IOException {
+        List<SearchPoint> candidates = Stream.concat(Stream.of(base), values.stream()
                 .map(value -> change.with(base, value))
                 .filter(candidate -> coordinate.applyAsInt(candidate) != coordinate.applyAsInt(base))).toList();
         return race(curves, setting, base, shareOfRest, candidates);
     }
 
-    private Candidate race(List<Curve> curves, String setting, Candidate base, double shareOfRest,
-            List<Candidate> candidates) throws IOException {
-        List<Candidate> affordable = candidates.stream().distinct()
+    private SearchPoint race(List<Curve> curves, String setting, SearchPoint base, double shareOfRest,
+            List<SearchPoint> candidates) throws IOException {
+        List<SearchPoint> affordable = candidates.stream().distinct()
                 .filter(candidate -> bench.memoryBytes(candidate) <= memoryBytes).toList();
         overMemory += candidates.size() - affordable.size();
         long now = bench.nanoTime();
@@ -227,20 +224,20 @@ public final class Tuner {
         return stepNanos > 0 ? budgetNanos / 4 * 3 : budgetNanos;
     }
 
-    private Candidate finals(List<Curve> curves, Candidate best) throws IOException {
-        List<Candidate> finalists = new ArrayList<>(List.of(best, standard));
+    private SearchPoint finals(List<Curve> curves, SearchPoint best) throws IOException {
+        List<SearchPoint> finalists = new ArrayList<>(List.of(best, standard));
         int at = space.workers().indexOf(best.workers());
-        for (int neighbour : new int[] {at - 1, at + 1}) {
-            if (at >= 0 && neighbour >= 0 && neighbour < space.workers().size()) {
-                int workers = space.workers().get(neighbour);
+        for (int neighbor : new int[] {at - 1, at + 1}) {
+            if (at >= 0 && neighbor >= 0 && neighbor < space.workers().size()) {
+                int workers = space.workers().get(neighbor);
                 finalists.add(best.withWorkers(workers, workers == 0 ? 1 : Math.max(best.prefetch(), workers)));
             }
         }
         return race(curves, "final", best, 1, finalists);
     }
 
-    private Candidate affordable(Candidate wanted) {
-        Candidate candidate = wanted;
+    private SearchPoint affordable(SearchPoint wanted) {
+        SearchPoint candidate = wanted;
         while (bench.memoryBytes(candidate) > memoryBytes && (candidate.prefetch() > 1 || candidate.workers() > 0)) {
             candidate = candidate.prefetch() > 1 ? candidate.withPrefetch(candidate.prefetch() / 2)
                     : candidate.withWorkers(candidate.workers() - 1, 1);
@@ -253,8 +250,8 @@ public final class Tuner {
     }
 
     /** Lets the JVM compile the rounds' code, with all worker counts and read modes, before any round counts. */
-    private void warmUp(Candidate best) throws IOException {
-        List<Candidate> all = Stream.concat(
+    private void warmUp(SearchPoint best) throws IOException {
+        List<SearchPoint> all = Stream.concat(
                 space.workers().stream().map(count -> best.withWorkers(count, prefetchFor(count))),
                 space.readModes().stream().map(best::withReadMode)).distinct()
                 .filter(candidate -> bench.memoryBytes(candidate) <= memoryBytes).toList();
@@ -262,7 +259,7 @@ public final class Tuner {
                 LEAST_ROUND_NANOS, MOST_ROUND_NANOS);
         try {
             for (int turn = 0; turn < WARM_UP_TURNS; turn++) {
-                for (Candidate candidate : all) {
+                for (SearchPoint candidate : all) {
                     bench.measure(candidate, nanos, 0);
                     roundDone();
                 }
@@ -281,9 +278,9 @@ public final class Tuner {
      * Tries settings beside the step, cheapest first, until one hides the loading or time is up. Skips settings whose
      * throughput alone rules them out, except the cheapest of all.
      */
-    private Candidate besideStep(List<Curve> curves, Candidate fastest, List<Tuning.StepWait> waits)
+    private SearchPoint besideStep(List<Curve> curves, SearchPoint fastest, List<Tuning.StepWait> waits)
             throws IOException {
-        Map<Candidate, Measured> tried = new TreeMap<>(Candidate.BY_COST);
+        Map<SearchPoint, Measured> tried = new TreeMap<>(SearchPoint.BY_COST);
         curves.forEach(curve -> curve.points().forEach(point -> tried.put(point.candidate(), point)));
         Measured best = tried.remove(fastest);
         List<Measured> order = new ArrayList<>(tried.values());
@@ -308,7 +305,7 @@ public final class Tuner {
                 .map(Tuning.StepWait::candidate).orElse(fastest);
     }
 
-    private Tuning.StepWait wait(Candidate candidate) throws InterruptedException, IOException {
+    private Tuning.StepWait wait(SearchPoint candidate) throws InterruptedException, IOException {
         double[] waits = new double[STEP_ROUNDS];
         for (int i = 0; i < waits.length; i++) {
             Round round = bench.measure(candidate, Math.max(roundNanos, STEPS_IN_A_ROUND * stepNanos), stepNanos);

@@ -1,6 +1,6 @@
 package io.penstock.tune;
 
-import java.util.LinkedHashMap;
+import io.penstock.json.Json;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param nanos duration of the search
  * @param interrupted whether it ended early
  */
-public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve> curves, List<StepWait> besideStep,
+public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Curve> curves, List<StepWait> besideStep,
         long stepNanos, boolean hidden, int overMemory, long rounds, long nanos, boolean interrupted) {
 
     /**
@@ -32,7 +32,7 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
      * @param rounds number of rounds
      * @param hidden whether the wait is negligible
      */
-    public record StepWait(Candidate candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
+    public record StepWait(SearchPoint candidate, long memoryBytes, double waitNanos, int rounds, boolean hidden) {
     }
 
     /** Copies the lists. */
@@ -42,46 +42,32 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
     }
 
     /**
-     * The curve of a setting.
+     * {@return the curve of a setting, or null if the setting was not searched}
      *
      * @param setting its name
-     * @return the curve, or null if the setting was not searched
      */
     public @Nullable Curve curve(String setting) {
         return curves.stream().filter(curve -> curve.setting().equals(setting)).findFirst().orElse(null);
     }
 
     /**
-     * The latest measurement of a setting.
+     * {@return the point of a setting on the last curve that includes it, or null}
      *
      * @param candidate the setting
-     * @return its point on the last curve that includes it, or null
      */
-    public @Nullable Measured measured(Candidate candidate) {
+    public @Nullable Measured measured(SearchPoint candidate) {
         return curves.reversed().stream().flatMap(curve -> curve.points().stream())
                 .filter(point -> point.candidate().equals(candidate)).findFirst().orElse(null);
     }
 
-    /**
-     * The whole result.
-     *
-     * @return maps, lists and values for a JSON writer
-     */
-    public Map<String, Object> toMap() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("chosen", chosen == null ? null : fields(chosen));
-        fields.put("default", fields(standard));
-        fields.put("interrupted", interrupted);
-        fields.put("rounds", rounds);
-        fields.put("seconds", nanos / 1e9);
-        fields.put("over_memory", overMemory);
-        fields.put("curves", curves.stream().map(curve -> {
-            Map<String, Object> one = new LinkedHashMap<>();
-            one.put("setting", curve.setting());
-            one.put("chosen", fields(curve.chosen().candidate()));
-            one.put("points", curve.points().stream().map(Tuning::fields).toList());
-            return one;
-        }).toList());
+    /** {@return the whole result: maps, lists and values for a JSON writer} */
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> fields = Json.members("chosen", chosen == null ? null : fields(chosen),
+                "default", fields(standard), "interrupted", interrupted, "rounds", rounds, "seconds", nanos / 1e9,
+                "over_memory", overMemory);
+        fields.put("curves", curves.stream().map(curve -> Json.members("setting", curve.setting(),
+                "chosen", fields(curve.chosen().candidate()),
+                "points", curve.points().stream().map(Tuning::fields).toList())).toList());
         if (stepNanos > 0) {
             fields.put("step_ms", stepNanos / 1e6);
             fields.put("hidden", hidden);
@@ -90,33 +76,23 @@ public record Tuning(@Nullable Candidate chosen, Candidate standard, List<Curve>
         return fields;
     }
 
-    private static Map<String, Object> fields(Candidate candidate) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("workers", candidate.workers());
-        fields.put("prefetch", candidate.prefetch());
-        fields.put("read", candidate.readMode().toString());
-        fields.put("device_slots", candidate.deviceSlots());
+    private static Map<String, @Nullable Object> fields(SearchPoint candidate) {
+        return Json.members("workers", candidate.workers(), "prefetch", candidate.prefetch(),
+                "read", candidate.readMode().toString(), "device_slots", candidate.deviceSlots());
+    }
+
+    private static Map<String, @Nullable Object> fields(Measured point) {
+        Map<String, @Nullable Object> fields = fields(point.candidate());
+        fields.putAll(Json.members("memory_bytes", point.memoryBytes(), "rounds", point.rounds(),
+                "samples_per_second", point.samplesPerSecond(), "low", point.low(), "high", point.high(),
+                "to_fastest", point.toFastest().ratio(), "verdict", point.standing().toString()));
         return fields;
     }
 
-    private static Map<String, Object> fields(Measured point) {
-        Map<String, Object> fields = fields(point.candidate());
-        fields.put("memory_bytes", point.memoryBytes());
-        fields.put("rounds", point.rounds());
-        fields.put("samples_per_second", point.samplesPerSecond());
-        fields.put("low", point.low());
-        fields.put("high", point.high());
-        fields.put("to_fastest", point.toFastest().ratio());
-        fields.put("verdict", point.verdict().toString());
-        return fields;
-    }
-
-    private static Map<String, Object> fields(StepWait wait) {
-        Map<String, Object> fields = fields(wait.candidate());
-        fields.put("memory_bytes", wait.memoryBytes());
-        fields.put("rounds", wait.rounds());
-        fields.put("wait_ms", wait.waitNanos() / 1e6);
-        fields.put("hidden", wait.hidden());
+    private static Map<String, @Nullable Object> fields(StepWait wait) {
+        Map<String, @Nullable Object> fields = fields(wait.candidate());
+        fields.putAll(Json.members("memory_bytes", wait.memoryBytes(), "rounds", wait.rounds(),
+                "wait_ms", wait.waitNanos() / 1e6, "hidden", wait.hidden()));
         return fields;
     }
 }

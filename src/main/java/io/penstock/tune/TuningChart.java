@@ -49,13 +49,12 @@ public final class TuningChart {
     }
 
     /**
-     * Draws the chart.
+     * {@return the chart, an SVG document}
      *
      * @param tuning the search's result
      * @param unitsPerSample units per sample, for example its tokens
      * @param unit the unit of the rate, for example {@code tokens/s}
      * @param title a line above the image
-     * @return an SVG document
      */
     public static String svg(Tuning tuning, double unitsPerSample, String unit, String title) {
         return new TuningChart(tuning, unitsPerSample, unit, title).draw();
@@ -80,11 +79,11 @@ public final class TuningChart {
         return svg.close().toString();
     }
 
-    private void panel(Curve curve, int left, Axis axis, boolean labelled) {
+    private void panel(Curve curve, int left, Axis axis, boolean labeled) {
         for (double tick : axis.ticks()) {
             double y = axis.pixel(tick);
             svg.empty("line", "class", "grid", "x1", left, "x2", left + PANEL_WIDTH, "y1", y, "y2", y);
-            if (labelled) {
+            if (labeled) {
                 svg.element("text", NumberText.round(tick, ""), "class", "soft", "x", left - 8, "y", y + 4,
                         "text-anchor", "end");
             }

@@ -6,12 +6,11 @@ import java.io.IOException;
 public interface Workbench {
 
     /**
-     * The memory that a setting needs.
+     * {@return the bytes of host and device slots that a setting needs}
      *
      * @param candidate the setting
-     * @return bytes of host and device slots
      */
-    long memoryBytes(Candidate candidate);
+    long memoryBytes(SearchPoint candidate);
 
     /**
      * Runs a loader with a setting for a while.
@@ -23,13 +22,9 @@ public interface Workbench {
      * @throws InterruptedException if the thread was interrupted
      * @throws IOException if the data cannot be opened
      */
-    Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
+    Round measure(SearchPoint candidate, long nanos, long stepNanos) throws InterruptedException, IOException;
 
-    /**
-     * The clock of budgets.
-     *
-     * @return nanoseconds since an arbitrary time
-     */
+    /** {@return the clock of budgets, in nanoseconds since an arbitrary time} */
     default long nanoTime() {
         return System.nanoTime();
     }

@@ -168,4 +168,26 @@ class PenstockTest {
                     "\r\u001b[Kchecksum [===============>              ]  50% 25 B/s, 0:02 left"), terminal.toString());
         }
     }
+
+    @Test
+    void aRateDoesNotCountWhatWasDoneBeforeItsPhaseWasHeardOf() {
+        StringWriter terminal = new StringWriter();
+        long second = 1_000_000_000L;
+        try (ProgressBar bar = new ProgressBar(new PrintWriter(terminal), "tokenize", "B", 0)) {
+            bar.update("checksum", 35_000_000, 75_000_000, 10 * second);
+            assertTrue(terminal.toString().endsWith("]  46%"), terminal.toString());
+            bar.update("checksum", 55_000_000, 75_000_000, 12 * second);
+            assertTrue(terminal.toString().endsWith("10.0 MB/s, 0:02 left"), terminal.toString());
+        }
+    }
+
+    @Test
+    void anOptionOrCommandThatIsMisspelledIsFollowedByTheOneThatIsMeant() {
+        CommandRun option = CommandRun.of("stream", "store", "--windw", "64");
+        assertEquals(ExitCode.WRONG_USAGE, option.exitCode());
+        assertTrue(option.err().contains("'--windw'") && option.err().contains("did you mean --window?"), option.err());
+        CommandRun command = CommandRun.of("strem", "store");
+        assertEquals(ExitCode.WRONG_USAGE, command.exitCode());
+        assertTrue(command.err().contains("did you mean stream?"), command.err());
+    }
 }

@@ -15,6 +15,7 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.testing.Corpora;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -309,5 +311,50 @@ class StreamCommandTest {
 
     private static double number(Map<String, Object> fields, String name) {
         return ((Number) fields.get(name)).doubleValue();
+    }
+
+    @Test
+    void aReportThatCannotBeWrittenCostsNeitherTheFiguresNorTheState() throws IOException {
+        Path notAFolder = Files.writeString(folder.resolve("file"), "in the way");
+        Path state = folder.resolve("state.json");
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--batch", 8, "--steps", 20, "--device",
+                "host", "--report", notAFolder.resolve("run"), "--state", state);
+        assertEquals(ExitCode.FAILURE, run.exitCode(), run.err());
+        assertEquals(1, run.err().lines().count(), run.err());
+        assertTrue(run.out().contains("tokens/s") && run.out().contains("steps    20 steps"), run.out());
+        assertFalse(run.out().contains("Report written"), run.out());
+        assertEquals(1, LoaderState.read(state).epoch());
+
+        CommandRun json = CommandRun.of("stream", store, "--window", WINDOW, "--batch", 8, "--steps", 20, "--device",
+                "host", "--report", notAFolder.resolve("run"), "--json");
+        assertEquals(ExitCode.FAILURE, json.exitCode(), json.err());
+        assertEquals(20L, json.json().get("steps"));
+    }
+
+    @Test
+    void textIsSentToTokenizeAndWhatHasNoFormatToTheOptionThatNamesOne() throws IOException {
+        Path text = Files.createDirectories(folder.resolve("text"));
+        Files.writeString(text.resolve("a.md"), "A story – of one line.\n".repeat(1000));
+        for (Path given : List.of(text, text.resolve("a.md"))) {
+            CommandRun run = CommandRun.of("stream", given, "--window", WINDOW);
+            assertEquals(given == text ? ExitCode.WRONG_USAGE : ExitCode.BAD_INPUT, run.exitCode(), run.err());
+            assertTrue(run.err().contains("penstock tokenize " + given + " -o STORE"), run.err());
+        }
+        Path bytes = Files.write(folder.resolve("a.what"), new byte[] {0, 1, 2, 3, 0, (byte) 0xFF});
+        Path empty = Files.createDirectories(folder.resolve("empty"));
+        for (Path given : List.of(bytes, empty)) {
+            CommandRun run = CommandRun.of("stream", given, "--window", WINDOW);
+            assertEquals(ExitCode.BAD_INPUT, run.exitCode(), run.err());
+            assertTrue(run.err().contains("--format") && !run.err().contains("tokenize"), run.err());
+        }
+    }
+
+    @Test
+    void aLoneImageIsOneSampleAndNotItsLinesOfPixels() throws IOException {
+        Path image = folder.resolve("a.png");
+        ImageIO.write(new BufferedImage(32, 24, BufferedImage.TYPE_INT_RGB), "png", image.toFile());
+        CommandRun run = CommandRun.of("stream", image, "--batch", 4);
+        assertEquals(ExitCode.BAD_INPUT, run.exitCode(), run.err());
+        assertTrue(run.err().contains("found one image, which is one sample, expected a store of images"), run.err());
     }
 }

@@ -1,11 +1,19 @@
 package io.penstock.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.testing.Corpora;
+import io.penstock.tune.Curve;
+import io.penstock.tune.Measured;
+import io.penstock.tune.PairedRounds;
+import io.penstock.tune.SearchPoint;
+import io.penstock.tune.Standing;
+import io.penstock.tune.Tuning;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,5 +165,20 @@ class TuneCommandTest {
         assertEquals(130, run.exitCode(), run.err());
         assertTrue(run.out().contains("Nothing was measured yet.") && Files.notExists(file)
                 || run.out().contains("interrupted") && Files.exists(file), run.out());
+    }
+
+    @Test
+    void noSettingIsSaidToBeFasterThanTheFastest() {
+        SearchPoint one = new SearchPoint(1, 2, ReadMode.AUTO, 3);
+        SearchPoint two = new SearchPoint(2, 4, ReadMode.AUTO, 3);
+        Measured fastest = new Measured(two, 1024, 9, 2000, 1900, 2100, new PairedRounds(1, 1, 1, 9),
+                Standing.FASTEST);
+        Measured lucky = new Measured(one, 512, 9, 1900, 1000, 2600, new PairedRounds(1.24, 0.9, 1.5, 9),
+                Standing.WITHIN_NOISE);
+        Tuning tuning = new Tuning(one, two, List.of(new Curve("workers", List.of(lucky, fastest), lucky)), List.of(),
+                0, false, 0, 18, 1_000_000_000, false);
+        String text = new TuneReport("store", 0, false, 1, 1, 1, "host").text(tuning, 1);
+        assertFalse(text.contains("1.24") || text.contains("+24"), text);
+        assertTrue(text.contains("within noise") && text.contains("1.00"), text);
     }
 }

@@ -125,7 +125,7 @@ class AttributionTest {
         long slotWaits = recording.accounts().stream()
                 .mapToLong(account -> account.making().slotAt() - account.making().claimedAt()).sum();
         assertTrue(slotWaits > 100_000_000L, "workers should have waited for slots: " + slotWaits);
-        long[] causes = Attribution.sum(Attribution.of(recording).subList(1, healthy.batches));
+        long[] causes = Wait.sum(Attribution.of(recording).subList(1, healthy.batches).stream());
         assertEquals(0, Arrays.stream(causes).sum());
     }
 

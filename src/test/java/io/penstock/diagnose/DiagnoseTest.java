@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.diagnose.DiagnosedInput.Phase;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.json.Json;

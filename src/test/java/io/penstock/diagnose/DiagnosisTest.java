@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.Device;
@@ -216,9 +217,9 @@ class DiagnosisTest {
         try (DataLoader loader = time.open(loader(null)); Diagnosis diagnosis = new Diagnosis(loader, time)) {
             for (int i = 0; i < 30; i++) {
                 try (Batch _ = loader.next()) {
-                    diagnosis.begin(Diagnosis.Phase.FORWARD);
+                    diagnosis.begin(Phase.FORWARD);
                     time.advance(2 * MILLI);
-                    diagnosis.begin(Diagnosis.Phase.BACKWARD);
+                    diagnosis.begin(Phase.BACKWARD);
                     time.advance(4 * MILLI);
                     diagnosis.end();
                     time.advance(3 * MILLI);
@@ -254,7 +255,7 @@ class DiagnosisTest {
     }
 
     private void forward(Diagnosis diagnosis, long millis) {
-        diagnosis.begin(Diagnosis.Phase.FORWARD);
+        diagnosis.begin(Phase.FORWARD);
         time.advance(millis * MILLI);
         diagnosis.end();
     }
@@ -311,5 +312,14 @@ class DiagnosisTest {
     void aLoaderWithoutAccountsHasNothingToDiagnose() {
         Summary summary = run(loader(null).withoutAccounts(), 60, MILLI);
         assertEquals(List.of(Verdict.NO_DATA), verdicts(summary));
+    }
+
+    @Test
+    void aCopyIsNotMarkedBecauseTheLoaderMeasuresIt() {
+        try (DataLoader loader = loader(null).workers(0).open(); Diagnosis diagnosis = Diagnosis.of(loader)) {
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> diagnosis.begin(Phase.COPY));
+            assertTrue(e.getMessage().contains("found COPY"), e.getMessage());
+        }
     }
 }

@@ -179,4 +179,10 @@ class VerdictsTest {
         });
         assertEquals(Verdict.COMPUTE_BOUND, findings.getFirst().verdict(), findings.toString());
     }
+
+    @Test
+    void oneWorkerIsNotAdvisedToBeFewer() {
+        assertEquals("Move other work off these cores.", InputRules.coreAdvice(1));
+        assertEquals("Use fewer workers, or move other work off these cores.", InputRules.coreAdvice(2));
+    }
 }

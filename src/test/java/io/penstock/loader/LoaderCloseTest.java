@@ -11,6 +11,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.LateBatch;
+import io.penstock.loader.slots.Leases;
 import io.penstock.loader.workers.WorkerPool;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.CapturedLog;
@@ -267,6 +268,31 @@ class LoaderCloseTest {
                 map.awaitFreed();
                 assertNull(map.afterwards, told);
             }
+        }
+    }
+
+    @Test
+    void batchesThatWereForgottenAreOneWarning() {
+        try (CapturedLog log = new CapturedLog(Leases.class.getName())) {
+            DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).prefetch(8).open();
+            for (int i = 0; i < 5; i++) {
+                loader.next();
+            }
+            loader.close();
+            assertEquals(1, log.lines().size(), log.lines()::toString);
+            assertTrue(log.lines().getFirst().contains(" and 4 more batches were not closed before their loader"),
+                    log.lines()::toString);
+        }
+    }
+
+    @Test
+    void oneBatchThatWasForgottenIsNamed() {
+        try (CapturedLog log = new CapturedLog(Leases.class.getName())) {
+            DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).open();
+            String batch = loader.next().toString();
+            loader.close();
+            assertEquals(List.of(name + ": " + batch + " was not closed before its loader; its memory is kept until it"
+                    + " is closed"), log.lines());
         }
     }
 }

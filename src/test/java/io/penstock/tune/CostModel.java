@@ -10,14 +10,14 @@ final class CostModel implements Workbench {
 
     static final long SLOT_BYTES = 1000;
 
-    final List<Candidate> measured = new ArrayList<>();
-    private final ToDoubleFunction<Candidate> rate;
+    final List<SearchPoint> measured = new ArrayList<>();
+    private final ToDoubleFunction<SearchPoint> rate;
     private final SplittableRandom random;
     private final double noise;
     private long now;
     private long interruptAt = Long.MAX_VALUE;
 
-    CostModel(long seed, double noise, ToDoubleFunction<Candidate> rate) {
+    CostModel(long seed, double noise, ToDoubleFunction<SearchPoint> rate) {
         this.random = new SplittableRandom(seed);
         this.noise = noise;
         this.rate = rate;
@@ -29,12 +29,12 @@ final class CostModel implements Workbench {
     }
 
     @Override
-    public long memoryBytes(Candidate candidate) {
+    public long memoryBytes(SearchPoint candidate) {
         return SLOT_BYTES * (candidate.prefetch() + Math.max(1, candidate.workers()) + 1);
     }
 
     @Override
-    public Round measure(Candidate candidate, long nanos, long stepNanos) throws InterruptedException {
+    public Round measure(SearchPoint candidate, long nanos, long stepNanos) throws InterruptedException {
         if (now >= interruptAt) {
             throw new InterruptedException();
         }

@@ -21,12 +21,12 @@ class TunerTest {
 
     private static final long SECOND = 1_000_000_000L;
     private static final double NOISE = 0.05;
-    private static final Candidate STANDARD = new Candidate(1, 16, ReadMode.AUTO, 3);
+    private static final SearchPoint STANDARD = new SearchPoint(1, 16, ReadMode.AUTO, 3);
     private static final SearchSpace SPACE = new SearchSpace(List.of(0, 1, 2, 3, 4), List.of(1, 2, 4, 8, 16, 32),
             List.of(ReadMode.MMAP, ReadMode.PREAD, ReadMode.AUTO), List.of(3));
 
     /** Grows with workers up to 3, reads best by pread, and wants 8 batches of prefetch. */
-    private static double peak(Candidate candidate) {
+    private static double peak(SearchPoint candidate) {
         double workers = candidate.workers() == 0 ? 0.6 : Math.min(candidate.workers(), 3);
         double read = candidate.readMode() == ReadMode.PREAD ? 1.25 : 1;
         double prefetch = candidate.prefetch() >= 8 ? 1 : 1 - 0.2 * (8 - candidate.prefetch()) / 4.0;
@@ -37,7 +37,7 @@ class TunerTest {
     void findsTheKnownBest() throws IOException {
         for (long seed = 1; seed <= 20; seed++) {
             Tuning tuning = tuner(seed, NOISE, TunerTest::peak).run();
-            assertEquals(new Candidate(3, 8, ReadMode.PREAD, 3), tuning.chosen(), "seed " + seed);
+            assertEquals(new SearchPoint(3, 8, ReadMode.PREAD, 3), tuning.chosen(), "seed " + seed);
             assertTrue(tuning.nanos() <= 61 * SECOND, "seed " + seed + ": " + tuning.nanos());
         }
     }
@@ -47,7 +47,7 @@ class TunerTest {
         int others = 0;
         for (long seed = 1; seed <= 100; seed++) {
             others += tuner(seed, NOISE, _ -> 1e6).run().chosen()
-                    .equals(new Candidate(0, 1, ReadMode.AUTO, 3)) ? 0 : 1;
+                    .equals(new SearchPoint(0, 1, ReadMode.AUTO, 3)) ? 0 : 1;
         }
         // Two races in which the risk is 5 % each, and the finals.
         assertTrue(others <= 15, others + " of 100 searches chose another one");
@@ -55,7 +55,7 @@ class TunerTest {
 
     @Test
     void aRaceOfEqualsCallsTheCheapestSlowerAsRarelyAsItSays() throws IOException {
-        List<Candidate> equals = List.of(1, 2, 3, 4, 5, 6).stream()
+        List<SearchPoint> equals = List.of(1, 2, 3, 4, 5, 6).stream()
                 .map(workers -> STANDARD.withWorkers(workers, 4)).toList();
         int races = 400;
         int wrong = 0;
@@ -139,7 +139,7 @@ class TunerTest {
         assertNotNull(Json.pretty(tuning.toMap()));
     }
 
-    private static Tuner tuner(long seed, double noise, ToDoubleFunction<Candidate> rate) {
+    private static Tuner tuner(long seed, double noise, ToDoubleFunction<SearchPoint> rate) {
         return new Tuner(new CostModel(seed, noise, rate), SPACE, STANDARD).seed(seed);
     }
 }

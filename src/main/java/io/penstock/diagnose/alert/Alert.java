@@ -27,7 +27,7 @@ public record Alert(AlertRule rule, State state, double value, long batches, lon
     @Override
     public String toString() {
         return String.format(Locale.ROOT, "%s %s: %s %s over %d steps, at batch %d", rule.name(),
-                state.name().toLowerCase(Locale.ROOT), rule.measure(),
+                state.name().toLowerCase(Locale.ROOT), rule.quantity(),
                 new BigDecimal(value).round(new MathContext(4)).stripTrailingZeros().toPlainString(), steps, batches);
     }
 }

@@ -8,20 +8,20 @@ import java.util.Objects;
  * threshold and the clear threshold it neither fires nor clears, so an oscillating value is reported only once.
  *
  * @param name its name in callbacks and logs
- * @param measure the quantity
- * @param threshold fires below it, or for {@link Measure#WAIT_SHARE} above it
+ * @param quantity the quantity
+ * @param threshold fires below it, or for {@link Quantity#WAIT_SHARE} above it
  * @param clearThreshold clears beyond it, on the good side of the threshold
  * @param steps batches per period
  */
-public record AlertRule(String name, Measure measure, double threshold, double clearThreshold, long steps) {
+public record AlertRule(String name, Quantity quantity, double threshold, double clearThreshold, long steps) {
 
     /** Default distance from a threshold to its clear threshold: a tenth. */
     private static final double HYSTERESIS = 0.1;
 
     /** The quantities that rules judge. */
-    public enum Measure {
+    public enum Quantity {
         /** The share of time that the trainer did not wait for a batch, 0 to 1; low is bad. */
-        UTILISATION,
+        UTILIZATION,
         /** Samples per second; low is bad. */
         SAMPLES_PER_SECOND,
         /** The share of time that the trainer waited for a batch, 0 to 1; high is bad. */
@@ -45,13 +45,13 @@ public record AlertRule(String name, Measure measure, double threshold, double c
      */
     public AlertRule {
         Objects.requireNonNull(name, "name");
-        Objects.requireNonNull(measure, "measure");
-        double most = measure == Measure.SAMPLES_PER_SECOND ? Double.MAX_VALUE : 1;
+        Objects.requireNonNull(quantity, "quantity");
+        double most = quantity == Quantity.SAMPLES_PER_SECOND ? Double.MAX_VALUE : 1;
         if (steps < 1 || !(threshold >= 0 && threshold <= most && clearThreshold >= 0 && clearThreshold <= most)) {
             throw new IllegalArgumentException("alert '" + name + "': found " + steps + " steps and thresholds "
                     + threshold + " and " + clearThreshold + ", expected at least 1 step and 0 to " + most);
         }
-        if (measure.isHighBad() ? clearThreshold > threshold : clearThreshold < threshold) {
+        if (quantity.isHighBad() ? clearThreshold > threshold : clearThreshold < threshold) {
             throw new IllegalArgumentException("alert '" + name + "': found clear threshold " + clearThreshold
                     + ", expected one that does not fire the alert at " + threshold);
         }
@@ -64,8 +64,8 @@ public record AlertRule(String name, Measure measure, double threshold, double c
      * @param steps batches per period
      * @return the rule
      */
-    public static AlertRule utilisationBelow(double threshold, long steps) {
-        return new AlertRule("utilisation below " + threshold, Measure.UTILISATION, threshold,
+    public static AlertRule utilizationBelow(double threshold, long steps) {
+        return new AlertRule("utilization below " + threshold, Quantity.UTILIZATION, threshold,
                 Math.max(threshold, Math.min(1, threshold * (1 + HYSTERESIS))), steps);
     }
 
@@ -77,7 +77,7 @@ public record AlertRule(String name, Measure measure, double threshold, double c
      * @return the rule
      */
     public static AlertRule throughputBelow(double samplesPerSecond, long steps) {
-        return new AlertRule("throughput below " + samplesPerSecond, Measure.SAMPLES_PER_SECOND, samplesPerSecond,
+        return new AlertRule("throughput below " + samplesPerSecond, Quantity.SAMPLES_PER_SECOND, samplesPerSecond,
                 samplesPerSecond * (1 + HYSTERESIS), steps);
     }
 
@@ -89,15 +89,15 @@ public record AlertRule(String name, Measure measure, double threshold, double c
      * @return the rule
      */
     public static AlertRule waitAbove(double threshold, long steps) {
-        return new AlertRule("wait above " + threshold, Measure.WAIT_SHARE, threshold, threshold * (1 - HYSTERESIS),
+        return new AlertRule("wait above " + threshold, Quantity.WAIT_SHARE, threshold, threshold * (1 - HYSTERESIS),
                 steps);
     }
 
     boolean fires(double value) {
-        return measure.isHighBad() ? value > threshold : value < threshold;
+        return quantity.isHighBad() ? value > threshold : value < threshold;
     }
 
     boolean clears(double value) {
-        return measure.isHighBad() ? value <= clearThreshold : value >= clearThreshold;
+        return quantity.isHighBad() ? value <= clearThreshold : value >= clearThreshold;
     }
 }

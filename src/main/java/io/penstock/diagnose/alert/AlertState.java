@@ -1,5 +1,7 @@
 package io.penstock.diagnose.alert;
 
+import org.jspecify.annotations.Nullable;
+
 /** The state of one rule over time. Not thread-safe. */
 final class AlertState {
 
@@ -17,7 +19,7 @@ final class AlertState {
     private final AlertRule rule;
     private final long longestNanos;
     /** Where the current period began; null before the first batch, whose wait includes opening. */
-    private Progress begin;
+    private @Nullable Progress begin;
     private boolean fired;
 
     AlertState(AlertRule rule, long longestNanos) {
@@ -26,7 +28,7 @@ final class AlertState {
     }
 
     /** Judges the period if it is complete; returns an alert if the rule's state changed, or null. */
-    Alert accept(Progress now) {
+    @Nullable Alert accept(Progress now) {
         if (begin == null) {
             begin = now.batches > 0 ? now : null;
             return null;
@@ -38,12 +40,12 @@ final class AlertState {
             return null;
         }
         double waitShare = Math.clamp((now.waitNanos - begin.waitNanos) / nanos, 0, 1);
-        double value = switch (rule.measure()) {
+        double value = switch (rule.quantity()) {
             case WAIT_SHARE -> waitShare;
-            case UTILISATION -> 1 - waitShare;
+            case UTILIZATION -> 1 - waitShare;
             case SAMPLES_PER_SECOND -> (now.samples - begin.samples) * 1e9 / nanos;
         };
-        if (steps == 0 && rule.measure() != AlertRule.Measure.SAMPLES_PER_SECOND) {
+        if (steps == 0 && rule.quantity() != AlertRule.Quantity.SAMPLES_PER_SECOND) {
             return null;                                // a wait is known only when it ends
         }
         begin = now;

@@ -1,4 +1,7 @@
 /**
  * Alerts on a running loader: training waits for input, or is slower than it should be.
  */
+@NullMarked
 package io.penstock.diagnose.alert;
+
+import org.jspecify.annotations.NullMarked;

@@ -9,20 +9,17 @@ package io.penstock.diagnose.compare;
  */
 public record Change(String name, double before, double after) {
 
-    /**
-     * The absolute change.
-     *
-     * @return after minus before, in the quantity's unit; NaN if either was not measured
-     */
+    /** {@return after minus before, in the quantity's unit; NaN if either was not measured} */
     public double difference() {
         return after - before;
     }
 
-    /**
-     * The relative change.
-     *
-     * @return 0.03 for 3 % more; NaN if either was not measured, or the earlier value is 0
-     */
+    /** Whether it is above 0 in one of the runs. */
+    boolean isMeasured() {
+        return before > 0 || after > 0;
+    }
+
+    /** {@return the relative change, 0.03 for 3 % more; NaN if either was not measured, or the earlier value is 0} */
     public double ratio() {
         return before == 0 ? Double.NaN : after / before - 1;
     }

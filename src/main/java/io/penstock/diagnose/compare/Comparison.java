@@ -12,7 +12,10 @@ import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Compares a run with an earlier one.
@@ -63,11 +66,27 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
      * @param before the earlier one
      * @param after the later one
      * @param threshold the smallest change of the step that counts, for example {@link #THRESHOLD}
-     * @param allowMismatch whether to judge incomparable runs too
      * @return the comparison
      * @throws IllegalArgumentException if the threshold is not above 0 and below 1
      */
-    public static Comparison of(Summary before, Summary after, double threshold, boolean allowMismatch) {
+    public static Comparison of(Summary before, Summary after, double threshold) {
+        return of(before, after, threshold, false);
+    }
+
+    /**
+     * Compares two runs like {@link #of}, even if they are not comparable.
+     *
+     * @param before the earlier one
+     * @param after the later one
+     * @param threshold as for {@link #of}
+     * @return the comparison
+     * @throws IllegalArgumentException if the threshold is not above 0 and below 1
+     */
+    public static Comparison ofMismatched(Summary before, Summary after, double threshold) {
+        return of(before, after, threshold, true);
+    }
+
+    private static Comparison of(Summary before, Summary after, double threshold, boolean allowMismatch) {
         if (!(threshold > 0 && threshold < 1)) {
             throw new IllegalArgumentException("threshold: found " + threshold
                     + ", expected more than 0 and less than 1");
@@ -78,10 +97,13 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
         Change memory = new Change("peak memory, MB", peakMegabytes(before), peakMegabytes(after));
         Outcome outcome;
         String reason;
-        if (!mismatches.isEmpty() && !allowMismatch) {
+        if (before.equals(after)) {
+            outcome = Outcome.UNCHANGED;
+            reason = "both are the same run";
+        } else if (!mismatches.isEmpty() && !allowMismatch) {
             outcome = Outcome.INCONCLUSIVE;
-            reason = "the runs are not comparable: " + String.join(", ", mismatches.stream().map(Difference::toString)
-                    .toList());
+            reason = "the runs are not comparable: "
+                    + mismatches.stream().map(Difference::toString).collect(Collectors.joining(", "));
         } else if (Double.isNaN(step.ratio())) {
             outcome = Outcome.INCONCLUSIVE;
             reason = "too few steps to estimate the noise: " + before.input().series().size() + " and "
@@ -96,14 +118,10 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
                 after.findings().getFirst().verdict());
     }
 
-    /**
-     * The part of the step that changed most.
-     *
-     * @return one of {@link #parts}, or null if none was measured in both runs
-     */
-    public Change largestMover() {
+    /** {@return the one of {@link #parts} that changed most; empty if none was measured in both runs} */
+    public Optional<Change> largestMover() {
         return parts.stream().filter(part -> !Double.isNaN(part.difference()))
-                .max(Comparator.comparingDouble(part -> Math.abs(part.difference()))).orElse(null);
+                .max(Comparator.comparingDouble(part -> Math.abs(part.difference())));
     }
 
     private static Outcome ofStep(StepChange step, double threshold) {
@@ -115,10 +133,8 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     private static Outcome ofMemory(Change memory) {
-        if (!(Math.abs(memory.ratio()) >= MEMORY_THRESHOLD)) {
-            return Outcome.UNCHANGED;
-        }
-        return memory.ratio() > 0 ? Outcome.REGRESSION : Outcome.IMPROVEMENT;
+        return !(Math.abs(memory.ratio()) >= MEMORY_THRESHOLD) ? Outcome.UNCHANGED
+                : memory.ratio() > 0 ? Outcome.REGRESSION : Outcome.IMPROVEMENT;
     }
 
     private static Outcome judge(Outcome step, Outcome memory) {
@@ -153,7 +169,7 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
         changes.add(new Change("samples/s", before.input().samplesPerSecond(), after.input().samplesPerSecond()));
         addSpread(changes, "step", before.input().stepMillis(), after.input().stepMillis());
         addSpread(changes, "wait", before.input().waitMillis(), after.input().waitMillis());
-        changes.add(new Change("first batch, ms", before.input().coldStart().openMillis(),
+        changes.add(new Change("wait for first batch, ms", before.input().coldStart().openMillis(),
                 after.input().coldStart().openMillis()));
         changes.add(new Change("JVM pauses, % of steps", 100 * before.input().gc().stepShare(),
                 100 * after.input().gc().stepShare()));
@@ -169,25 +185,18 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     private static List<Change> parts(Summary before, Summary after) {
-        List<Change> changes = new ArrayList<>();
-        for (Cause cause : Cause.values()) {
-            var change = new Change("wait: " + cause.label(), perStep(before, cause), perStep(after, cause));
-            if (change.before() > 0 || change.after() > 0) {
-                changes.add(change);
-            }
-        }
-        changes.add(ofRank("compute", before, after, RankSteps::computeMillis));
-        changes.add(ofRank("residual", before, after, RankSteps::residualMillis));
-        return changes;
+        Stream<Change> waits = Stream.of(Cause.values())
+                .map(cause -> new Change("wait: " + cause.label(), perStep(before, cause), perStep(after, cause)))
+                .filter(Change::isMeasured);
+        return Stream.concat(waits, Stream.of(
+                new Change("compute", rank(before, RankSteps::computeMillis), rank(after, RankSteps::computeMillis)),
+                new Change("residual", rank(before, RankSteps::residualMillis),
+                        rank(after, RankSteps::residualMillis)))).toList();
     }
 
     private static double perStep(Summary summary, Cause cause) {
         return summary.input().causes().stream().filter(row -> row.cause() == cause)
                 .mapToDouble(CauseRow::millis).sum() / Math.max(1, summary.input().stepMillis().count());
-    }
-
-    private static Change ofRank(String name, Summary before, Summary after, ToDoubleFunction<RankSteps> part) {
-        return new Change(name, rank(before, part), rank(after, part));
     }
 
     private static double rank(Summary summary, ToDoubleFunction<RankSteps> part) {
@@ -196,14 +205,9 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
     }
 
     private static List<Change> stages(Summary before, Summary after) {
-        List<Change> changes = new ArrayList<>();
-        for (Stage stage : Stage.values()) {
-            var change = new Change(stage.label(), mean(before, stage), mean(after, stage));
-            if (change.before() > 0 || change.after() > 0) {
-                changes.add(change);
-            }
-        }
-        return changes;
+        return Stream.of(Stage.values())
+                .map(stage -> new Change(stage.label(), mean(before, stage), mean(after, stage)))
+                .filter(Change::isMeasured).toList();
     }
 
     private static double mean(Summary summary, Stage stage) {

@@ -16,21 +16,16 @@ public enum Outcome {
     INCONCLUSIVE;
 
     /**
-     * Returns the outcome with a name, as command-line options give it.
+     * {@return the outcome with a name}
      *
      * @param name for example {@code regression}
-     * @return the outcome
      * @throws IllegalArgumentException if no outcome has it
      */
     public static Outcome of(String name) {
         return valueOf(name.toUpperCase(Locale.ROOT));
     }
 
-    /**
-     * The name in options and in JSON.
-     *
-     * @return the constant's name in lower case
-     */
+    /** {@return the name in options and in JSON: the constant's name in lower case} */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

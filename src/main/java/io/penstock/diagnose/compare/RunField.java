@@ -5,9 +5,10 @@ import io.penstock.diagnose.compare.Comparison.Difference;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** One condition of a run. */
-record RunField(String name, Function<Fingerprint, Object> value) {
+record RunField(String name, Function<Fingerprint, @Nullable Object> value) {
 
     /** Runs that differ in one of these are not comparable. */
     static final List<RunField> GROUND = List.of(

@@ -123,9 +123,9 @@ public final class DataDrift {
             return;
         }
         Divergence divergence = Divergence.of(before, now);
-        if (divergence.sigmas >= limits.sigmas()
-                && divergence.bits - divergence.noiseBits >= limits.divergenceBits()) {
-            add(now.name(), -1, Measure.DISTRIBUTION, divergence.noiseBits, divergence.bits, divergence.sigmas,
+        if (divergence.sigmas() >= limits.sigmas()
+                && divergence.bits() - divergence.noiseBits() >= limits.divergenceBits()) {
+            add(now.name(), -1, Measure.DISTRIBUTION, divergence.noiseBits(), divergence.bits(), divergence.sigmas(),
                     Divergence.movers(before, now, MOVERS));
         }
     }

@@ -6,9 +6,10 @@ import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What the batches of a period of a run contained: a snapshot of {@link DataStatistics}, or several of them merged. As
@@ -24,60 +25,51 @@ public final class DataProfile {
     /** Far above any profile, so that a wrong path does not load a whole corpus. */
     private static final long MAX_FILE_BYTES = 1 << 26;
 
-    final long[] batches = new long[REPLICATES];
-    final long[] samples = new long[REPLICATES];
-    final long[] replaced = new long[REPLICATES];
+    /** The counts below by their names in files, each by replicate. */
+    final Map<String, long[]> tallies = new LinkedHashMap<>();
+    final long[] batches = tally("batches");
+    final long[] samples = tally("samples");
+    final long[] replaced = tally("replaced");
     private final List<FieldProfile> fields;
 
     DataProfile(List<FieldProfile> fields) {
         this.fields = List.copyOf(fields);
     }
 
+    private long[] tally(String name) {
+        return tallies.computeIfAbsent(name, _ -> new long[REPLICATES]);
+    }
+
     DataProfile empty() {
         return new DataProfile(fields.stream().map(FieldProfile::empty).toList());
     }
 
-    /**
-     * The fields of a batch.
-     *
-     * @return in the batch's order
-     */
+    /** {@return the fields of a batch, in its order} */
     public List<FieldProfile> fields() {
         return fields;
     }
 
-    /**
-     * The number of sampled batches.
-     *
-     * @return at least 0
-     */
+    /** {@return the number of sampled batches} */
     public long batches() {
         return FieldProfile.sum(batches);
     }
 
-    /**
-     * The number of samples in these batches.
-     *
-     * @return at least 0
-     */
+    /** {@return the number of samples in these batches} */
     public long samples() {
         return FieldProfile.sum(samples);
     }
 
     /**
-     * The share of unreadable samples, which were replaced or skipped.
-     *
-     * @return 0 to 1; {@code NaN} before any sample
+     * {@return the share of unreadable samples, which were replaced or skipped, 0 to 1; {@code NaN} before any sample}
      */
     public double badShare() {
         return (double) FieldProfile.sum(replaced) / samples();
     }
 
     /**
-     * Merges this profile with another, as if one collector had seen both: counts are exact, the rest up to rounding.
+     * {@return a new profile, as if one collector had seen both: counts are exact, the rest up to rounding}
      *
      * @param other a profile with the same fields: of another rank, epoch or run
-     * @return a new profile
      * @throws DataShapeException if the fields differ
      */
     public DataProfile merge(DataProfile other) {
@@ -89,9 +81,7 @@ public final class DataProfile {
     }
 
     void add(DataProfile other) {
-        FieldProfile.add(batches, other.batches);
-        FieldProfile.add(samples, other.samples);
-        FieldProfile.add(replaced, other.replaced);
+        tallies.forEach((key, tally) -> FieldProfile.add(tally, other.tallies.get(key)));
         for (int f = 0; f < fields.size(); f++) {
             fields.get(f).add(other.fields.get(f));
         }
@@ -104,9 +94,7 @@ public final class DataProfile {
     }
 
     void clear() {
-        for (long[] each : new long[][] {batches, samples, replaced}) {
-            Arrays.fill(each, 0);
-        }
+        tallies.values().forEach(tally -> Arrays.fill(tally, 0));
         fields.forEach(FieldProfile::clear);
     }
 
@@ -117,33 +105,29 @@ public final class DataProfile {
      * @throws DataShapeException if they differ; names the first such field
      */
     public void checkSameShape(DataProfile other) {
-        List<String> ours = new ArrayList<>();
-        List<String> theirs = new ArrayList<>();
-        fields.forEach(field -> ours.add(field.name() + ": " + field.shape()));
-        other.fields.forEach(field -> theirs.add(field.name() + ": " + field.shape()));
-        for (int f = 0; f < Math.max(ours.size(), theirs.size()); f++) {
-            String our = f < ours.size() ? ours.get(f) : "no field " + f;
-            String their = f < theirs.size() ? theirs.get(f) : "no field " + f;
+        for (int f = 0; f < Math.max(fields.size(), other.fields.size()); f++) {
+            String our = shape(f);
+            String their = other.shape(f);
             if (!our.equals(their)) {
                 throw new DataShapeException("the data has other fields: found " + their + ", expected " + our);
             }
         }
     }
 
-    /**
-     * Writes the profile as text: counts by replicate, moments, and histograms without empty buckets.
-     *
-     * @return JSON on one line
-     */
+    private String shape(int field) {
+        return field < fields.size() ? fields.get(field).name() + ": " + fields.get(field).shape()
+                : "no field " + field;
+    }
+
+    /** {@return the profile as JSON on one line: counts by replicate, moments, and histograms without empty buckets} */
     public String toJson() {
         return ProfileJson.write(this);
     }
 
     /**
-     * Reads the text form.
+     * {@return the profile that a text holds}
      *
      * @param json the output of {@link #toJson}
-     * @return the profile
      * @throws IllegalArgumentException if the text is not a profile of this version; says where and why
      */
     public static DataProfile fromJson(CharSequence json) {
@@ -161,10 +145,9 @@ public final class DataProfile {
     }
 
     /**
-     * Reads a profile from a file.
+     * {@return the profile that a file holds}
      *
      * @param file a file from {@link #write}
-     * @return the profile
      * @throws MalformedStoreException if the file is not a profile of this version
      * @throws IOException if it cannot be read
      */

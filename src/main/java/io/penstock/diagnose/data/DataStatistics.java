@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /**
  * Samples batches as workers make them and keeps statistics of the data, epoch by epoch. It follows the collator, where
@@ -46,7 +46,6 @@ public final class DataStatistics implements BatchMap {
     private final DriftLimits limits;
     private final Map<String, FieldKind> kinds;
     private final Consumer<DataFinding> onFinding;
-    private final ReentrantLock lock = new ReentrantLock();
     private final List<DataFinding> found = new ArrayList<>();
     private volatile RuntimeException failure;
 
@@ -88,7 +87,7 @@ public final class DataStatistics implements BatchMap {
      * @param values values read in them
      * @param nanos worker time, including waits for each other
      */
-    public record Cost(long batches, long values, long nanos) {
+    public record Effort(long batches, long values, long nanos) {
     }
 
     DataStatistics(DataStatisticsBuilder settings) {
@@ -101,11 +100,7 @@ public final class DataStatistics implements BatchMap {
         this.referenceIsGiven = settings.baseline != null;
     }
 
-    /**
-     * Creates a builder.
-     *
-     * @return the settings, all at their defaults
-     */
+    /** {@return a builder with all settings at their defaults} */
     public static DataStatisticsBuilder builder() {
         return new DataStatisticsBuilder();
     }
@@ -126,31 +121,29 @@ public final class DataStatistics implements BatchMap {
 
     private void look(BatchPlan plan, Slab batch) {
         long begin = System.nanoTime();
-        List<DataFinding> fresh = List.of();
-        lock.lock();
         try {
-            if (layout == null) {
-                begin(batch.layout());
-            } else if (layout != batch.layout() && !layout.equals(batch.layout())) {
-                throw new DataShapeException("batch from another loader: found " + batch.layout().fields()
-                        + ", expected " + layout.fields());
+            List<DataFinding> fresh = look(plan, batch, begin);
+            if (!fresh.isEmpty()) {
+                tell(fresh);
             }
-            Epoch epoch = epoch(plan.epoch());
-            record(plan, batch, epoch.profile);
-            if (newer.profile.batches() > 1) {
-                fresh = compareOlder();
-            }
-            costNanos += System.nanoTime() - begin;
         } catch (RuntimeException e) {
             failure = e;
             LOG.log(System.Logger.Level.ERROR, "data statistics stopped: " + e.getMessage(),
                     e instanceof DataShapeException ? null : e);
-        } finally {
-            lock.unlock();
         }
-        if (!fresh.isEmpty()) {
-            tell(fresh);
+    }
+
+    private synchronized List<DataFinding> look(BatchPlan plan, Slab batch, long begin) {
+        if (layout == null) {
+            begin(batch.layout());
+        } else if (layout != batch.layout() && !layout.equals(batch.layout())) {
+            throw new DataShapeException("batch from another loader: found " + batch.layout().fields()
+                    + ", expected " + layout.fields());
         }
+        record(plan, batch, epoch(plan.epoch()).profile);
+        List<DataFinding> fresh = newer.profile.batches() > 1 ? compareOlder() : List.of();
+        costNanos += System.nanoTime() - begin;
+        return fresh;
     }
 
     private void begin(SlabLayout ofBatches) {
@@ -213,11 +206,9 @@ public final class DataStatistics implements BatchMap {
         }
         List<DataFinding> fresh = new ArrayList<>();
         for (DataFinding finding : DataDrift.compareShared(reference, older.profile, limits, older.number)) {
-            int known = 0;
-            while (known < found.size() && !found.get(known).isAbout(finding)) {
-                known++;
-            }
-            if (known < found.size()) {
+            int known = IntStream.range(0, found.size()).filter(i -> found.get(i).isAbout(finding)).findFirst()
+                    .orElse(-1);
+            if (known >= 0) {
                 found.set(known, finding.since(found.get(known).epoch()));
             } else {
                 found.add(finding);
@@ -239,39 +230,26 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * The changes in completed epochs: each once, with the first epoch in which it appeared and the latest figures.
-     * Thread-safe.
+     * {@return the changes in completed epochs, each once, with the first epoch in which it appeared and the latest
+     * figures; thread-safe}
      *
-     * @return the findings; empty if nothing changed
      * @throws IllegalStateException if the statistics stopped, after an error or a baseline with other fields
      */
     public List<DataFinding> findings() {
         checkWatching();
         List<DataFinding> fresh;
         List<DataFinding> all;
-        lock.lock();
-        try {
+        synchronized (this) {
             fresh = compareOlder();
             all = List.copyOf(found);
-        } finally {
-            lock.unlock();
         }
         tell(fresh);
         return all;
     }
 
-    /**
-     * The number of changes found so far, without a new comparison.
-     *
-     * @return the size of {@link #findings}, without an epoch that has only just ended
-     */
-    public int changes() {
-        lock.lock();
-        try {
-            return found.size();
-        } finally {
-            lock.unlock();
-        }
+    /** {@return the size of {@link #findings} without a new comparison of an epoch that has only just ended} */
+    public synchronized int changes() {
+        return found.size();
     }
 
     /**
@@ -280,16 +258,11 @@ public final class DataStatistics implements BatchMap {
      * @return the findings; empty if nothing changed or there is too little data
      * @throws IllegalStateException if the statistics stopped
      */
-    public List<DataFinding> findingsSoFar() {
+    public synchronized List<DataFinding> findingsSoFar() {
         checkWatching();
-        lock.lock();
-        try {
-            DataProfile with = reference != null ? reference : older == null ? null : older.profile;
-            return with == null || newer == null || newer.number < 0 ? List.of()
-                    : DataDrift.compareShared(with, newer.profile, limits, newer.number);
-        } finally {
-            lock.unlock();
-        }
+        DataProfile with = reference != null ? reference : older == null ? null : older.profile;
+        return with == null || newer == null || newer.number < 0 ? List.of()
+                : DataDrift.compareShared(with, newer.profile, limits, newer.number);
     }
 
     private void checkWatching() {
@@ -299,36 +272,21 @@ public final class DataStatistics implements BatchMap {
     }
 
     /**
-     * The statistics of all epochs so far: save it as a baseline, or merge it with those of other ranks.
-     *
-     * @return a snapshot; empty if no batch was sampled yet
+     * {@return a snapshot of the statistics of all epochs so far, to save as a baseline or to merge with those of other
+     * ranks; empty if no batch was sampled yet}
      */
-    public Optional<DataProfile> profile() {
-        lock.lock();
-        try {
-            if (layout == null) {
-                return Optional.empty();
-            }
-            DataProfile all = past.copy();
-            all.add(older.profile);
-            all.add(newer.profile);
-            return Optional.of(all);
-        } finally {
-            lock.unlock();
+    public synchronized Optional<DataProfile> profile() {
+        if (layout == null) {
+            return Optional.empty();
         }
+        DataProfile all = past.copy();
+        all.add(older.profile);
+        all.add(newer.profile);
+        return Optional.of(all);
     }
 
-    /**
-     * The cost of the statistics so far.
-     *
-     * @return running totals
-     */
-    public Cost cost() {
-        lock.lock();
-        try {
-            return new Cost(batches, values, costNanos);
-        } finally {
-            lock.unlock();
-        }
+    /** {@return the cost of the statistics so far} */
+    public synchronized Effort cost() {
+        return new Effort(batches, values, costNanos);
     }
 }

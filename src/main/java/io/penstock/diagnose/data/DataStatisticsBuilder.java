@@ -93,11 +93,7 @@ public final class DataStatisticsBuilder {
         return found;
     }
 
-    /**
-     * Builds the collector.
-     *
-     * @return the collector
-     */
+    /** {@return a new collector} */
     public DataStatistics build() {
         return new DataStatistics(this);
     }

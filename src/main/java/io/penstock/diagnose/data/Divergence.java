@@ -14,22 +14,15 @@ import java.util.Arrays;
  *
  * <p>Neighboring buckets are merged until each sample has five expected values in each, so that the approximation
  * holds. Merging never increases the divergence.
+ *
+ * @param bits the divergence
+ * @param noiseBits the mean divergence if nothing changed
+ * @param sigmas the test's result, in standard deviations
  */
-final class Divergence {
+record Divergence(double bits, double noiseBits, double sigmas) {
 
     private static final double LEAST_EXPECTED = 5;
     private static final double LN_2 = Math.log(2);
-
-    final double bits;
-    /** The mean divergence if nothing changed. */
-    final double noiseBits;
-    final double sigmas;
-
-    private Divergence(double bits, double noiseBits, double sigmas) {
-        this.bits = bits;
-        this.noiseBits = noiseBits;
-        this.sigmas = sigmas;
-    }
 
     static Divergence of(FieldProfile before, FieldProfile now) {
         long[] a = before.histogram();

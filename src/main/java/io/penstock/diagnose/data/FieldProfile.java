@@ -3,7 +3,9 @@ package io.penstock.diagnose.data;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * The statistics of one field, by replicate: rows and values read, padding, constant rows, non-finite values, extremes,
@@ -18,14 +20,16 @@ public final class FieldProfile {
     private final long[] rowShape;
     private final FieldKind kind;
 
-    final long[] rows = new long[DataProfile.REPLICATES];
-    final long[] values = new long[DataProfile.REPLICATES];
+    /** The counts below by their names in files, each by replicate. */
+    final Map<String, long[]> tallies = new LinkedHashMap<>();
+    final long[] rows = tally("rows");
+    final long[] values = tally("values");
     /** For padded fields: elements that are data. */
-    final long[] filled = new long[DataProfile.REPLICATES];
+    final long[] filled = tally("filled");
     /** For padded fields: all elements; otherwise 0. */
-    final long[] places = new long[DataProfile.REPLICATES];
-    final long[] constantRows = new long[DataProfile.REPLICATES];
-    final long[] nonFinite = new long[DataProfile.REPLICATES];
+    final long[] places = tally("places");
+    final long[] constantRows = tally("constant_rows");
+    final long[] nonFinite = tally("non_finite");
     /** Null for ids. */
     final Moments moments;
     /** Null for numbers; replicate by replicate, {@link #buckets} each. */
@@ -53,125 +57,86 @@ public final class FieldProfile {
                 kind, channels);
     }
 
+    private long[] tally(String name) {
+        return tallies.computeIfAbsent(name, _ -> new long[DataProfile.REPLICATES]);
+    }
+
     FieldProfile empty() {
         return new FieldProfile(name, dtype, rowShape, kind, channels());
     }
 
-    /**
-     * The field's name.
-     *
-     * @return as the batch has it
-     */
+    /** {@return the field's name in the batch} */
     public String name() {
         return name;
     }
 
-    /**
-     * The kind of its values.
-     *
-     * @return the kind
-     */
+    /** {@return the kind of its values} */
     public FieldKind kind() {
         return kind;
     }
 
-    /**
-     * The number of channels.
-     *
-     * @return 1 if the field has no channels
-     */
+    /** {@return the number of channels; 1 if the field has none} */
     public int channels() {
         return moments == null ? 1 : moments.channels;
     }
 
-    /**
-     * The number of rows read.
-     *
-     * @return at least 0
-     */
+    /** {@return the number of rows read} */
     public long rows() {
         return sum(rows);
     }
 
-    /**
-     * The number of values read in these rows.
-     *
-     * @return at least 0
-     */
+    /** {@return the number of values read in these rows} */
     public long values() {
         return sum(values);
     }
 
-    /**
-     * The share of elements that are padding.
-     *
-     * @return 0 to 1; {@code NaN} if the field is not padded
-     */
+    /** {@return the share of elements that are padding, 0 to 1; {@code NaN} if the field is not padded} */
     public double paddingShare() {
         return 1 - (double) sum(filled) / sum(places);
     }
 
     /**
-     * The share of rows whose sampled values are all equal, such as black images.
-     *
-     * @return 0 to 1; {@code NaN} before any row
+     * {@return the share of rows whose sampled values are all equal, such as black images, 0 to 1; {@code NaN} before
+     * any row}
      */
     public double constantShare() {
         return (double) sum(constantRows) / sum(rows);
     }
 
-    /**
-     * The number of values that are NaN, infinite, or beyond 10^150.
-     *
-     * @return at least 0; no other figure includes them
-     */
+    /** {@return the number of values that are NaN, infinite, or beyond 10^150, which no other figure includes} */
     public long nonFinite() {
         return sum(nonFinite);
     }
 
-    /**
-     * The minimum of the values read.
-     *
-     * @return infinity before any
-     */
+    /** {@return the minimum of the values read; infinity before any} */
     public double min() {
         return min;
     }
 
-    /**
-     * The maximum of the values read.
-     *
-     * @return minus infinity before any
-     */
+    /** {@return the maximum of the values read; minus infinity before any} */
     public double max() {
         return max;
     }
 
     /**
-     * The mean of a channel.
+     * {@return the mean of a channel; {@code NaN} before any value, and of ids}
      *
      * @param channel from 0
-     * @return {@code NaN} before any value, and of ids
      */
     public double mean(int channel) {
         return moments == null ? Double.NaN : Ratio.mean(moments, channel).value();
     }
 
     /**
-     * The standard deviation of a channel's values.
+     * {@return the standard deviation of a channel's values; {@code NaN} before any value, and of ids}
      *
      * @param channel from 0
-     * @return {@code NaN} before any value, and of ids
      */
     public double deviation(int channel) {
         return moments == null ? Double.NaN : Math.sqrt(Ratio.variance(moments, channel).value());
     }
 
-    /**
-     * The histogram's counts.
-     *
-     * @return counts by bucket, empty for numbers; {@link #bucketName} names the buckets
-     */
+    /** {@return the histogram's counts by bucket, empty for numbers; {@link #bucketName} names the buckets} */
     public long[] histogram() {
         long[] total = new long[buckets];
         for (int i = 0; i < buckets * DataProfile.REPLICATES; i++) {
@@ -192,9 +157,8 @@ public final class FieldProfile {
     }
 
     /**
-     * The field's dtype, shape and kind, without the batch dimension.
-     *
-     * @return for example {@code u8[224,224,3] as numbers of 3 channels}
+     * {@return the field's dtype, shape without the batch dimension, and kind: {@code u8[224,224,3] as numbers of 3
+     * channels}}
      */
     public String shape() {
         return dtype + Arrays.toString(rowShape).replace(" ", "") + " as " + kind.name().toLowerCase(Locale.ROOT)
@@ -214,12 +178,7 @@ public final class FieldProfile {
     }
 
     void add(FieldProfile other) {
-        add(rows, other.rows);
-        add(values, other.values);
-        add(filled, other.filled);
-        add(places, other.places);
-        add(constantRows, other.constantRows);
-        add(nonFinite, other.nonFinite);
+        tallies.forEach((key, tally) -> add(tally, other.tallies.get(key)));
         if (moments != null) {
             moments.add(other.moments);
         }
@@ -231,9 +190,7 @@ public final class FieldProfile {
     }
 
     void clear() {
-        for (long[] each : new long[][] {rows, values, filled, places, constantRows, nonFinite}) {
-            Arrays.fill(each, 0);
-        }
+        tallies.values().forEach(tally -> Arrays.fill(tally, 0));
         if (moments != null) {
             moments.clear();
         }

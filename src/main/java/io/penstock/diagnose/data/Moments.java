@@ -22,20 +22,8 @@ final class Moments {
         this.squares = new double[count.length];
     }
 
-    private int index(int replicate, int channel) {
+    int index(int replicate, int channel) {
         return replicate * channels + channel;
-    }
-
-    long count(int replicate, int channel) {
-        return count[index(replicate, channel)];
-    }
-
-    double mean(int replicate, int channel) {
-        return mean[index(replicate, channel)];
-    }
-
-    double squares(int replicate, int channel) {
-        return squares[index(replicate, channel)];
     }
 
     /** Adds values by their sums of {@code x - shift} and {@code (x - shift)^2}; the shift is one of the values. */

@@ -27,26 +27,16 @@ final class ProfileJson {
     static String write(DataProfile profile) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put(VERSION_KEY, VERSION);
-        json.put("batches", list(profile.batches));
-        json.put("samples", list(profile.samples));
-        json.put("replaced", list(profile.replaced));
+        profile.tallies.forEach((name, tally) -> json.put(name, list(tally)));
         json.put("fields", profile.fields().stream().map(ProfileJson::field).toList());
         return Json.write(json);
     }
 
     private static Map<String, Object> field(FieldProfile field) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("name", field.name());
-        json.put("dtype", field.dtype().toString());
-        json.put("row_shape", list(field.rowShape()));
-        json.put("kind", field.kind().name().toLowerCase(Locale.ROOT));
-        json.put("channels", field.channels());
-        json.put("rows", list(field.rows));
-        json.put("values", list(field.values));
-        json.put("filled", list(field.filled));
-        json.put("places", list(field.places));
-        json.put("constant_rows", list(field.constantRows));
-        json.put("non_finite", list(field.nonFinite));
+        Map<String, Object> json = Json.members("name", field.name(), "dtype", field.dtype().toString(),
+                "row_shape", list(field.rowShape()), "kind", field.kind().name().toLowerCase(Locale.ROOT),
+                "channels", field.channels());
+        field.tallies.forEach((name, tally) -> json.put(name, list(tally)));
         json.put("min", field.min <= field.max ? field.min : null);
         json.put("max", field.min <= field.max ? field.max : null);
         if (field.moments != null) {
@@ -82,15 +72,9 @@ final class ProfileJson {
 
     static DataProfile read(JsonFields json) {
         json.expect(VERSION_KEY, VERSION);
-        long[] batches = counts(json, "batches", R);
-        long[] samples = counts(json, "samples", R);
-        long[] replaced = counts(json, "replaced", R);
-        List<FieldProfile> fields = json.objects("fields").stream().map(ProfileJson::field).toList();
+        DataProfile profile = new DataProfile(json.objects("fields").stream().map(ProfileJson::field).toList());
+        profile.tallies.forEach((name, tally) -> FieldProfile.add(tally, counts(json, name, R)));
         json.end();
-        DataProfile profile = new DataProfile(fields);
-        FieldProfile.add(profile.batches, batches);
-        FieldProfile.add(profile.samples, samples);
-        FieldProfile.add(profile.replaced, replaced);
         return profile;
     }
 
@@ -101,12 +85,7 @@ final class ProfileJson {
         long[] rowShape = json.wholes("row_shape", 0, MOST_COUNT);
         long channels = json.whole("channels", 1, MAX_CHANNELS);
         FieldProfile field = new FieldProfile(name, dtype, rowShape, kind, (int) channels);
-        FieldProfile.add(field.rows, counts(json, "rows", R));
-        FieldProfile.add(field.values, counts(json, "values", R));
-        FieldProfile.add(field.filled, counts(json, "filled", R));
-        FieldProfile.add(field.places, counts(json, "places", R));
-        FieldProfile.add(field.constantRows, counts(json, "constant_rows", R));
-        FieldProfile.add(field.nonFinite, counts(json, "non_finite", R));
+        field.tallies.forEach((key, tally) -> FieldProfile.add(tally, counts(json, key, R)));
         Object min = json.take("min");
         Object max = json.take("max");
         if (min != null || max != null) {

@@ -1,5 +1,7 @@
 package io.penstock.diagnose.data;
 
+import java.util.function.IntToDoubleFunction;
+
 /**
  * A ratio of two sums over the replicates with its standard error, from the replicates' spread: the linearized ratio
  * estimator for cluster samples (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.3), without the
@@ -11,39 +13,36 @@ package io.penstock.diagnose.data;
  */
 record Ratio(double value, double error, int replicates) {
 
-    /** One replicate's contribution to the sums. */
-    private interface Part {
-        double of(int replicate);
-    }
-
     static Ratio of(long[] upper, long[] lower) {
         return of(replicate -> upper[replicate], replicate -> lower[replicate]);
     }
 
     static Ratio mean(Moments moments, int channel) {
-        return of(r -> moments.mean(r, channel) * moments.count(r, channel), r -> moments.count(r, channel));
+        return of(r -> moments.mean[moments.index(r, channel)] * moments.count[moments.index(r, channel)],
+                r -> moments.count[moments.index(r, channel)]);
     }
 
     static Ratio variance(Moments moments, int channel) {
         double mean = mean(moments, channel).value;
-        return of(r -> moments.squares(r, channel)
-                + moments.count(r, channel) * square(moments.mean(r, channel) - mean),
-                r -> moments.count(r, channel));
+        return of(r -> {
+            int i = moments.index(r, channel);
+            return moments.squares[i] + moments.count[i] * square(moments.mean[i] - mean);
+        }, r -> moments.count[moments.index(r, channel)]);
     }
 
-    private static Ratio of(Part upper, Part lower) {
+    private static Ratio of(IntToDoubleFunction upper, IntToDoubleFunction lower) {
         double upperSum = 0;
         double lowerSum = 0;
         int replicates = 0;
         for (int r = 0; r < DataProfile.REPLICATES; r++) {
-            upperSum += upper.of(r);
-            lowerSum += lower.of(r);
-            replicates += lower.of(r) > 0 ? 1 : 0;
+            upperSum += upper.applyAsDouble(r);
+            lowerSum += lower.applyAsDouble(r);
+            replicates += lower.applyAsDouble(r) > 0 ? 1 : 0;
         }
         double value = upperSum / lowerSum;
         double residuals = 0;
         for (int r = 0; r < DataProfile.REPLICATES; r++) {
-            residuals += square(upper.of(r) - value * lower.of(r));
+            residuals += square(upper.applyAsDouble(r) - value * lower.applyAsDouble(r));
         }
         double error = Math.sqrt(residuals * replicates / Math.max(1, replicates - 1)) / lowerSum;
         return new Ratio(value, error, replicates);

@@ -3,6 +3,7 @@ package io.penstock.diagnose.html;
 import io.penstock.diagnose.Cause;
 import io.penstock.diagnose.Distribution;
 import io.penstock.diagnose.Finding;
+import io.penstock.diagnose.Severity;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
 import io.penstock.diagnose.Summary.Prediction;
@@ -19,8 +20,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run's summary as one HTML page: what limits training, the parts of a step, the run over time, the stages' times, a
@@ -41,10 +47,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Creates the page.
+     * {@return the page, an HTML document to be written as UTF-8}
      *
      * @param summary the run's summary
-     * @return an HTML document, to be written as UTF-8
      */
     public static String of(Summary summary) {
         return new HtmlReport(summary).write();
@@ -95,29 +100,44 @@ public final class HtmlReport {
 
     private void findings() {
         section("What to do", "Most severe first.");
-        for (Finding finding : summary.findings()) {
-            page.open("article", "class", "finding " + finding.severity().label())
-                    .open("h3").element("span", finding.severity().label(), "class", "tag")
-                    .text(" " + finding.verdict().label());
-            if (!finding.ranks().isEmpty()) {
-                page.text(" (rank " + finding.ranks().stream().map(String::valueOf).collect(Collectors.joining(", "))
-                        + ")");
-            }
-            page.close().element("p", finding.summary());
-            if (!finding.action().isEmpty()) {
-                page.open("p", "class", "next").element("b", "Next: ").text(finding.action()).close();
-            }
-            if (!finding.evidence().isEmpty()) {
-                page.open("details").element("summary", "Evidence").open("table");
-                finding.evidence().forEach((name, value) -> row(name.replace('_', ' '), shown(value)));
-                page.close().close();
-            }
+        summary.findings().stream().filter(this::isCard).forEach(this::finding);
+        List<Finding> notes = summary.findings().stream().filter(finding -> !isCard(finding)).toList();
+        if (!notes.isEmpty()) {
+            page.open("details", "class", "notes")
+                    .element("summary", "Also noted: " + notes.stream().map(finding -> finding.verdict().label())
+                            .collect(Collectors.joining(", ")));
+            notes.forEach(this::finding);
             page.close();
         }
         page.close();
     }
 
-    private static String shown(Object value) {
+    /** The run's verdict, and whatever is worth a change; the rest is good to know. */
+    private boolean isCard(Finding finding) {
+        return finding == summary.findings().getFirst() || finding.severity() != Severity.INFO;
+    }
+
+    private void finding(Finding finding) {
+        page.open("article", "class", "finding " + finding.severity().label())
+                .open("h3").element("span", finding.severity().label(), "class", "tag")
+                .text(" " + finding.verdict().label());
+        if (!finding.ranks().isEmpty()) {
+            page.text(" (rank " + finding.ranks().stream().map(String::valueOf).collect(Collectors.joining(", "))
+                    + ")");
+        }
+        page.close().element("p", finding.summary());
+        if (!finding.action().isEmpty()) {
+            page.open("p", "class", "next").element("b", "Next: ").text(finding.action()).close();
+        }
+        if (!finding.evidence().isEmpty()) {
+            page.open("details").element("summary", "Evidence").open("table");
+            finding.evidence().forEach((name, value) -> row(name.replace('_', ' '), shown(value)));
+            page.close().close();
+        }
+        page.close();
+    }
+
+    private static String shown(@Nullable Object value) {
         return value instanceof Double number ? NumberText.digits(number) : String.valueOf(value);
     }
 
@@ -133,14 +153,12 @@ public final class HtmlReport {
         }
         addPart(parts, input.stages().isEmpty() ? "wait" : "wait: short waits",
                 Math.max(0, input.waitMillis().mean() - waited), "c-other");
-        for (RankSteps rank : summary.ranks()) {
-            if (rank.rank() == input.rank()) {
-                addPart(parts, "copy", input.stages().isEmpty() ? rank.h2dMillis() : 0, "c-copy");
-                addPart(parts, "compute", rank.computeMillis(), "c-compute");
-                addPart(parts, "residual", rank.residualMillis(), "c-residual");
-            }
-        }
-        page.raw(Bars.stacked("The parts of a step", parts));
+        summary.ranks().stream().filter(rank -> rank.rank() == input.rank()).forEach(rank -> {
+            addPart(parts, "copy", input.stages().isEmpty() ? rank.h2dMillis() : 0, "c-copy");
+            addPart(parts, "compute", rank.computeMillis(), "c-compute");
+            addPart(parts, "residual", rank.residualMillis(), "c-residual");
+        });
+        chart(Bars.stacked("The parts of a step", parts));
         page.open("ul", "class", "legend");
         double sum = parts.stream().mapToDouble(Bar::value).sum();
         for (Bar part : parts) {
@@ -164,11 +182,11 @@ public final class HtmlReport {
         }
         section("Over time", "From the first recorded step; vertical lines mark epochs.");
         double start = series.getFirst().atSeconds();
-        double[] seconds = series.stream().mapToDouble(point -> point.atSeconds() - start).toArray();
-        double[] rates = series.stream().mapToDouble(StepPoint::samplesPerSecond).toArray();
-        double[] waits = series.stream().mapToDouble(StepPoint::waitMillis).toArray();
-        double[] longest = series.stream().mapToDouble(StepPoint::maxWaitMillis).toArray();
-        double[] steps = series.stream().mapToDouble(StepPoint::stepMillis).toArray();
+        double[] seconds = values(point -> point.atSeconds() - start);
+        double[] rates = values(StepPoint::samplesPerSecond);
+        double[] waits = values(StepPoint::waitMillis);
+        double[] longest = values(StepPoint::maxWaitMillis);
+        double[] steps = values(StepPoint::stepMillis);
         List<Double> epochs = new ArrayList<>();
         for (int i = 1; i < series.size(); i++) {
             if (series.get(i).epoch() != series.get(i - 1).epoch()) {
@@ -177,15 +195,13 @@ public final class HtmlReport {
         }
         List<String> tips = series.stream().map(HtmlReport::tip).toList();
         page.element("h3", "Throughput");
-        page.raw(new Lines("Throughput over time", seconds, value -> NumberText.round(value, "/s"))
-                .axes(max(rates)).marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
+        chart(new Lines("Throughput over time", seconds, max(rates), value -> NumberText.round(value, "/s"))
+                .marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
         page.element("h3", "Step and wait");
-        page.open("p", "class", "legend").element("i", "", "class", "c-compute").text("step, mean ")
-                .element("i", "", "class", "c-wait").text("wait, mean ")
-                .element("i", "", "class", "c-tail").text("wait, longest").close();
-        page.raw(new Lines("Step and wait over time", seconds, TimeText::of)
-                .axes(Math.max(max(steps), Math.min(max(longest), 3 * max(steps))))
+        legend("c-compute", "step, mean", "c-wait", "wait, mean", "c-tail", "wait, longest");
+        chart(new Lines("Step and wait over time", seconds,
+                Math.max(max(steps), Math.min(max(longest), 3 * max(steps))), TimeText::of)
                 .marks(epochs, "a new epoch").line(capped(longest, 3 * max(steps)), "c-tail")
                 .line(steps, "c-compute").area(waits, "c-wait").line(waits, "c-wait").tips(tips).end());
         page.close();
@@ -204,23 +220,18 @@ public final class HtmlReport {
         if (input.stages().isEmpty()) {
             return;
         }
-        section("Time per stage", "Mean time of a batch in each stage, with a whisker to the 95th percentile. Several "
-                + "threads work in parallel.");
+        section("Time per stage", "Mean time of a batch in each stage that works on it, with a whisker to the 95th"
+                + " percentile. Several threads work in parallel.");
         List<Bar> bars = new ArrayList<>();
-        for (StageRow row : input.stages()) {
+        for (StageRow row : input.stages().stream().filter(row -> row.stage().isWork()).toList()) {
             bars.add(new Bar(row.stage().label(), row.millis().mean(), TimeText.of(row.millis().mean()) + " · "
-                    + NumberText.percent(row.utilisation()) + " of " + NumberText.count(row.threads(), "thread"),
+                    + NumberText.percent(row.utilization()) + " of " + NumberText.count(row.threads(), "thread"),
                     "c-" + row.stage().label(), row.millis().p95()));
         }
-        page.raw(Bars.rows("Stages", bars));
-        page.open("div", "class", "scroll").open("table").open("tr");
-        for (String title : List.of("stage", "mean", "p50", "p95", "p99", "longest", "running", "blocked",
-                "bytes")) {
-            page.element("th", title);
-        }
-        page.close();
+        chart(Bars.rows("Stages", bars));
+        table("stage", "mean", "p50", "p95", "p99", "longest", "running", "blocked", "bytes");
         for (StageRow row : input.stages()) {
-            page.open("tr").element("th", row.stage().label());
+            page.open("tr").element("th", row.stage().label() + (row.stage().isWork() ? "" : " (a batch waits)"));
             spreadCells(row.millis());
             page.element("td", TimeText.of(row.cpuMillis())).element("td", TimeText.of(row.blockedMillis()))
                     .element("td", row.bytes() == 0 ? "n/a" : NumberText.round(row.bytes(), "B")).close();
@@ -235,13 +246,12 @@ public final class HtmlReport {
             return;
         }
         page.element("h3", "Causes of waiting");
-        page.open("table").open("tr").element("th", "cause").element("th", "total").element("th", "share")
-                .element("th", "largest part of").close();
+        table("cause", "total", "share", "largest part of");
         for (CauseRow row : input.causes()) {
             row(row.cause().label(), TimeText.of(row.millis()), NumberText.percent(row.share()),
                     row.waits() + " waits");
         }
-        page.close();
+        page.close().close();
     }
 
     private void timeline() {
@@ -249,11 +259,9 @@ public final class HtmlReport {
             return;
         }
         section("Timeline of a few batches", "The numbers are steps. Upper lanes: workers; lower lane: the trainer.");
-        page.open("p", "class", "legend").element("i", "", "class", "c-slot").text("waits for a slot ")
-                .element("i", "", "class", "c-collate").text("is built ").element("i", "", "class", "c-copy")
-                .text("is copied ").element("i", "", "class", "c-wait").text("the trainer waits ")
-                .element("i", "", "class", "c-compute").text("the trainer holds it").close();
-        page.raw(Timeline.of(input.timeline()));
+        legend("c-slot", "waits for a slot", "c-collate", "is built", "c-copy", "is copied",
+                "c-wait", "the trainer waits", "c-compute", "the trainer holds it");
+        chart(Timeline.of(input.timeline()));
         page.close();
     }
 
@@ -262,11 +270,9 @@ public final class HtmlReport {
             return;
         }
         Prediction present = input.whatIf().getFirst();
-        section("What if", present.trusted()
-                ? "Predicted from recorded stage times. For the present settings the prediction is off by "
-                        + NumberText.percent(present.errorShare()) + "."
-                : "Not trusted: for the present settings the prediction is off by "
-                        + NumberText.percent(present.errorShare()) + ", more than 10 %.");
+        section("What if", (present.trusted() ? "Predicted from recorded stage times. For" : "Not trusted: for")
+                + " the present settings the prediction is off by " + NumberText.percent(present.errorShare())
+                + (present.trusted() ? "." : ", more than 10 %."));
         List<Bar> bars = new ArrayList<>();
         for (Prediction prediction : input.whatIf()) {
             String label = prediction == present ? "present settings" : prediction.change();
@@ -275,37 +281,34 @@ public final class HtmlReport {
                             : " (" + NumberText.change(prediction.gain()) + ")") + ", "
                             + prediction.limit(), prediction.trusted() ? "c-plan" : "c-other", Double.NaN));
         }
-        page.raw(Bars.rows("Predicted throughput", bars));
+        chart(Bars.rows("Predicted throughput", bars));
         page.close();
     }
 
     private void spreads() {
         section("Distributions", "Steady state, without the first batch of each epoch.");
-        page.open("div", "class", "scroll").open("table").open("tr").element("th", "");
-        for (String title : List.of("mean", "p50", "p95", "p99", "longest")) {
-            page.element("th", title);
-        }
-        page.close();
+        table("", "mean", "p50", "p95", "p99", "longest");
         spreadRow("step", input.stepMillis());
         spreadRow("wait in next()", input.waitMillis());
         spreadRow("stream idle, waiting for a batch", input.exposedMillis());
         spreadRow("wait for an epoch's first batch", input.coldStart().waitMillis());
         page.close().close();
         page.open("table");
-        row("first batch after opening", TimeText.of(input.coldStart().openMillis()));
+        row("wait for the first batch", TimeText.of(input.coldStart().openMillis()));
         row("steps longer than twice the median", input.tail().steps() + ", "
                 + NumberText.percent(input.tail().timeShare()) + " of the time" + (input.tail().every() == 0 ? ""
                 : ", every " + input.tail().every() + " steps"));
         row("JVM pauses", input.gc().pauses() + ", " + TimeText.of(input.gc().pauseMillis()) + ", "
                 + NumberText.percent(input.gc().stepShare()) + " of the steps");
-        if (input.slots() != null) {
-            slots();
-        }
+        slots();
         row("storage bytes per batch byte", NumberText.digits(input.readAmplification()));
         page.close().close();
     }
 
     private void slots() {
+        if (input.slots() == null) {
+            return;
+        }
         row("batches ready at a request", NumberText.digits(input.readyBatches().mean()) + " of "
                 + input.slots().capacity() + " slots");
         row("workers wait for slots while the trainer waits", TimeText.of(input.slots().starvedMillis()));
@@ -318,11 +321,7 @@ public final class HtmlReport {
             return;
         }
         section("Ranks", "Mean times per step; the input pipeline above is that of rank " + input.rank() + ".");
-        page.open("div", "class", "scroll").open("table").open("tr");
-        for (String title : List.of("rank", "host", "steps", "step", "input wait", "copy", "compute", "residual")) {
-            page.element("th", title);
-        }
-        page.close();
+        table("rank", "host", "steps", "step", "input wait", "copy", "compute", "residual");
         for (RankSteps rank : summary.ranks()) {
             row(String.valueOf(rank.rank()), rank.host(), String.valueOf(rank.steps()),
                     TimeText.of(rank.stepMillis()), TimeText.of(rank.inputWaitMillis()),
@@ -361,7 +360,31 @@ public final class HtmlReport {
         }
     }
 
-    private void row(String name, String... cells) {
+    /** A chart that a narrow screen scrolls instead of shrinking its text. */
+    private void chart(String svg) {
+        page.open("div", "class", "scroll").raw(svg).close();
+    }
+
+    private void legend(String... classesAndTexts) {
+        page.open("p", "class", "legend");
+        for (int i = 0; i < classesAndTexts.length; i += 2) {
+            page.element("i", "", "class", classesAndTexts[i]).text(classesAndTexts[i + 1] + " ");
+        }
+        page.close();
+    }
+
+    /** Opens a table in a frame that scrolls. */
+    private void table(String... titles) {
+        page.open("div", "class", "scroll").open("table").open("tr");
+        Stream.of(titles).forEach(title -> page.element("th", title));
+        page.close();
+    }
+
+    private double[] values(ToDoubleFunction<StepPoint> what) {
+        return input.series().stream().mapToDouble(what).toArray();
+    }
+
+    private void row(String name, @Nullable String... cells) {
         page.open("tr").element("th", name);
         for (String cell : cells) {
             page.element("td", cell == null ? "–" : cell);
@@ -392,25 +415,17 @@ public final class HtmlReport {
     }
 
     private static double max(double[] values) {
-        double max = 0;
-        for (double value : values) {
-            max = Math.max(max, value);
-        }
-        return max;
+        return Arrays.stream(values).reduce(0, Math::max);
     }
 
     /** Clips peaks that would flatten everything else. */
     private static double[] capped(double[] values, double most) {
-        double[] capped = values.clone();
-        for (int i = 0; i < capped.length; i++) {
-            capped[i] = Math.min(capped[i], most);
-        }
-        return capped;
+        return Arrays.stream(values).map(value -> Math.min(value, most)).toArray();
     }
 
     private static String resource(String name) {
         try (InputStream in = HtmlReport.class.getResourceAsStream(name)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

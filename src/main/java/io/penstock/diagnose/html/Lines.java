@@ -18,28 +18,16 @@ final class Lines {
     private static final double BOTTOM = 180;
 
     private final double[] seconds;
-    private final DoubleFunction<String> unit;
     private final Markup svg = new Markup();
     private final Axis x;
-    private Axis y;
+    private final Axis y;
 
-    /**
-     * Creates a chart.
-     *
-     * @param label its description, for screen readers
-     * @param seconds the points' times, in ascending order
-     * @param unit formats a value
-     */
-    Lines(String label, double[] seconds, DoubleFunction<String> unit) {
+    /** A chart with axes: times ascend, values go up to the greatest, and the unit formats one. */
+    Lines(String label, double[] seconds, double greatest, DoubleFunction<String> unit) {
         this.seconds = seconds;
-        this.unit = unit;
         this.x = Axis.upTo(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, RIGHT);
+        this.y = Axis.of(greatest, BOTTOM, TOP);
         svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) HEIGHT, "role", "img", "aria-label", label);
-    }
-
-    /** Draws the axes for values up to a maximum. */
-    Lines axes(double greatest) {
-        y = Axis.of(greatest, BOTTOM, TOP);
         for (double tick : y.ticks()) {
             svg.empty("line", "class", "grid", "x1", LEFT, "x2", RIGHT, "y1", y.pixel(tick), "y2", y.pixel(tick));
             svg.element("text", unit.apply(tick), "class", "tick", "x", LEFT - 8, "y", y.pixel(tick) + 4,
@@ -49,7 +37,6 @@ final class Lines {
             svg.element("text", NumberText.digits(tick) + " s", "class", "tick", "x", x.pixel(tick), "y", BOTTOM + 18,
                     "text-anchor", "middle");
         }
-        return this;
     }
 
     /** Marks points in time, such as epoch starts. */

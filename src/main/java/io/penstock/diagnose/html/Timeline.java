@@ -65,7 +65,7 @@ final class Timeline {
                     "text-anchor", "end");
         }
         for (BatchTimes batch : batches) {
-            double lane = workerLanes.get(batch.worker());
+            double lane = workerLanes.getOrDefault(batch.worker(), 0.0);
             piece(lane, batch.claimed(), batch.slot(), "c-slot", batch, "waits for a slot");
             piece(lane, batch.slot(), batch.planned(), "c-plan", batch, "plan");
             piece(lane, batch.planned(), batch.made(), "c-collate", batch, "read, decode, transform, collate");

@@ -11,17 +11,17 @@ import java.util.function.DoubleSupplier;
  * A number that any thread may read at any time.
  *
  * @param name its name without prefix and unit: {@code batches}, {@code wait}
- * @param kind counter or gauge
+ * @param type counter or gauge
  * @param unit its unit
  * @param help one sentence
  * @param labels distinguish metrics of the same name, for example by stage; few, and fixed
  * @param value reads it
  */
-public record Metric(String name, Kind kind, Unit unit, String help, Map<String, String> labels,
+public record Metric(String name, Type type, Unit unit, String help, Map<String, String> labels,
         DoubleSupplier value) {
 
     /** Whether a metric is monotonic. */
-    public enum Kind {
+    public enum Type {
         /** A total since the source was opened. */
         COUNTER,
         /** A number that may rise and fall. */
@@ -54,7 +54,7 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
      * @throws IllegalArgumentException if the name or a label's name is not lower-case words joined by underscores
      */
     public Metric {
-        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(type, "type");
         Objects.requireNonNull(unit, "unit");
         Objects.requireNonNull(help, "help");
         Objects.requireNonNull(value, "value");
@@ -71,27 +71,22 @@ public record Metric(String name, Kind kind, Unit unit, String help, Map<String,
     }
 
     /**
-     * The Prometheus name.
-     *
-     * @return prefix, name, base unit, and {@code total} for counters: {@code penstock_wait_seconds_total}
+     * {@return the Prometheus name: prefix, name, base unit, and {@code total} for counters, as in {@code
+     * penstock_wait_seconds_total}}
      */
     public String prometheusName() {
-        return "penstock_" + name + (unit == Unit.NONE ? "" : "_" + unit) + (kind == Kind.COUNTER ? "_total" : "");
+        return "penstock_" + name + (unit == Unit.NONE ? "" : "_" + unit) + (type == Type.COUNTER ? "_total" : "");
     }
 
-    /**
-     * Whether its values are whole numbers.
-     *
-     * @return true for counts and bytes
-     */
+    /** {@return whether its values are whole numbers: counts and bytes} */
     public boolean isWhole() {
         return unit == Unit.NONE || unit == Unit.BYTES;
     }
 
     /** A copy with one more label. */
-    Metric labelled(String key, String text) {
+    Metric labeled(String key, String text) {
         Map<String, String> more = new TreeMap<>(labels);
         more.put(key, text);
-        return new Metric(name, kind, unit, help, more, value);
+        return new Metric(name, type, unit, help, more, value);
     }
 }

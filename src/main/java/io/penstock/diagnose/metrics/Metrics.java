@@ -1,7 +1,7 @@
 package io.penstock.diagnose.metrics;
 
 import io.penstock.diagnose.data.DataStatistics;
-import io.penstock.diagnose.metrics.Metric.Kind;
+import io.penstock.diagnose.metrics.Metric.Type;
 import io.penstock.diagnose.metrics.Metric.Unit;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderMemory;
@@ -13,9 +13,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The metrics of one or more sources, in a fixed order, for all exporters. After a source is closed, its last totals
@@ -38,7 +38,7 @@ public record Metrics(List<Metric> all) {
      * Checks and copies.
      *
      * @throws IllegalArgumentException if two metrics have the same name and labels, or the same name but a different
-     *     kind, unit or help text
+     *     type, unit or help text
      */
     public Metrics {
         all = List.copyOf(all);
@@ -50,7 +50,7 @@ public record Metrics(List<Metric> all) {
                         + ", expected one");
             }
             Metric first = families.putIfAbsent(metric.prometheusName(), metric);
-            if (first != null && (first.kind() != metric.kind() || !first.help().equals(metric.help()))) {
+            if (first != null && (first.type() != metric.type() || !first.help().equals(metric.help()))) {
                 throw new IllegalArgumentException("found metrics " + metric.prometheusName()
                         + " with different types, units or help texts, expected the same");
             }
@@ -67,26 +67,18 @@ public record Metrics(List<Metric> all) {
     public static Metrics of(String name, DataLoader loader) {
         List<Metric> list = new ArrayList<>();
         Of<LoaderReport> totals = new Of<>(list, loader::report);
-        totals.counter("batches", Unit.NONE, "Batches that the trainer received.", LoaderReport::batches);
-        totals.counter("samples", Unit.NONE, "Samples in the batches that the trainer received.",
-                LoaderReport::samples);
-        totals.counter("made", Unit.BYTES, "Bytes that workers wrote into slots, prefetched batches included.",
-                LoaderReport::bytes);
-        totals.counter("wait", Unit.SECONDS, "Time that the trainer waited for batches.",
-                report -> report.consumerWaitNanos() * NANOS);
+        totals.count("batches", "Batches that the trainer received.", LoaderReport::batches);
+        totals.count("samples", "Samples in the batches that the trainer received.", LoaderReport::samples);
+        totals.bytes("made", "Bytes that workers wrote into slots, prefetched batches included.", LoaderReport::bytes);
+        totals.seconds("wait", "Time that the trainer waited for batches.", LoaderReport::consumerWaitNanos);
         String stage = "Working time by stage, summed over all threads.";
-        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "plan"), report -> report.planNanos() * NANOS);
-        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "collate"),
-                report -> report.collateNanos() * NANOS);
-        totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "submit"),
-                report -> report.submitNanos() * NANOS);
-        totals.counter("slot_wait", Unit.SECONDS,
-                "Time that workers waited for a free slot because the trainer is slower (backpressure).",
-                report -> report.slotWaitNanos() * NANOS);
-        totals.counter("bad_samples", Unit.NONE, "Bad samples that were replaced or skipped.",
-                LoaderReport::badSamples);
-        totals.counter("verified", Unit.BYTES, "Bytes verified against checksums.",
-                LoaderReport::verifiedBytes);
+        totals.seconds("stage", stage, LoaderReport::planNanos, "stage", "plan");
+        totals.seconds("stage", stage, LoaderReport::collateNanos, "stage", "collate");
+        totals.seconds("stage", stage, LoaderReport::submitNanos, "stage", "submit");
+        totals.seconds("slot_wait", "Time that workers waited for a free slot because the trainer is slower"
+                + " (backpressure).", LoaderReport::slotWaitNanos);
+        totals.count("bad_samples", "Bad samples that were replaced or skipped.", LoaderReport::badSamples);
+        totals.bytes("verified", "Bytes verified against checksums.", LoaderReport::verifiedBytes);
         Of<LoaderMemory> memory = new Of<>(list, loader::memory);
         memory.gauge("host_slots", Unit.NONE, "Slots of the host ring.", LoaderMemory::hostSlots);
         memory.gauge("device_slots", Unit.NONE, "Slots on the device; 0 if batches are lent in place.",
@@ -94,20 +86,21 @@ public record Metrics(List<Metric> all) {
         memory.gauge("host_memory", Unit.BYTES, "Pinned host memory of all slots.", LoaderMemory::hostBytes);
         memory.gauge("device_memory", Unit.BYTES, "Device memory of all slots.", LoaderMemory::deviceBytes);
         loader.accounts().ifPresent(accounts -> addRecent(list, accounts));
-        return new Metrics(list).labelled("loader", name);
+        return new Metrics(list).labeled("loader", name);
     }
 
     private static void addRecent(List<Metric> list, Accounts accounts) {
         Of<RecentSteps> recent = new Of<>(list, new RecentSource(accounts));
         recent.gauge("recent_steps", Unit.NONE, "Number of latest steps that the 'recent' metrics cover.",
                 RecentSteps::steps);
-        recent.gauge("recent_utilisation", Unit.RATIO, "Share of these steps not spent waiting.",
-                RecentSteps::utilisation);
+        recent.gauge("recent_utilization", Unit.RATIO, "Share of these steps not spent waiting.",
+                RecentSteps::utilization);
         for (double quantile : new double[] {0.5, 0.95, 0.99}) {
-            Map<String, String> label = Map.of("quantile", Double.toString(quantile));
-            recent.gauge("recent_step", Unit.SECONDS, "Length of a step.", label, r -> r.stepSeconds(quantile));
-            recent.gauge("recent_wait", Unit.SECONDS, "The trainer's wait in a step.", label,
-                    r -> r.waitSeconds(quantile));
+            String label = Double.toString(quantile);
+            recent.gauge("recent_step", Unit.SECONDS, "Length of a step.", r -> r.stepSeconds(quantile),
+                    "quantile", label);
+            recent.gauge("recent_wait", Unit.SECONDS, "The trainer's wait in a step.", r -> r.waitSeconds(quantile),
+                    "quantile", label);
         }
         recent.gauge("recent_ready_batches", Unit.NONE, "Mean number of batches ready when the trainer asked.",
                 RecentSteps::readyBatches);
@@ -120,7 +113,7 @@ public record Metrics(List<Metric> all) {
 
         private static final long FRESH_NANOS = 200_000_000;
         private final Accounts accounts;
-        private volatile RecentSteps latest;
+        private volatile @Nullable RecentSteps latest;
 
         RecentSource(Accounts accounts) {
             this.accounts = accounts;
@@ -139,27 +132,24 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * The metrics of data statistics.
+     * {@return the metrics of data statistics, as views of them}
      *
      * @param name the value of the label {@code loader}
      * @param statistics the statistics
-     * @return views of them
      */
     public static Metrics of(String name, DataStatistics statistics) {
         List<Metric> list = new ArrayList<>();
         Of<DataStatistics> watch = new Of<>(list, () -> statistics);
-        watch.counter("data_batches", Unit.NONE, "Batches whose data was sampled.", s -> s.cost().batches());
-        watch.counter("data_watch", Unit.SECONDS, "Worker time spent on data statistics.",
-                s -> s.cost().nanos() * NANOS);
-        watch.counter("data_changes", Unit.NONE, "Changes of the data found.", s -> s.changes());
-        return new Metrics(list).labelled("loader", name);
+        watch.count("data_batches", "Batches whose data was sampled.", s -> s.cost().batches());
+        watch.seconds("data_watch", "Worker time spent on data statistics.", s -> s.cost().nanos());
+        watch.count("data_changes", "Changes of the data found.", DataStatistics::changes);
+        return new Metrics(list).labeled("loader", name);
     }
 
     /**
-     * Combines these metrics with others.
+     * {@return these metrics and others}
      *
      * @param others metrics of another source
-     * @return both
      * @throws IllegalArgumentException if they have a metric in common: give the sources different names
      */
     public Metrics and(Metrics others) {
@@ -168,8 +158,8 @@ public record Metrics(List<Metric> all) {
         return new Metrics(both);
     }
 
-    private Metrics labelled(String key, String value) {
-        return new Metrics(all.stream().map(metric -> metric.labelled(key, value)).toList());
+    private Metrics labeled(String key, String value) {
+        return new Metrics(all.stream().map(metric -> metric.labeled(key, value)).toList());
     }
 
     /**
@@ -180,26 +170,25 @@ public record Metrics(List<Metric> all) {
      */
     private record Of<T>(List<Metric> list, Supplier<T> source) {
 
-        void counter(String name, Unit unit, String help, ToDoubleFunction<T> value) {
-            counter(name, unit, help, Map.of(), value);
+        void count(String name, String help, ToDoubleFunction<T> value) {
+            add(name, Type.COUNTER, Unit.NONE, help, value);
         }
 
-        void counter(String name, Unit unit, String help, Map<String, String> labels, ToDoubleFunction<T> value) {
-            add(name, Kind.COUNTER, unit, help, labels, value);
+        void bytes(String name, String help, ToDoubleFunction<T> value) {
+            add(name, Type.COUNTER, Unit.BYTES, help, value);
         }
 
-        void gauge(String name, Unit unit, String help, ToDoubleFunction<T> value) {
-            gauge(name, unit, help, Map.of(), value);
+        void seconds(String name, String help, ToDoubleFunction<T> nanos, String... label) {
+            add(name, Type.COUNTER, Unit.SECONDS, help, total -> nanos.applyAsDouble(total) * NANOS, label);
         }
 
-        void gauge(String name, Unit unit, String help, Map<String, String> labels, ToDoubleFunction<T> value) {
-            add(name, Kind.GAUGE, unit, help, labels, value);
+        void gauge(String name, Unit unit, String help, ToDoubleFunction<T> value, String... label) {
+            add(name, Type.GAUGE, unit, help, value, label);
         }
 
-        private void add(String name, Kind kind, Unit unit, String help, Map<String, String> labels,
-                ToDoubleFunction<T> value) {
-            DoubleSupplier read = () -> value.applyAsDouble(source.get());
-            list.add(new Metric(name, kind, unit, help, labels, read));
+        private void add(String name, Type type, Unit unit, String help, ToDoubleFunction<T> value, String... label) {
+            Map<String, String> labels = label.length == 0 ? Map.of() : Map.of(label[0], label[1]);
+            list.add(new Metric(name, type, unit, help, labels, () -> value.applyAsDouble(source.get())));
         }
     }
 }

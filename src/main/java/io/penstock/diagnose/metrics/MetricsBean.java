@@ -66,17 +66,17 @@ public final class MetricsBean implements AutoCloseable {
     private static String attribute(Metric metric) {
         StringBuilder name = new StringBuilder();
         for (String word : metric.prometheusName().substring("penstock_".length()).split("_")) {
-            capitalise(name, word);
+            capitalize(name, word);
         }
         metric.labels().forEach((key, value) -> {
             if (!key.equals(LOADER)) {
-                capitalise(name, value);
+                capitalize(name, value);
             }
         });
         return name.toString();
     }
 
-    private static void capitalise(StringBuilder name, String word) {
+    private static void capitalize(StringBuilder name, String word) {
         name.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());
     }
 

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Logs a line of metrics, at intervals or on request, to the {@link System.Logger} {@code io.penstock.metrics} at level
@@ -25,7 +26,7 @@ public final class MetricsLog implements AutoCloseable {
     private final double[] before;
     private long beforeNanos;
     private volatile boolean closed;
-    private Thread thread;
+    private @Nullable Thread thread;
 
     private MetricsLog(Metrics metrics) {
         this.metrics = metrics;
@@ -93,7 +94,7 @@ public final class MetricsLog implements AutoCloseable {
         double seconds = Math.max(1, now - beforeNanos) / (double) TimeUnit.SECONDS.toNanos(1);
         beforeNanos = now;
         StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%.1f s", seconds));
-        String loader = null;
+        @Nullable String loader = null;
         for (int i = 0; i < before.length; i++) {
             Metric metric = metrics.all().get(i);
             String of = metric.labels().getOrDefault(LOADER, "");
@@ -105,7 +106,7 @@ public final class MetricsLog implements AutoCloseable {
             if (value == 0 && before[i] == 0 || Double.isNaN(value)) {
                 continue;
             }
-            line.append(' ').append(key(metric)).append('=').append(metric.kind() == Metric.Kind.COUNTER
+            line.append(' ').append(key(metric)).append('=').append(metric.type() == Metric.Type.COUNTER
                     ? rate((value - before[i]) / seconds, metric.unit()) : gauge(value, metric.unit()));
             before[i] = value;
         }

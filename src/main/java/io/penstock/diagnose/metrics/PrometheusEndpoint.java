@@ -59,11 +59,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
         return new PrometheusEndpoint(metrics, address);
     }
 
-    /**
-     * The bound address.
-     *
-     * @return address and port
-     */
+    /** {@return the address and port that it is bound to} */
     public InetSocketAddress address() {
         return server.getAddress();
     }

@@ -26,7 +26,7 @@ final class PrometheusText {
             Metric first = family.getFirst();
             text.append("# HELP ").append(name).append(' ').append(escaped(first.help(), false)).append('\n');
             text.append("# TYPE ").append(name).append(' ')
-                    .append(first.kind() == Metric.Kind.COUNTER ? "counter" : "gauge").append('\n');
+                    .append(first.type() == Metric.Type.COUNTER ? "counter" : "gauge").append('\n');
             for (Metric metric : family) {
                 text.append(name);
                 appendLabels(text, metric.labels());

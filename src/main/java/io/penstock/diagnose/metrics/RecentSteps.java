@@ -65,7 +65,7 @@ record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, 
     }
 
     /** The share of these steps not spent waiting; NaN without steps. */
-    double utilisation() {
+    double utilization() {
         return 1 - (double) Arrays.stream(waitNanos).sum() / Arrays.stream(stepNanos).sum();
     }
 }

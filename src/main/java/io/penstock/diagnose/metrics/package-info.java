@@ -8,4 +8,7 @@
  * <p>Exporters add no measurements: metrics are views of totals that the engine keeps anyway. No label grows with the
  * run, such as a batch or a step.
  */
+@NullMarked
 package io.penstock.diagnose.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.penstock.diagnose.metrics.Metric;
 import io.penstock.diagnose.metrics.Metrics;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Binds metrics to a Micrometer registry: {@code new PenstockMeters(Metrics.of("train", loader)).bindTo(registry)}.
@@ -31,11 +32,11 @@ public final class PenstockMeters implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         for (Metric metric : metrics.all()) {
             String name = "penstock." + metric.name().replace('_', '.');
-            String unit = metric.unit() == Metric.Unit.NONE ? null : metric.unit().toString();
+            @Nullable String unit = metric.unit() == Metric.Unit.NONE ? null : metric.unit().toString();
             List<Tag> tags = metric.labels().entrySet().stream()
                     .map(label -> Tag.of(label.getKey(), label.getValue())).toList();
             // Meters refer weakly to what they read; the function keeps it alive.
-            if (metric.kind() == Metric.Kind.COUNTER) {
+            if (metric.type() == Metric.Type.COUNTER) {
                 FunctionCounter.builder(name, metric, same -> metric.value().getAsDouble()).tags(tags)
                         .baseUnit(unit).description(metric.help()).register(registry);
             } else {

@@ -6,16 +6,17 @@ import io.penstock.json.Json;
 import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a recording's steps in Chrome's trace event format, for ui.perfetto.dev, chrome://tracing and PyTorch's
@@ -91,9 +92,7 @@ public final class ChromeTrace {
         for (int i = 0; i < accounts.size(); i++) {
             trainer(accounts.get(i), i + 1 < accounts.size() ? accounts.get(i + 1) : null);
             worker(accounts.get(i));
-            if (accounts.get(i).copying() != null) {
-                copy(accounts.get(i));
-            }
+            copy(accounts.get(i));
             lifetime(accounts.get(i));
         }
         pauses();
@@ -120,11 +119,11 @@ public final class ChromeTrace {
         event("M", "thread_sort_index", tid, Map.of("args", Map.of("sort_index", tid)));
     }
 
-    private void trainer(BatchAccount account, BatchAccount next) throws IOException {
+    private void trainer(BatchAccount account, @Nullable BatchAccount next) throws IOException {
         Taking taking = account.taking();
         long closed = Math.max(taking.takenAt(), taking.closedAt());
-        boolean goesOn = next != null && next.sequence() == account.sequence() + 1 && !next.first();
-        long end = goesOn ? next.taking().requestedAt() : closed;
+        long end = next != null && next.sequence() == account.sequence() + 1 && !next.first()
+                ? next.taking().requestedAt() : closed;
         slice(STEPS, "ProfilerStep#" + account.sequence(), taking.requestedAt(), Math.max(end, taking.takenAt()),
                 Map.of("epoch", account.epoch(), "samples", account.samples(), "bytes", account.bytes()));
         slice(TRAINER, "enumerate(DataLoader)#" + recording.settings().name() + ".__next__", taking.requestedAt(),
@@ -141,7 +140,7 @@ public final class ChromeTrace {
     private void worker(BatchAccount account) throws IOException {
         Making making = account.making();
         int tid = WORKERS + making.worker();
-        Map<String, Object> batch = Map.of("batch", account.sequence());
+        Map<String, @Nullable Object> batch = Map.of("batch", account.sequence());
         slice(tid, "waits for a slot", making.claimedAt(), making.slotAt(), batch);
         slice(tid, "plan", making.slotAt(), making.plannedAt(), batch);
         slice(tid, "make", making.plannedAt(), making.madeAt(), parts(account));
@@ -149,23 +148,23 @@ public final class ChromeTrace {
     }
 
     /** Stages alternate sample by sample, so they are sums instead of slices. */
-    private static Map<String, Object> parts(BatchAccount account) {
+    private static Map<String, @Nullable Object> parts(BatchAccount account) {
         Making making = account.making();
-        Map<String, Object> parts = new LinkedHashMap<>();
-        parts.put("batch", account.sequence());
+        Map<String, @Nullable Object> parts = Json.members("batch", account.sequence());
         put(parts, "read_us", making.readNanos());
         put(parts, "decode_us", making.decodeNanos());
         put(parts, "transform_us", making.transformNanos());
         put(parts, "collate_us", making.collateNanos());
-        if (making.usage() != null) {
-            put(parts, "cpu_us", making.usage().cpuNanos());
+        Usage usage = making.usage();
+        if (usage != null) {
+            put(parts, "cpu_us", usage.cpuNanos());
             put(parts, "blocked_us", making.blockedNanos());
-            parts.put("disk_bytes", making.usage().diskBytes());
+            parts.put("disk_bytes", usage.diskBytes());
         }
         return parts;
     }
 
-    private static void put(Map<String, Object> parts, String name, long nanos) {
+    private static void put(Map<String, @Nullable Object> parts, String name, long nanos) {
         if (nanos != BatchAccount.NOT_MEASURED) {
             parts.put(name, nanos / 1e3);
         }
@@ -173,9 +172,10 @@ public final class ChromeTrace {
 
     private void copy(BatchAccount account) throws IOException {
         Copying copying = account.copying();
-        Map<String, Object> args = new LinkedHashMap<>();
-        args.put("batch", account.sequence());
-        args.put("bytes", account.bytes());
+        if (copying == null) {
+            return;
+        }
+        Map<String, @Nullable Object> args = Json.members("batch", account.sequence(), "bytes", account.bytes());
         put(args, "device_us", copying.deviceNanos());
         slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
         flow("t", account, COPY, copying.submitAt());
@@ -206,7 +206,8 @@ public final class ChromeTrace {
 
     // ---- events
 
-    private void slice(int tid, String name, long beginAt, long endAt, Map<String, Object> args) throws IOException {
+    private void slice(int tid, String name, long beginAt, long endAt, Map<String, @Nullable Object> args)
+            throws IOException {
         if (endAt > beginAt) {
             event("X", name, tid, Map.of("ts", micros(beginAt), "dur", (endAt - beginAt) / 1e3, "cat", "penstock",
                     "args", args));
@@ -218,10 +219,7 @@ public final class ChromeTrace {
     }
 
     private void flow(String phase, BatchAccount account, int tid, long at) throws IOException {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("ts", micros(at));
-        fields.put("cat", "flow");
-        fields.put("id", account.sequence());
+        Map<String, @Nullable Object> fields = Json.members("ts", micros(at), "cat", "flow", "id", account.sequence());
         if (phase.equals("f")) {
             fields.put("bp", "e");
         }
@@ -234,12 +232,9 @@ public final class ChromeTrace {
         }
     }
 
-    private void event(String phase, String name, int tid, Map<String, Object> more) throws IOException {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("ph", phase);
-        fields.put("name", name);
-        fields.put("pid", recording.settings().rank());
-        fields.put("tid", tid);
+    private void event(String phase, String name, int tid, Map<String, @Nullable Object> more) throws IOException {
+        Map<String, @Nullable Object> fields = Json.members("ph", phase, "name", name,
+                "pid", recording.settings().rank(), "tid", tid);
         fields.putAll(more);
         out.write(first ? "" : ",\n");
         out.write(Json.write(fields));

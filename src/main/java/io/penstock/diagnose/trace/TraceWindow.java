@@ -27,10 +27,9 @@ public record TraceWindow(long waitSteps, long warmupSteps, long activeSteps) {
     }
 
     /**
-     * Parses a window option.
+     * {@return the window that a text describes}
      *
      * @param text {@code WAIT,WARMUP,ACTIVE}
-     * @return the window
      * @throws IllegalArgumentException if it is not a window
      */
     public static TraceWindow of(String text) {

@@ -59,7 +59,9 @@ public final class WriteFailure {
     private static IOException named(Path target, IOException e) {
         String reason;
         if (e instanceof FileSystemException named && named.getFile() != null && isHidden(target, named.getFile())) {
-            reason = named.getFile() + ": " + reason(named);
+            reason = named instanceof AccessDeniedException
+                    ? "permission denied in the folder " + Folder.of(target).toAbsolutePath()
+                    : named.getFile() + ": " + reason(named);
         } else if (e.getClass() == IOException.class && !isNamed(target, e.getMessage())) {
             reason = e.getMessage();
         } else {
@@ -87,7 +89,6 @@ public final class WriteFailure {
 
     private static String reason(FileSystemException e) {
         return e.getReason() != null ? e.getReason() : switch (e) {
-            case AccessDeniedException _ -> "permission denied";
             case NoSuchFileException _ -> "no such file";
             case FileAlreadyExistsException _ -> "exists already";
             case DirectoryNotEmptyException _ -> "the folder is not empty";

@@ -2,6 +2,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.os.Uninterrupted;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -62,8 +63,12 @@ public final class Leases {
      * if none is. Adds what has gone wrong in closing to the failure, if there is one; throws it otherwise.
      */
     public void close(Closing closing, List<BatchHolder> holders) {
+        List<Lease> forgotten = new ArrayList<>();
         for (BatchHolder holder : holders) {
-            closing.step(() -> closeForgotten(holder.lent));
+            closing.step(() -> closeForgotten(holder.lent, forgotten));
+        }
+        if (!forgotten.isEmpty()) {
+            closing.step(() -> warn(forgotten));
         }
         if (leases.addAndGet(CLOSING) == CLOSING) {
             closing.step(this::free);
@@ -71,7 +76,7 @@ public final class Leases {
         end(closing);
     }
 
-    private void closeForgotten(@Nullable Lease batch) {
+    private void closeForgotten(@Nullable Lease batch, List<Lease> forgotten) {
         if (batch == null) {
             return;
         }
@@ -82,10 +87,8 @@ public final class Leases {
             }
             return;
         }
-        boolean ours = batch.belongsToCaller();
-        LOG.log(System.Logger.Level.WARNING, "{0}: {1} was not closed before its loader{2}", name, batch,
-                ours ? "" : "; its memory is kept until it is closed");
-        if (ours) {
+        forgotten.add(batch);
+        if (batch.belongsToCaller()) {
             batch.close();
         }
     }
@@ -99,6 +102,16 @@ public final class Leases {
         var closing = new Closing();
         Uninterrupted.join(Thread.ofPlatform().start(() -> closing.step(this::free)));
         closing.end();
+    }
+
+    /** One warning, however many there are. */
+    private void warn(List<Lease> forgotten) {
+        long kept = forgotten.stream().filter(batch -> !batch.isClosed()).count();
+        LOG.log(System.Logger.Level.WARNING, "{0}: {1}{2} not closed before {3} loader{4}", name, forgotten.getFirst(),
+                forgotten.size() == 1 ? " was" : " and " + (forgotten.size() - 1) + " more batches were",
+                forgotten.size() == 1 ? "its" : "their", kept == 0 ? ""
+                        : forgotten.size() == 1 ? "; its memory is kept until it is closed"
+                        : "; the memory of " + kept + " is kept until they are closed");
     }
 
     /** On behalf of native code, or of a worker, that cannot be told of an error. */

@@ -10,6 +10,8 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A kind of range: a name in the domain {@code penstock}, with a number for each range. One thread at a time pushes and
@@ -17,7 +19,7 @@ import java.lang.foreign.StructLayout;
  */
 public final class NvtxRange implements AutoCloseable {
 
-    private static final NvtxTool TOOL = NvtxTool.attach(System.getenv(NvtxTool.VARIABLE));
+    private static final @Nullable NvtxTool TOOL = NvtxTool.attach(System.getenv(NvtxTool.VARIABLE));
 
     private static final short VERSION = 3;
     private static final int PAYLOAD_UINT64 = 1;
@@ -48,26 +50,27 @@ public final class NvtxRange implements AutoCloseable {
         attributes.set(JAVA_INT, offset("payloadType"), PAYLOAD_UINT64);
         attributes.set(JAVA_INT, offset("messageType"), MESSAGE_ASCII);
         attributes.set(ADDRESS, offset("message"), text);
-        if (TOOL.registerString() != null) {
-            try {
-                var registered = (MemorySegment) TOOL.registerString().invokeExact(TOOL.domain(), text);
+        try {
+            @Nullable MemorySegment registered =
+                    (MemorySegment) tool().registerString().invokeExact(tool().domain(), text);
+            if (registered != null) {
                 attributes.set(JAVA_INT, offset("messageType"), MESSAGE_REGISTERED);
                 attributes.set(ADDRESS, offset("message"), registered);
-            } catch (Throwable t) {
-                throw wrapped(t);
             }
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
+    }
+
+    private static NvtxTool tool() {
+        return Objects.requireNonNull(TOOL, "no tool listens");
     }
 
     private static long offset(String field) {
         return ATTRIBUTES.byteOffset(PathElement.groupElement(field));
     }
 
-    /**
-     * Whether a tool listens.
-     *
-     * @return false if there is no tool to report ranges to
-     */
+    /** {@return whether a tool listens to ranges} */
     public static boolean areHeard() {
         return TOOL != null;
     }
@@ -78,24 +81,20 @@ public final class NvtxRange implements AutoCloseable {
      * @param number the range's number
      */
     public void push(long number) {
-        if (TOOL.push() != null) {
-            attributes.set(JAVA_LONG, PAYLOAD, number);
-            try {
-                int _ = (int) TOOL.push().invokeExact(TOOL.domain(), attributes);
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        attributes.set(JAVA_LONG, PAYLOAD, number);
+        try {
+            int _ = (int) tool().push().invokeExact(tool().domain(), attributes);
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 
     /** Ends the range that this thread pushed last. */
     public void pop() {
-        if (TOOL.pop() != null) {
-            try {
-                int _ = (int) TOOL.pop().invokeExact(TOOL.domain());
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        try {
+            int _ = (int) tool().pop().invokeExact(tool().domain());
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 
@@ -106,12 +105,9 @@ public final class NvtxRange implements AutoCloseable {
      * @return the id to end it with
      */
     public long start(long number) {
-        if (TOOL.start() == null) {
-            return 0;
-        }
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {
-            return (long) TOOL.start().invokeExact(TOOL.domain(), attributes);
+            return (long) tool().start().invokeExact(tool().domain(), attributes);
         } catch (Throwable t) {
             throw wrapped(t);
         }
@@ -123,12 +119,10 @@ public final class NvtxRange implements AutoCloseable {
      * @param range the id from {@link #start}
      */
     public void end(long range) {
-        if (TOOL.end() != null) {
-            try {
-                TOOL.end().invokeExact(TOOL.domain(), range);
-            } catch (Throwable t) {
-                throw wrapped(t);
-            }
+        try {
+            tool().end().invokeExact(tool().domain(), range);
+        } catch (Throwable t) {
+            throw wrapped(t);
         }
     }
 

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The tool that listens to ranges, attached as in NVTX 3 ({@code nvtxDetail/nvtxInit.h},
@@ -30,10 +31,10 @@ import java.lang.invoke.MethodType;
  * </pre>
  *
  * <p>Only functions of the module CORE2, which supports domains, are called; all other slots exist because a tool
- * expects them. A function that the tool leaves out is not called.
+ * expects them. In place of one that the tool leaves out, nothing is called.
  *
  * @param domain the domain of this library's ranges; NULL, the default domain, if the tool has no domains
- * @param registerString {@code nvtxDomainRegisterStringA}; null if the tool lacks it
+ * @param registerString {@code nvtxDomainRegisterStringA}; does nothing and returns null if the tool lacks it
  * @param push {@code nvtxDomainRangePushEx}; likewise
  * @param pop {@code nvtxDomainRangePop}; likewise
  * @param start {@code nvtxDomainRangeStartEx}; likewise
@@ -141,13 +142,8 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         }
     }
 
-    /**
-     * Attaches the tool named by the environment variable.
-     *
-     * @param library the variable's value
-     * @return null if it names no tool, or one that cannot be attached, as a warning then says
-     */
-    static NvtxTool attach(String library) {
+    /** The tool whose library is named; null if none is, or if it cannot be attached, as a warning then says. */
+    static @Nullable NvtxTool attach(@Nullable String library) {
         if (library == null || library.isBlank() || ADDRESS.byteSize() != Long.BYTES) {
             return null;
         }
@@ -178,9 +174,8 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         }
         MemorySegment functions = tables.slots[CORE2];
         MethodHandle create = bind(linker, functions, DOMAIN_CREATE, FunctionDescriptor.of(ADDRESS, ADDRESS));
-        MemorySegment domain = create == null ? MemorySegment.NULL
-                : (MemorySegment) create.invokeExact(arena.allocateFrom(DOMAIN));
-        return new NvtxTool(domain,
+        @Nullable MemorySegment domain = (MemorySegment) create.invokeExact(arena.allocateFrom(DOMAIN));
+        return new NvtxTool(domain == null ? MemorySegment.NULL : domain,
                 bind(linker, functions, REGISTER_STRING, FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS)),
                 bind(linker, functions, RANGE_PUSH, FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS)),
                 bind(linker, functions, RANGE_POP, FunctionDescriptor.of(JAVA_INT, ADDRESS)),
@@ -191,6 +186,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
     @SuppressWarnings("restricted")
     private static MethodHandle bind(Linker linker, MemorySegment functions, int id, FunctionDescriptor function) {
         MemorySegment address = functions.getAtIndex(ValueLayout.ADDRESS, id);
-        return address.address() == 0 ? null : linker.downcallHandle(address, function);
+        return address.address() == 0 ? MethodHandles.empty(function.toMethodType())
+                : linker.downcallHandle(address, function);
     }
 }

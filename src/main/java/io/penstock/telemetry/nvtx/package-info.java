@@ -6,4 +6,7 @@
  * functions. C programs get that code from a header; {@link io.penstock.telemetry.nvtx.NvtxTool} is its Java version.
  * So no part of CUDA need be installed, and without a tool no ranges are made.
  */
+@NullMarked
 package io.penstock.telemetry.nvtx;
+
+import org.jspecify.annotations.NullMarked;

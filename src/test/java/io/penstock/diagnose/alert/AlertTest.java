@@ -73,10 +73,10 @@ class AlertTest {
     @Test
     void aStretchIsJudgedByItsMeanAndNotBeforeItIsWhole() {
         Training training = new Training();
-        AlertState state = new AlertState(AlertRule.utilisationBelow(0.8, 100), MINUTE);
+        AlertState state = new AlertState(AlertRule.utilizationBelow(0.8, 100), MINUTE);
         assertEquals(List.of(), alerts(state, training.after(1, 0), training.after(40, 0.4), training.after(59, 0)));
         assertEquals(List.of(), alerts(state, training.after(1, 0)), "0.84 over 100 steps");
-        assertEquals(List.of("utilisation below 0.8 fired: utilisation 0.7 over 100 steps, at batch 201"),
+        assertEquals(List.of("utilization below 0.8 fired: utilization 0.7 over 100 steps, at batch 201"),
                 alerts(state, training.after(50, 0), training.after(50, 0.6)));
     }
 
@@ -96,13 +96,13 @@ class AlertTest {
 
     @Test
     void rulesThatMakeNoSenseAreRefused() {
-        for (AlertRule.Measure measure : AlertRule.Measure.values()) {
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, 0.5, 0.5, 0));
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, -1, 0.5, 1));
-            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", measure, 0.5,
-                    measure == AlertRule.Measure.WAIT_SHARE ? 0.6 : 0.4, 1));
+        for (AlertRule.Quantity quantity : AlertRule.Quantity.values()) {
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, 0.5, 0.5, 0));
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, -1, 0.5, 1));
+            assertThrows(IllegalArgumentException.class, () -> new AlertRule("a", quantity, 0.5,
+                    quantity == AlertRule.Quantity.WAIT_SHARE ? 0.6 : 0.4, 1));
         }
-        assertEquals(1, AlertRule.utilisationBelow(0.95, 1).clearThreshold());
+        assertEquals(1, AlertRule.utilizationBelow(0.95, 1).clearThreshold());
     }
 
     @Test

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -24,7 +24,7 @@ class ComparisonTest {
     }
 
     private static Comparison compare(Summary before, Summary after) {
-        return Comparison.of(before, after, Comparison.THRESHOLD, false);
+        return Comparison.of(before, after, Comparison.THRESHOLD);
     }
 
     @Test
@@ -73,8 +73,8 @@ class ComparisonTest {
 
     @Test
     void runsOfAFewStepsAreInconclusive() {
-        Summary few = SummaryExamples.run(1, 5, 1, 0, FINGERPRINT);
-        assertEquals(Outcome.INCONCLUSIVE, compare(few, few).outcome());
+        assertEquals(Outcome.INCONCLUSIVE, compare(SummaryExamples.run(1, 5, 1, 0.1, FINGERPRINT),
+                SummaryExamples.run(2, 5, 1, 0.1, FINGERPRINT)).outcome());
     }
 
     @Test
@@ -86,7 +86,7 @@ class ComparisonTest {
         Comparison refused = compare(run(1, 1), after);
         assertEquals(Outcome.INCONCLUSIVE, refused.outcome());
         assertTrue(refused.reason().contains("page cache warm → cold"), refused.reason());
-        assertEquals(Outcome.REGRESSION, Comparison.of(run(1, 1), after, Comparison.THRESHOLD, true).outcome());
+        assertEquals(Outcome.REGRESSION, Comparison.ofMismatched(run(1, 1), after, Comparison.THRESHOLD).outcome());
     }
 
     @Test
@@ -118,11 +118,21 @@ class ComparisonTest {
     @Test
     void theLargestMoverIsThePartOfTheStepThatChangedMost() {
         Comparison comparison = compare(run(1, 1), run(2, 1.5));
-        assertEquals("compute", comparison.largestMover().name());
+        assertEquals("compute", comparison.largestMover().orElseThrow().name());
     }
 
     @Test
     void aThresholdThatIsNoShareIsRefused() {
-        assertThrows(IllegalArgumentException.class, () -> Comparison.of(run(1, 1), run(2, 1), 0, false));
+        assertThrows(IllegalArgumentException.class, () -> Comparison.of(run(1, 1), run(2, 1), 0));
+    }
+
+    @Test
+    void aRunComparedWithItselfIsUnchangedHoweverShort() {
+        for (int points : new int[] {1, 3, POINTS}) {
+            Comparison same = compare(SummaryExamples.run(1, points, 1, 0.5, FINGERPRINT),
+                    SummaryExamples.run(1, points, 1, 0.5, FINGERPRINT));
+            assertEquals(Outcome.UNCHANGED, same.outcome(), same.reason());
+            assertEquals("both are the same run", same.reason());
+        }
     }
 }

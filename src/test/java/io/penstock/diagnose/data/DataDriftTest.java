@@ -38,7 +38,7 @@ class DataDriftTest {
             DataProfile before = healthy(2 * seed);
             DataProfile now = profile(2 * seed + 1, seed % 3 == 0 ? BATCHES : 16 * (seed % 3), corpus -> { });
             // Noise alone keeps quiet: not the size of the change, which is below the limits anyhow.
-            sigmas.add(Divergence.of(before.fields().getFirst(), now.fields().getFirst()).sigmas);
+            sigmas.add(Divergence.of(before.fields().getFirst(), now.fields().getFirst()).sigmas());
             alarms.addAll(DataDrift.compare(before, now, noSize));
             clusters += naiveSigmas(before.fields().getFirst(), now.fields().getFirst()) > 5 ? 1 : 0;
         }

@@ -4,11 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.diagnose.Distribution;
+import io.penstock.diagnose.Finding;
+import io.penstock.diagnose.Severity;
+import io.penstock.diagnose.Stage;
+import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
+import io.penstock.diagnose.Verdict;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -66,5 +74,81 @@ class HtmlReportTest {
     void aRunWithoutStepsStillHasAPage() {
         Summary none = SummaryExamples.run(1, 0, 1, 0.1, SummaryExamples.FINGERPRINT);
         assertTrue(HtmlReport.of(none).contains("INPUT-BOUND"));
+    }
+
+    private static Summary with(List<Finding> findings, List<StageRow> stages) {
+        Summary run = named("run");
+        InputPipeline in = run.input();
+        return new Summary("run", run.generatedAt(), run.durationSeconds(), run.fingerprint(), run.clock(), run.ranks(),
+                findings, new InputPipeline(in.rank(), in.role(), in.samplesPerSecond(), in.bytesPerSecond(),
+                        in.stepMillis(), in.waitMillis(), in.exposedMillis(), stages, in.causes(), in.slots(),
+                        in.readyBatches(), in.coldStart(), in.tail(), in.gc(), in.readAmplification(), in.headroom(),
+                        in.whatIf(), in.series(), in.timeline()), run.overhead());
+    }
+
+    private static Finding finding(Verdict verdict, Severity severity) {
+        return new Finding(verdict, severity, 0.5, "What is.", "What to do.", List.of(), Map.of());
+    }
+
+    private static int count(String page, String what) {
+        return page.split(Pattern.quote(what), -1).length - 1;
+    }
+
+    @Test
+    void aHealthyRunHasOneCardAndTheRestIsFoldedAway() {
+        List<Finding> healthy = List.of(finding(Verdict.COMPUTE_BOUND, Severity.INFO),
+                finding(Verdict.LOADER_AHEAD, Severity.INFO), finding(Verdict.COLD_START, Severity.INFO));
+        String page = HtmlReport.of(with(healthy, List.of()));
+        int notes = page.indexOf("<details class=\"notes\"");
+        assertEquals(1, count(page.substring(0, notes), "<article"));
+        assertEquals(2, count(page.substring(notes), "<article"));
+        assertTrue(page.contains("Also noted: LOADER-AHEAD, COLD-START"));
+
+        String slow = HtmlReport.of(with(List.of(finding(Verdict.INPUT_BOUND, Severity.CRIT),
+                finding(Verdict.DECODE, Severity.WARN)), List.of()));
+        assertEquals(2, count(slow, "<article"));
+        assertFalse(slow.contains("<details class=\"notes\""));
+    }
+
+    @Test
+    void aStageThatWaitsHasARowAndNoBar() {
+        Distribution long50 = Distribution.of(new double[] {50, 50});
+        String page = HtmlReport.of(with(named("run").findings(), List.of(
+                new StageRow(Stage.COLLATE, Distribution.of(new double[] {1, 2}), 3, 3, 0, 100, 2, 0.5),
+                new StageRow(Stage.ORDER, long50, 100, 0, 100, 0, 2, Double.NaN),
+                new StageRow(Stage.SLOT, long50, 100, 0, 100, 0, 2, 0.5))));
+        String chart = page.substring(page.indexOf("aria-label=\"Stages\""));
+        chart = chart.substring(0, chart.indexOf("</svg>"));
+        assertTrue(chart.contains("c-collate"), chart);
+        assertFalse(chart.contains("order") || chart.contains("slot"), chart);
+        assertTrue(page.contains("order (a batch waits)") && page.contains("slot (a batch waits)"));
+    }
+
+    @Test
+    void waitingForTheOrderAndCopyingHaveColorsOfTheirOwn() {
+        String page = HtmlReport.of(named("run"));
+        assertFalse(color(page, "c-order").equals(color(page, "c-copy")));
+    }
+
+    private static String color(String page, String cssClass) {
+        Matcher rule = Pattern.compile(Pattern.quote("." + cssClass) + "\\b[^{]*\\{ color: ([^;]+);").matcher(page);
+        assertTrue(rule.find(), cssClass);
+        return rule.group(1);
+    }
+
+    @Test
+    void chartsScrollOnANarrowScreenInsteadOfShrinkingTheirText() {
+        String page = HtmlReport.of(named("run"));
+        int charts = count(page, "<svg");
+        assertTrue(charts >= 5, charts + " charts");
+        assertEquals(charts, Pattern.compile("<div class=\"scroll\">\\s*<svg").matcher(page).results().count());
+        assertTrue(page.contains(".scroll svg { min-width:"));
+    }
+
+    @Test
+    void whatTheTrainerWaitedForItsFirstBatchIsNotCalledTheTimeSinceOpening() {
+        String page = HtmlReport.of(named("run"));
+        assertTrue(page.contains("wait for the first batch"));
+        assertFalse(page.contains("after opening"));
     }
 }

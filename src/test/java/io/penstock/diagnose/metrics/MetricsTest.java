@@ -10,7 +10,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.diagnose.data.DataStatistics;
-import io.penstock.diagnose.metrics.Metric.Kind;
+import io.penstock.diagnose.metrics.Metric.Type;
 import io.penstock.diagnose.metrics.Metric.Unit;
 import io.penstock.diagnose.micrometer.PenstockMeters;
 import io.penstock.loader.Batch;
@@ -134,7 +134,7 @@ class MetricsTest {
             assertEquals(BATCHES + 40 - 1, read.get("penstock_recent_steps{loader=train}"), "the last is not over");
             assertEquals(0.002, read.get("penstock_recent_step_seconds{loader=train, quantile=0.5}"), 1e-9);
             assertEquals(0.020, read.get("penstock_recent_step_seconds{loader=train, quantile=0.99}"), 1e-9);
-            assertEquals(1, read.get("penstock_recent_utilisation_ratio{loader=train}"), 1e-9);
+            assertEquals(1, read.get("penstock_recent_utilization_ratio{loader=train}"), 1e-9);
             assertEquals(0, read.get("penstock_recent_wait_seconds{loader=train, quantile=0.99}"), 1e-9);
         }
     }
@@ -206,11 +206,11 @@ class MetricsTest {
     void aLogLineHasRatesSinceTheLineBefore() {
         double[] totals = {100, 5e9};
         MetricsLog log = MetricsLog.of(new Metrics(List.of(
-                new Metric("batches", Kind.COUNTER, Unit.NONE, "", Map.of("loader", "train"), () -> totals[0]),
-                new Metric("stage", Kind.COUNTER, Unit.SECONDS, "", Map.of("loader", "train", "stage", "plan"),
+                new Metric("batches", Type.COUNTER, Unit.NONE, "", Map.of("loader", "train"), () -> totals[0]),
+                new Metric("stage", Type.COUNTER, Unit.SECONDS, "", Map.of("loader", "train", "stage", "plan"),
                         () -> totals[1] / 1e9),
-                new Metric("slots", Kind.GAUGE, Unit.NONE, "", Map.of("loader", "train"), () -> 5),
-                new Metric("memory", Kind.GAUGE, Unit.BYTES, "", Map.of(), () -> 2.5e6))));
+                new Metric("slots", Type.GAUGE, Unit.NONE, "", Map.of("loader", "train"), () -> 5),
+                new Metric("memory", Type.GAUGE, Unit.BYTES, "", Map.of(), () -> 2.5e6))));
         long now = System.nanoTime();
         log.line(now);
         totals[0] += 20;
@@ -258,11 +258,11 @@ class MetricsTest {
 
     @Test
     void namesAreThoseOfPrometheus() {
-        assertThrows(IllegalArgumentException.class, () -> new Metric("Batches", Kind.GAUGE, Unit.NONE, "", Map.of(),
+        assertThrows(IllegalArgumentException.class, () -> new Metric("Batches", Type.GAUGE, Unit.NONE, "", Map.of(),
                 () -> 0));
         for (Metric metric : metrics.all()) {
             assertTrue(metric.prometheusName().startsWith("penstock_"), metric::prometheusName);
-            assertEquals(metric.kind() == Kind.COUNTER, metric.prometheusName().endsWith("_total"));
+            assertEquals(metric.type() == Type.COUNTER, metric.prometheusName().endsWith("_total"));
             assertTrue(metric.help().endsWith("."), metric.help());
         }
     }

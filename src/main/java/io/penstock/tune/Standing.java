@@ -1,7 +1,7 @@
 package io.penstock.tune;
 
 /** How a setting compares with the fastest one of its race. */
-public enum Verdict {
+public enum Standing {
     /** It has the highest median. */
     FASTEST("fastest"),
     /** It is shown to be no slower than the fastest, except for a negligible difference. */
@@ -13,11 +13,11 @@ public enum Verdict {
 
     private final String words;
 
-    Verdict(String words) {
+    Standing(String words) {
         this.words = words;
     }
 
-    /** The verdict as text. */
+    /** The standing as text. */
     @Override
     public String toString() {
         return words;

@@ -1,4 +1,4 @@
-package io.penstock.diagnose;
+package io.penstock.json;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
@@ -12,40 +12,46 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts records to JSON values and back: a component {@code waitMillis} is the member {@code wait_ms}, NaN is
- * {@code null}, an enum constant is its name in lower case, and a missing member equals {@code null}. It supports only
- * the types in the summary's records.
+ * {@code null}, an enum constant is its name in lower case, and a missing member equals {@code null}. It supports
+ * numbers, strings, instants, enums, maps, lists and records.
  */
-final class RecordJson {
+public final class RecordJson {
 
     private static final Pattern CAPITAL = Pattern.compile("([A-Z])");
 
     private RecordJson() {
     }
 
-    static String key(String component) {
+    private static String key(String component) {
         return CAPITAL.matcher(component).replaceAll("_$1").toLowerCase(Locale.ROOT)
                 .replaceAll("_millis$", "_ms").replaceAll("_seconds$", "_s").replaceAll("_nanos$", "_ns")
                 .replaceAll("_nanos_per_", "_ns_per_").replaceAll("^nanos_per_", "ns_per_")
                 .replaceAll("^millis$", "ms");
     }
 
-    /** Writes a record's members, a list's items, or a plain value. */
-    static Object write(Object value) {
+    /**
+     * Writes a record's members, a list's items, or a plain value.
+     *
+     * @param value the value
+     * @return its form for {@link Json#write}
+     */
+    public static @Nullable Object write(@Nullable Object value) {
         return switch (value) {
             case null -> null;
             case Double d -> Double.isFinite(d) ? (Object) d : null;
             case Enum<?> constant -> constant.name().toLowerCase(Locale.ROOT);
             case Instant instant -> instant.toString();
             case List<?> list -> {
-                List<Object> items = new ArrayList<>();
+                List<@Nullable Object> items = new ArrayList<>();
                 list.forEach(item -> items.add(write(item)));
                 yield items;
             }
             case Map<?, ?> map -> {
-                Map<String, Object> members = new LinkedHashMap<>();
+                Map<String, @Nullable Object> members = new LinkedHashMap<>();
                 map.forEach((key, member) -> members.put((String) key, write(member)));
                 yield members;
             }
@@ -54,8 +60,14 @@ final class RecordJson {
         };
     }
 
-    static Map<String, Object> members(Record record) {
-        Map<String, Object> members = new LinkedHashMap<>();
+    /**
+     * Writes a record's members.
+     *
+     * @param record the record
+     * @return its members in order, which may be changed
+     */
+    public static Map<String, @Nullable Object> members(Record record) {
+        Map<String, @Nullable Object> members = new LinkedHashMap<>();
         for (RecordComponent component : record.getClass().getRecordComponents()) {
             try {
                 members.put(key(component.getName()), write(component.getAccessor().invoke(record)));
@@ -72,7 +84,7 @@ final class RecordJson {
      * @param at the position in the file, for errors
      * @throws IllegalArgumentException if it has another type; says where, what was found, and what was expected
      */
-    static Object read(Object value, Type type, String at) {
+    private static @Nullable Object read(@Nullable Object value, Type type, String at) {
         if (type instanceof ParameterizedType generic) {
             return readGeneric(value, generic, at);
         }
@@ -118,11 +130,11 @@ final class RecordJson {
         return kind == boolean.class ? (Boolean) value : kind.cast(value);
     }
 
-    private static Object readGeneric(Object value, ParameterizedType type, String at) {
+    private static Object readGeneric(@Nullable Object value, ParameterizedType type, String at) {
         if (type.getRawType() == Map.class) {
             return value instanceof Map ? value : Map.of();
         }
-        List<Object> items = new ArrayList<>();
+        List<@Nullable Object> items = new ArrayList<>();
         if (value instanceof List<?> list) {
             for (int i = 0; i < list.size(); i++) {
                 items.add(read(list.get(i), type.getActualTypeArguments()[0], at + "[" + i + "]"));
@@ -133,9 +145,19 @@ final class RecordJson {
         return items;
     }
 
-    static <T extends Record> T record(Map<?, ?> members, Class<T> kind, String at) {
+    /**
+     * Reads a record.
+     *
+     * @param <T> the record's type
+     * @param members its members
+     * @param kind its class
+     * @param at the position in the file, for errors
+     * @return the record
+     * @throws IllegalArgumentException if a member has another type; says where, what was found, and what was expected
+     */
+    public static <T extends Record> T record(Map<?, ?> members, Class<T> kind, String at) {
         RecordComponent[] components = kind.getRecordComponents();
-        Object[] values = new Object[components.length];
+        @Nullable Object[] values = new @Nullable Object[components.length];
         Class<?>[] types = new Class<?>[components.length];
         for (int i = 0; i < components.length; i++) {
             String key = key(components[i].getName());

@@ -14,44 +14,37 @@ import java.util.OptionalInt;
  * @param readMode how bytes are read
  * @param deviceSlots slots on the device; ignored where batches are lent in place
  */
-public record Candidate(int workers, int prefetch, ReadMode readMode, int deviceSlots) {
+public record SearchPoint(int workers, int prefetch, ReadMode readMode, int deviceSlots) {
 
     /**
      * Cheapest first: fewest threads, then fewest slots, then the read mode that adapts by itself. Chooses among
      * equally fast settings.
      */
-    public static final Comparator<Candidate> BY_COST = Comparator.comparingInt(Candidate::workers)
-            .thenComparingInt(Candidate::prefetch).thenComparingInt(Candidate::deviceSlots)
+    public static final Comparator<SearchPoint> BY_COST = Comparator.comparingInt(SearchPoint::workers)
+            .thenComparingInt(SearchPoint::prefetch).thenComparingInt(SearchPoint::deviceSlots)
             .thenComparingInt(candidate -> candidate.readMode == ReadMode.AUTO ? -1 : candidate.readMode.ordinal());
 
-    /**
-     * A copy with other workers.
-     *
-     * @param count threads
-     * @param batches the matching prefetch
-     * @return the copy
-     */
-    Candidate withWorkers(int count, int batches) {
-        return new Candidate(count, batches, readMode, deviceSlots);
+    /** A copy with other workers and the prefetch that suits them. */
+    SearchPoint withWorkers(int count, int batches) {
+        return new SearchPoint(count, batches, readMode, deviceSlots);
     }
 
-    Candidate withPrefetch(int batches) {
-        return new Candidate(workers, batches, readMode, deviceSlots);
+    SearchPoint withPrefetch(int batches) {
+        return new SearchPoint(workers, batches, readMode, deviceSlots);
     }
 
-    Candidate withReadMode(ReadMode mode) {
-        return new Candidate(workers, prefetch, mode, deviceSlots);
+    SearchPoint withReadMode(ReadMode mode) {
+        return new SearchPoint(workers, prefetch, mode, deviceSlots);
     }
 
-    Candidate withDeviceSlots(int slots) {
-        return new Candidate(workers, prefetch, readMode, slots);
+    SearchPoint withDeviceSlots(int slots) {
+        return new SearchPoint(workers, prefetch, readMode, slots);
     }
 
     /**
-     * Converts the candidate to loader settings.
+     * {@return the candidate as loader settings without empty values}
      *
      * @param note where the settings come from
-     * @return settings without empty values
      */
     public LoaderSettings settings(String note) {
         return new LoaderSettings(OptionalInt.of(workers), OptionalInt.of(prefetch), Optional.of(readMode),

@@ -1,0 +1,15 @@
+package io.penstock.diagnose;
+
+/** The phases of a step that a trainer may mark. */
+public enum Phase {
+    /** Copying the input to the device; of a loader, which measures its copies itself, it cannot be marked. */
+    COPY,
+    /** Computing, if its phases are not distinguished. */
+    COMPUTE,
+    /** The forward pass. */
+    FORWARD,
+    /** The backward pass, with the exchange of gradients. */
+    BACKWARD,
+    /** The optimizer's step. */
+    OPTIMIZER
+}
