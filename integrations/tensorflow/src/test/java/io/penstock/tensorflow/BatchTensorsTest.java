@@ -131,16 +131,16 @@ class BatchTensorsTest {
 
     /** {@code y = x · (1, 2, 3, 4)}. */
     private static Dataset line() {
-        return Dataset.generate(1000, List.of(new TensorSpec("x", DType.F32, FEATURES), new TensorSpec("y", DType.F32, 1)),
-                "a line", (_, random, out) -> {
-                    float sum = 0;
-                    for (long i = 0; i < FEATURES; i++) {
-                        float value = random.nextFloat();
-                        out.tensor("x").segment().setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
-                        sum += value * (i + 1);
-                    }
-                    out.tensor("y").segment().setAtIndex(ValueLayout.JAVA_FLOAT, 0, sum);
-                });
+        List<TensorSpec> fields = List.of(new TensorSpec("x", DType.F32, FEATURES), new TensorSpec("y", DType.F32, 1));
+        return Dataset.generate(1000, fields, "a line", (_, random, out) -> {
+            float sum = 0;
+            for (long i = 0; i < FEATURES; i++) {
+                float value = random.nextFloat();
+                out.tensor("x").segment().setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+                sum += value * (i + 1);
+            }
+            out.tensor("y").segment().setAtIndex(ValueLayout.JAVA_FLOAT, 0, sum);
+        });
     }
 
     /** A linear model with its optimizer. */
@@ -152,13 +152,17 @@ class BatchTensorsTest {
 
         Line() {
             Ops tf = Ops.create(graph);
-            Placeholder<TFloat32> x = tf.withName("x").placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, FEATURES)));
-            Placeholder<TFloat32> y = tf.withName("y").placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, 1)));
+            Placeholder<TFloat32> x = placeholder(tf.withName("x"), FEATURES);
+            Placeholder<TFloat32> y = placeholder(tf.withName("y"), 1);
             Variable<TFloat32> w = tf.withName("w").variable(tf.constant(new float[][] {{0}, {0}, {0}, {0}}));
             loss = tf.math.mean(tf.math.square(tf.math.sub(tf.linalg.matMul(x, w), y)), tf.constant(new int[] {0, 1}));
             step = new Momentum(graph, 0.05f, 0.9f).minimize(loss);
             session = new Session(graph);
             session.initialize();
+        }
+
+        private static Placeholder<TFloat32> placeholder(Ops tf, long columns) {
+            return tf.placeholder(TFloat32.class, Placeholder.shape(Shape.of(-1, columns)));
         }
 
         float train(DataLoader loader) {
