@@ -55,7 +55,8 @@ final class NewCommand implements Callable<Integer> {
         }
 
         List<String> files() {
-            return List.of("pom.xml", "README.md", "src/main/java/trainer/Trainer.java", "src/main/java/trainer/" + model);
+            return List.of("pom.xml", "README.md", "src/main/java/trainer/Trainer.java",
+                    "src/main/java/trainer/" + model);
         }
     }
 
@@ -117,7 +118,8 @@ final class NewCommand implements Callable<Integer> {
             if (Files.isDirectory(folder)) {
                 try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
                     if (files.iterator().hasNext()) {
-                        throw new FileAlreadyExistsException(folder.toString(), null, "is not empty: name a new folder");
+                        throw new FileAlreadyExistsException(folder.toString(), null,
+                                "is not empty: name a new folder");
                     }
                 }
             } else if (Files.exists(folder)) {

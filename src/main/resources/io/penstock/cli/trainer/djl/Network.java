@@ -39,8 +39,8 @@ final class Network extends AbstractBlock {
     protected NDList forwardInternal(ParameterStore store, NDList in, boolean training,
             PairList<String, Object> params) {
         NDArray ids = in.singletonOrThrow();
-        NDArray vectors = Embedding.embedding(ids, store.getValue(inputs, ids.getDevice(), training), SparseFormat.DENSE)
-                .singletonOrThrow().reshape(-1, width);
+        NDArray table = store.getValue(inputs, ids.getDevice(), training);
+        NDArray vectors = Embedding.embedding(ids, table, SparseFormat.DENSE).singletonOrThrow().reshape(-1, width);
         return new NDList(vectors.matMul(store.getValue(outputs, ids.getDevice(), training).transpose()));
     }
 
