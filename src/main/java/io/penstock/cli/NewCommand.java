@@ -11,6 +11,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -44,12 +45,18 @@ final class NewCommand implements Callable<Integer> {
 
     /** The libraries that a trainer may compute with, and the files of its project. */
     private enum Kind {
-        PLAIN("pom.xml", "README.md", "src/main/java/trainer/Trainer.java", "src/main/java/trainer/Model.java");
+        PLAIN("Model.java"),
+        DJL("Network.java");
 
-        final String[] files;
+        private final String model;
 
-        Kind(String... files) {
-            this.files = files;
+        Kind(String model) {
+            this.model = model;
+        }
+
+        List<String> files() {
+            return List.of("pom.xml", "README.md", "src/main/java/trainer/Trainer.java",
+                    "src/main/java/trainer/" + model);
         }
     }
 
@@ -57,8 +64,8 @@ final class NewCommand implements Callable<Integer> {
     @Command(
             name = "trainer",
             description = "Writes a Maven project with a trainer that reads its batches through Penstock.",
-            footer = {"", "It compiles and trains as it is; its README says how. Maven needs Penstock in its local"
-                    + " repository: run 'mvn install -DskipTests' in Penstock's folder once."})
+            footer = {"", "It compiles and trains as it is. Its README says how, and what Maven needs in its"
+                    + " local repository."})
     static final class Trainer implements Callable<Integer> {
 
         @Mixin
@@ -71,7 +78,6 @@ final class NewCommand implements Callable<Integer> {
         private Path folder;
 
         @ArgGroup(multiplicity = "0..1")
-        @SuppressWarnings("UnusedVariable")
         private Library library;
 
         @Option(names = "--store", paramLabel = "STORE", defaultValue = "quickstart/tokens",
@@ -82,6 +88,9 @@ final class NewCommand implements Callable<Integer> {
             @Option(names = "--plain", description = "A model in plain Java (default).")
             @SuppressWarnings("UnusedVariable")
             private boolean plain;
+
+            @Option(names = "--djl", description = "A model of DJL on PyTorch.")
+            private boolean djl;
         }
 
         @Override
@@ -90,11 +99,11 @@ final class NewCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "--store '" + store
                         + "': a name with spaces or one of <>& does not fit into a Maven property");
             }
-            Kind kind = Kind.PLAIN;
+            Kind kind = library != null && library.djl ? Kind.DJL : Kind.PLAIN;
             requireEmpty(folder);
             Map<String, String> values = Map.of("@NAME@", projectName(), "@STORE@", store, "@VERSION@", version());
             Map<String, Object> written = new LinkedHashMap<>();
-            for (String file : kind.files) {
+            for (String file : kind.files()) {
                 Path path = folder.resolve(file);
                 Files.createDirectories(path.getParent());
                 String text = filled(template(kind, path.getFileName().toString()), values);
@@ -109,7 +118,8 @@ final class NewCommand implements Callable<Integer> {
             if (Files.isDirectory(folder)) {
                 try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
                     if (files.iterator().hasNext()) {
-                        throw new FileAlreadyExistsException(folder.toString(), null, "is not empty: name a new folder");
+                        throw new FileAlreadyExistsException(folder.toString(), null,
+                                "is not empty: name a new folder");
                     }
                 }
             } else if (Files.exists(folder)) {

@@ -17,6 +17,8 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The project that {@code penstock new trainer} writes compiles, trains, and resumes; CI also builds it by Maven. */
 @Timeout(1200)
@@ -25,21 +27,22 @@ class NewCommandTest {
     @TempDir
     Path folder;
 
-    private Path project() {
+    private Path project(String kind) {
         Path project = folder.resolve("my trainer");
-        CommandRun run = CommandRun.of("new", "trainer", project, "--store", "../tokens");
+        CommandRun run = CommandRun.of("new", "trainer", project, kind, "--store", "../tokens");
         assertEquals(0, run.exitCode(), run.err());
         assertTrue(run.out().contains("mvn -q compile exec:exec"), run.out());
         return project;
     }
 
-    @Test
-    void itsProjectIsFourFilesWithTheNamesFilledIn() throws Exception {
-        Path project = project();
+    @ParameterizedTest
+    @CsvSource({"--plain, Model.java", "--djl, Network.java"})
+    void itsProjectIsFourFilesWithTheNamesFilledIn(String kind, String model) throws Exception {
+        Path project = project(kind);
         try (Stream<Path> files = Files.walk(project).filter(Files::isRegularFile)) {
             List<String> names = files.map(file -> project.relativize(file).toString()).sorted().toList();
-            assertEquals(List.of("README.md", "pom.xml", "src/main/java/trainer/Model.java",
-                    "src/main/java/trainer/Trainer.java"), names);
+            assertEquals(Stream.of("README.md", "pom.xml", "src/main/java/trainer/" + model,
+                    "src/main/java/trainer/Trainer.java").sorted().toList(), names);
             for (String name : names) {
                 assertFalse(Files.readString(project.resolve(name)).matches("(?s).*@[A-Z]+@.*"), name);
             }
@@ -51,7 +54,7 @@ class NewCommandTest {
 
     @Test
     void itTrainsAndResumesAsIfItHadNotStopped() throws Exception {
-        Path project = project();
+        Path project = project("--plain");
         compile(project);
         CommandRun tokenized = CommandRun.of("tokenize", "examples/corpus", "-o", folder.resolve("tokens"));
         assertEquals(0, tokenized.exitCode(), tokenized.err());
@@ -122,6 +125,13 @@ class NewCommandTest {
     @Test
     void aStoreThatAPomCannotHoldIsRefused() {
         CommandRun run = CommandRun.of("new", "trainer", folder.resolve("x"), "--store", "a<b");
+        assertEquals(2, run.exitCode());
+        assertFalse(Files.exists(folder.resolve("x")));
+    }
+
+    @Test
+    void aProjectIsOfOneLibrary() {
+        CommandRun run = CommandRun.of("new", "trainer", folder.resolve("x"), "--plain", "--djl");
         assertEquals(2, run.exitCode());
         assertFalse(Files.exists(folder.resolve("x")));
     }

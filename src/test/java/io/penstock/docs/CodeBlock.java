@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 record CodeBlock(Path file, int line, String prelude, List<String> code) {
 
     private static final Pattern PRELUDE = Pattern.compile("<!-- prelude: (\\w+) -->");
+    private static final Pattern ELSEWHERE = Pattern.compile("<!-- compiled by integrations/\\w+ -->");
     private static final Pattern PUBLIC = Pattern.compile("^public .*(class|interface|enum|record) ",
             Pattern.MULTILINE);
     private static final Pattern COMMENT = Pattern.compile("/\\*\\*.*?\\*/", Pattern.DOTALL);
@@ -26,7 +27,7 @@ record CodeBlock(Path file, int line, String prelude, List<String> code) {
     private static final Pattern STATEMENT = Pattern.compile("; *(//.*)?$");
     private static final Pattern MARGIN = Pattern.compile("^ *\\* ?");
 
-    /** The blocks of a Markdown file that are fenced as Java. */
+    /** The blocks of a Markdown file that are fenced as Java, but for those that an integration's build compiles. */
     static List<CodeBlock> ofMarkdown(Path file) throws IOException {
         List<CodeBlock> blocks = new ArrayList<>();
         List<String> lines = Files.readAllLines(file);
@@ -35,7 +36,7 @@ record CodeBlock(Path file, int line, String prelude, List<String> code) {
             Matcher named = PRELUDE.matcher(lines.get(i));
             if (named.matches()) {
                 prelude = "." + named.group(1);
-            } else if (lines.get(i).startsWith("```java")) {
+            } else if (lines.get(i).startsWith("```java") && !(i > 0 && ELSEWHERE.matcher(lines.get(i - 1)).matches())) {
                 int first = i + 1;
                 do {
                     i++;

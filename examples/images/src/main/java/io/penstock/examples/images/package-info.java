@@ -1,0 +1,5 @@
+/** A convolutional net on DJL that trains on images from tars. */
+@NullMarked
+package io.penstock.examples.images;
+
+import org.jspecify.annotations.NullMarked;
