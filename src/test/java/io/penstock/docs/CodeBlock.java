@@ -36,7 +36,7 @@ record CodeBlock(Path file, int line, String prelude, List<String> code) {
             Matcher named = PRELUDE.matcher(lines.get(i));
             if (named.matches()) {
                 prelude = "." + named.group(1);
-            } else if (lines.get(i).startsWith("```java") && !(i > 0 && ELSEWHERE.matcher(lines.get(i - 1)).matches())) {
+            } else if (lines.get(i).startsWith("```java") && !isCompiledElsewhere(lines, i)) {
                 int first = i + 1;
                 do {
                     i++;
@@ -50,6 +50,10 @@ record CodeBlock(Path file, int line, String prelude, List<String> code) {
             }
         }
         return blocks;
+    }
+
+    private static boolean isCompiledElsewhere(List<String> lines, int fence) {
+        return fence > 0 && ELSEWHERE.matcher(lines.get(fence - 1)).matches();
     }
 
     /** The examples in the Javadoc of a public type or of a package: snippets, and preformatted Java. */

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * EasyTrain.fit(trainer, 3, training, null);
  * }
  *
- * <p>Each {@link #getData} gives one epoch: the rest of the loader's current epoch, then the next ones. So a loader that
- * {@linkplain io.penstock.loader.DataLoaderBuilder#resume resumed} begins in the middle of its epoch. The order, the
- * batch size and the threads are those of the loader; DJL's executor is not used.
+ * <p>Each {@link #getData} gives one epoch: the rest of the loader's current epoch, then the next ones. So a loader
+ * that {@linkplain io.penstock.loader.DataLoaderBuilder#resume resumed} begins in the middle of its epoch. The order,
+ * the batch size and the threads are those of the loader; DJL's executor is not used.
  *
  * <p><b>Memory.</b> An NDArray is an <em>alias</em>: it has the address of the loader's slot, and no byte is copied.
  * Closing DJL's batch frees its NDArrays first and then returns the slot. An NDArray that you attached to another
@@ -146,8 +146,8 @@ public final class PenstockDataset implements Dataset {
      * epoch; after resuming in the middle of an epoch with a token budget it is a lower bound.
      *
      * @param manager a manager of the PyTorch engine; each batch has a manager of its own below it
-     * @return the batches, to be closed by the caller; may be iterated once. If this manager is closed before, it closes
-     *     them
+     * @return the batches, to be closed by the caller; may be iterated once. If this manager is closed before, it
+     *     closes them
      * @throws IllegalArgumentException if the manager is of another engine, or has no such device as the loader
      * @throws IllegalStateException if the loader has given its last epoch
      * @throws UnsupportedOperationException if a field cannot be an NDArray
@@ -168,7 +168,8 @@ public final class PenstockDataset implements Dataset {
         List<String> inputs = data != null ? data
                 : all.stream().map(TensorSpec::name).filter(name -> !labels.contains(name)).toList();
         if (inputs.isEmpty()) {
-            throw new IllegalArgumentException("data: all fields are labels " + labels + ", expected one or more others");
+            throw new IllegalArgumentException("data: all fields are labels " + labels
+                    + ", expected one or more others");
         }
         List<ArrayMaker> dataMakers = inputs.stream().map(name -> maker(name, device)).toList();
         List<ArrayMaker> labelMakers = labels.stream().map(name -> maker(name, device)).toList();

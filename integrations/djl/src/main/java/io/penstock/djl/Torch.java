@@ -16,8 +16,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * C functions of libtorch ({@code torch/csrc/inductor/aoti_torch/c/shim.h}) that make tensors over memory of others. They are in the library that DJL has loaded, take every dtype since PyTorch 2.3, and report errors by
- * a status instead of ending the process. A tensor is an {@code at::Tensor *}, as in DJL.
+ * C functions of libtorch ({@code torch/csrc/inductor/aoti_torch/c/shim.h}) that make tensors over memory of others.
+ * They are in the library that DJL has loaded, take every dtype since PyTorch 2.3, and report errors by a status
+ * instead of ending the process. A tensor is an {@code at::Tensor *}, as in DJL.
  */
 final class Torch {
 

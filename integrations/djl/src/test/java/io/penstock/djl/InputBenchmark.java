@@ -351,7 +351,8 @@ public final class InputBenchmark {
     private void print(String title, Map<Contender, List<Turn>> turns) {
         Contender first = turns.keySet().iterator().next();
         List<String[]> rows = new ArrayList<>();
-        rows.add(new String[] {"input", "samples/s", "CPU µs/sample", "heap B/batch", "our rate", "our CPU", "our heap"});
+        rows.add(new String[] {"input", "samples/s", "CPU µs/sample", "heap B/batch", "our rate", "our CPU",
+            "our heap"});
         turns.forEach((contender, list) -> {
             String[] row = {contender.name, "%,.0f".formatted(median(list, Turn::rate)),
                 "%.3f".formatted(median(list, Turn::cpu)), "%,.0f".formatted(median(list, Turn::heap)), "", "", ""};

@@ -31,7 +31,10 @@ final class Samples {
                 });
     }
 
-    /** Fields {@code id}, {@code i64[]} with the sample's index, and {@code row}, {@code i64[width]} of {@code index * 1000 + column}. */
+    /**
+     * Fields {@code id}, {@code i64[]} with the sample's index, and {@code row}, {@code i64[width]} of
+     * {@code index * 1000 + column}.
+     */
     static Dataset ofIndices(long size, long width) {
         return Dataset.generate(size, List.of(new TensorSpec("id", DType.I64), new TensorSpec("row", DType.I64, width)),
                 "indices", (sample, _, out) -> {

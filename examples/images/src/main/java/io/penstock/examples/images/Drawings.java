@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
 
-/** Draws disks, squares, triangles and crosses of any color, on any ground, at any place, and puts them into tars. */
+/** Draws disks, squares, triangles and crosses bright on dark, of any color, at any place, and puts them into tars. */
 final class Drawings {
 
     /** What a picture may show; its index is the label. */
@@ -24,7 +24,7 @@ final class Drawings {
     /** Height and width of a picture. */
     static final int SIDE = 32;
 
-    private static final int SHARD_SAMPLES = 1024;
+    private static final int SHARD_SAMPLES = 512;
     private static final long SHARD_BYTES = 1L << 30;
 
     private Drawings() {
@@ -54,9 +54,9 @@ final class Drawings {
         Graphics2D graphics = image.createGraphics();
         graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
         float ground = random.nextInt(360) / 360f;
-        graphics.setColor(Color.getHSBColor(ground, 0.3f, 0.4f));
+        graphics.setColor(Color.getHSBColor(ground, 0.5f, 0.3f));
         graphics.fillRect(0, 0, SIDE, SIDE);
-        graphics.setColor(Color.getHSBColor(ground + 0.5f, 0.8f, 0.9f));
+        graphics.setColor(Color.getHSBColor(ground + 0.5f, 0.4f, 1f));
         int size = random.nextInt(12, 20);
         int x = random.nextInt(2, SIDE - size - 2);
         int y = random.nextInt(2, SIDE - size - 2);
@@ -70,7 +70,7 @@ final class Drawings {
             }
         }
         graphics.dispose();
-        for (int i = 0; i < SIDE * SIDE / 8; i++) {
+        for (int i = 0; i < SIDE * SIDE / 32; i++) {
             image.setRGB(random.nextInt(SIDE), random.nextInt(SIDE), random.nextInt(1 << 24));
         }
         ByteArrayOutputStream png = new ByteArrayOutputStream();

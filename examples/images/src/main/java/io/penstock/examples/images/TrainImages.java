@@ -3,6 +3,7 @@ package io.penstock.examples.images;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import ai.djl.Model;
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
@@ -14,6 +15,7 @@ import ai.djl.nn.LambdaBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.convolutional.Conv2d;
 import ai.djl.nn.core.Linear;
+import ai.djl.nn.norm.BatchNorm;
 import ai.djl.nn.pooling.Pool;
 import ai.djl.training.DefaultTrainingConfig;
 import ai.djl.training.GradientCollector;
@@ -44,10 +46,11 @@ import java.util.random.RandomGenerator;
 /** Trains a convolutional net on pictures from tars, and resumes where an earlier run stopped. */
 public final class TrainImages {
 
-    private static final int PICTURES = 4096;
+    private static final int PICTURES = 2048;
     /** Not a multiple of the batch size. */
     private static final int VALIDATION_PICTURES = 499;
-    private static final int BATCH = 64;
+    private static final int BATCH = 32;
+    private static final int SEED = 42;
     private static final int MAX_SHIFT = 3;
     private static final int CHANNELS = 3;
 
@@ -80,6 +83,7 @@ public final class TrainImages {
         try (RecordStore trainStore = RecordStore.open(folder.resolve("train"));
                 RecordStore validationStore = RecordStore.open(folder.resolve("validation"));
                 Model model = Model.newInstance("drawings")) {
+            Engine.getInstance().setRandomSeed(SEED);
             model.setBlock(net());
             Optional<Checkpoint> checkpoint = ModelCheckpoint.load(saved, model);
             DataLoaderBuilder settings = training(trainStore);
@@ -88,7 +92,7 @@ public final class TrainImages {
             try (DataLoader loader = settings.open();
                     DataLoader validation = validation(validationStore);
                     Trainer trainer = model.newTrainer(new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss())
-                            .optOptimizer(Optimizer.sgd().setLearningRateTracker(Tracker.fixed(0.1f)).build()))) {
+                            .optOptimizer(Optimizer.adam().optLearningRateTracker(Tracker.fixed(0.002f)).build()))) {
                 trainer.initialize(new Shape(BATCH, Drawings.SIDE, Drawings.SIDE, CHANNELS));
                 PenstockDataset pictures = named(loader);
                 PenstockDataset unseen = named(validation).validRows();
@@ -108,7 +112,7 @@ public final class TrainImages {
         Dataset augmented = decoded(store).map("png",
                 new TensorSpec("png", DType.U8, Drawings.SIDE, Drawings.SIDE, CHANNELS), "flip and shift",
                 TrainImages::flipAndShift);
-        return DataLoader.builder(augmented).batchSize(BATCH).shuffle(42).leases(LeaseMode.REUSED);
+        return DataLoader.builder(augmented).batchSize(BATCH).shuffle(SEED).leases(LeaseMode.REUSED);
     }
 
     private static DataLoader validation(RecordStore store) {
@@ -148,8 +152,8 @@ public final class TrainImages {
     private static Block net() {
         return new SequentialBlock()
                 .add(LambdaBlock.singleton(pixels -> pixels.transpose(0, 3, 1, 2).div(255f).sub(0.5f)))
-                .add(convolution(16)).add(Activation.reluBlock()).add(halved())
-                .add(convolution(32)).add(Activation.reluBlock()).add(halved())
+                .add(convolution(16)).add(BatchNorm.builder().build()).add(Activation.reluBlock()).add(halved())
+                .add(convolution(32)).add(BatchNorm.builder().build()).add(Activation.reluBlock()).add(halved())
                 .add(Blocks.batchFlattenBlock())
                 .add(Linear.builder().setUnits(64).build()).add(Activation.reluBlock())
                 .add(Linear.builder().setUnits(Drawings.KINDS).build());
