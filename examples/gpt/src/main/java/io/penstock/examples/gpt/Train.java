@@ -33,10 +33,10 @@ public final class Train {
 
     static Flags flags(String... args) {
         return Flags.of(args, "--first", "", "--second", "", "--weights", "0.7,0.3", "--out", "run", "--resume",
-                "false", "--steps", "600", "--batch", "16", "--context", "128", "--layers", "4", "--heads", "4",
+                "false", "--steps", "300", "--batch", "16", "--context", "128", "--layers", "4", "--heads", "4",
                 "--width", "128", "--rate", "0.002", "--warmup", "40", "--seed", "42", "--threads",
                 String.valueOf(Runtime.getRuntime().availableProcessors()), "--print-every", "20", "--validate-every",
-                "100", "--save-every", "100", "--metrics-port", "0");
+                "50", "--save-every", "50", "--metrics-port", "0");
     }
 
     /** Trains with options, see the README. */
@@ -107,9 +107,9 @@ public final class Train {
                 double rate = rate(step);
                 double loss;
                 try (Batch batch = loader.next()) {
+                    diagnosis.begin(Phase.FORWARD);
                     input.read(batch, vocabulary, tokens);
                     int labelled = tokens.labelled();
-                    diagnosis.begin(Phase.FORWARD);
                     model.forward(tokens);
                     loss = model.loss(tokens, 1f / labelled) / labelled;
                     diagnosis.begin(Phase.BACKWARD);

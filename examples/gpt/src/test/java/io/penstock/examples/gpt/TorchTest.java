@@ -26,22 +26,19 @@ class TorchTest {
             TokenBatch batch = SmallModel.batch();
             Tensor losses = find(reference, "losses");
             for (int step = 1; step <= 3; step++) {
-                assertEquals(losses.getDouble(step - 1), SmallModel.gradients(model, batch), 2e-5, "step " + step);
+                assertEquals(losses.getDouble(step - 1), SmallModel.gradients(model, batch), 1e-4, "step " + step);
                 if (step == 1) {
-                    compare(find(reference, "gradients"), model, Parameter::gradient, 1e-6, 2e-5);
+                    compare(find(reference, "gradients"), model, Parameter::gradient, 1e-5);
                 }
                 optimizer.step(step, RATE);
-                if (step != 2) {
-                    // A gradient near 0 may have the other sign after rounding, and Adam makes steps of it as long as
-                    // those of the others.
-                    compare(find(reference, "weights_after_" + step), model, Parameter::weight, 0.02 * RATE, 0);
+                if (step == 1) {
+                    compare(find(reference, "weights"), model, Parameter::weight, 0.002 * RATE);
                 }
             }
         }
     }
 
-    private static void compare(Tensor expected, Model model, Function<Parameter, Floats> which,
-            double absolute, double relative) {
+    private static void compare(Tensor expected, Model model, Function<Parameter, Floats> which, double tolerance) {
         List<Float> found = new ArrayList<>();
         List<String> names = new ArrayList<>();
         int at = 0;
@@ -57,8 +54,7 @@ class TorchTest {
         }
         assertEquals(expected.elementCount(), found.size());
         for (int i = 0; i < found.size(); i++) {
-            double value = expected.getDouble(i);
-            assertEquals(value, found.get(i), absolute + relative * Math.abs(value), names.get(i));
+            assertEquals(expected.getDouble(i), found.get(i), tolerance, names.get(i));
         }
     }
 
