@@ -124,6 +124,12 @@ class ReportTest(unittest.TestCase):
             self.assertTrue(cells == 0 or width in (None, cells), line)
             width = cells or None
 
+    def test_a_workload_without_a_peer_or_a_limit_has_a_table_without_their_columns(self):
+        alone = run_of(rounds("Penstock w1", 90, 95, 97))
+        text = report.markdown(alone, Figures(alone["records"]), "picture.svg")
+        self.assertIn("| Penstock w1 |", text)
+        self.assertNotIn("the best peer |", text)
+
     def test_a_page_is_rewritten_between_its_markers_and_nowhere_else(self):
         page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
         once = report.rewrite(page, "new\n")

@@ -125,9 +125,9 @@ def make_archive(setup, say):
     with zipfile.ZipFile(jar, "w") as out:
         names = set()
         for part in setup.class_path.split(os.pathsep):
-            for file in sorted(Path(part).rglob("*.class")):
+            for file in sorted(Path(part).rglob("*")):
                 name = file.relative_to(part).as_posix()
-                if name not in names and name != "module-info.class":
+                if file.is_file() and name not in names and name != "module-info.class":
                     names.add(name)
                     out.write(file, name)
     cache.unlink(missing_ok=True)

@@ -66,8 +66,8 @@ def rates(figures, workload):
         row = [config, three(rate.median) + " †" * rate.directional, span(rate), three(read.median) if read else "",
                three(cpu.median / tokens if tokens else cpu.median), three(p50.median) if p50 else "",
                three(p99.median) if p99 else ""]
-        row += [three(rate.median / limit.median)] * bool(limit)
-        row += [three(rate.median / peer.median)] * bool(peer)
+        row += [three(rate.median / limit.median)] if limit else []
+        row += [three(rate.median / peer.median)] if peer else []
         rows.append(row)
     return table(head, rows)
 

@@ -78,6 +78,7 @@ public final class Penstock implements Runnable {
         commands.put("checksum", ChecksumCommand.class);
         commands.put("state", StateCommand.class);
         commands.put("devices", DevicesCommand.class);
+        commands.put("new", NewCommand.class);
         return Collections.unmodifiableMap(commands);
     }
 

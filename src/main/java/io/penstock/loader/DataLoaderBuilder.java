@@ -270,11 +270,6 @@ public final class DataLoaderBuilder {
      * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than
      * there are processors, 1 to 4.
      *
-     * <p>Where a batch is made in less than 50 microseconds, by this engine's code alone, and is lent in place, a
-     * trainer's thread that would have to wait in {@code next()} makes batches too instead: it would stay awake for as
-     * long anyway. It never does for users' maps, decoders, collators, datasets and samplers, nor for token budgets.
-     * Workers beyond the processors that it leaves stand back while that is most of what the trainer's thread does.
-     *
      * @param threads 0 to 1024
      * @return this
      */

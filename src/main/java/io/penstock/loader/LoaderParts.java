@@ -13,8 +13,6 @@ import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.Opened;
 import io.penstock.loader.slots.SlotRing;
 import io.penstock.loader.slots.SpinGate;
-import io.penstock.loader.workers.Standby;
-import io.penstock.loader.workers.TrainerHelp;
 import io.penstock.loader.workers.Worker;
 import io.penstock.loader.workers.WorkerPool;
 import io.penstock.memory.SlabLayout;
@@ -46,7 +44,7 @@ final class LoaderParts {
     final Telemetry telemetry;
     /** One a thread that fills. */
     final List<CollatingMaker> makers = new ArrayList<>();
-    /** Fills on the trainer's thread; null if that thread never does. */
+    /** Fills on the trainer's thread; null if there are workers. */
     final Worker own;
     final WorkerPool pool;
     final Delivery delivery;
@@ -69,14 +67,12 @@ final class LoaderParts {
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
-            boolean helps = trainerHelps(copies);
             this.ring = openRing(batches, copies);
             this.telemetry = openTelemetry(copies);
-            this.own = settings.workers == 0 || helps ? openWorker(settings.workers, helps, null) : null;
-            var help = new TrainerHelp(ring, helps ? own : null);
-            List<Worker> workers = openWorkers(helps, help);
+            this.own = settings.workers == 0 ? openWorker(0) : null;
+            List<Worker> workers = openWorkers();
             var late = new LateBatch(settings.name, settings.patience);
-            this.delivery = openDelivery(batches, copies, help, late);
+            this.delivery = openDelivery(batches, copies, late);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
             this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
@@ -122,12 +118,6 @@ final class LoaderParts {
                 && (!target.hostAccessible() || !settings.stages.isEmpty());
     }
 
-    /** Whether the trainer's thread may fill slots beside the workers. */
-    private boolean trainerHelps(boolean copies) {
-        return settings.workers > 0 && !copies && settings.budget == null
-                && TrainerHelp.isAllowed(settings.dataset, settings.collator, settings.sampler);
-    }
-
     private SlotRing openRing(BatchSampler batches, boolean copies) {
         long slabBytes = layout.capacityBytes();
         int hostSlots = hostSlots(slabBytes);
@@ -159,30 +149,28 @@ final class LoaderParts {
                 : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
     }
 
-    private List<Worker> openWorkers(boolean helps, TrainerHelp help) {
+    private List<Worker> openWorkers() {
         List<Worker> workers = new ArrayList<>();
         for (int w = 0; w < settings.workers; w++) {
-            boolean isSpare = helps && w >= Runtime.getRuntime().availableProcessors() - 1;
-            workers.add(openWorker(w, helps, isSpare
-                    ? new Standby(help::filledNanos, failure, settings.nanoTime) : null));
+            workers.add(openWorker(w));
         }
         return workers;
     }
 
-    private Worker openWorker(int number, boolean helps, Standby standby) {
+    private Worker openWorker(int number) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
                 ahead(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
-        return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime, helps,
-                standby), Worker::close);
+        return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime),
+                Worker::close);
     }
 
-    private Delivery openDelivery(BatchSampler batches, boolean copies, TrainerHelp help, LateBatch late) {
+    private Delivery openDelivery(BatchSampler batches, boolean copies, LateBatch late) {
         Delivery made = copies
                 ? new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
                         settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name)
-                : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, help, late, telemetry.probe());
+                : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);
         return made;

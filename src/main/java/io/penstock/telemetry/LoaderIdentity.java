@@ -10,17 +10,8 @@ package io.penstock.telemetry;
  */
 public record LoaderIdentity(String name, String device, int workers, boolean copies) {
 
-    /** Threads that may fill slots: the workers and, last, the trainer's thread. */
+    /** Threads that fill slots: the workers, or the trainer's thread if there are none. */
     int fillers() {
-        return workers + 1;
-    }
-
-    /**
-     * The trainer's number among the filling threads.
-     *
-     * @return the last worker's plus one
-     */
-    public int trainer() {
-        return workers;
+        return Math.max(1, workers);
     }
 }

@@ -2,7 +2,7 @@ package io.penstock.telemetry;
 
 /**
  * Where a loader's time went since it opened: running totals, readable while it runs. Worker times are summed over all
- * workers; the trainer's thread counts as a worker while it fills slots.
+ * workers; without workers, the trainer's thread counts as one while it fills slots.
  *
  * @param batches batches given to the trainer
  * @param samples samples in them
@@ -12,12 +12,11 @@ package io.penstock.telemetry;
  * @param slotWaitNanos workers: waiting for a free slot because the trainer is slower; backpressure, not a fault
  * @param submitNanos the copy thread: enqueuing copies
  * @param consumerWaitNanos the trainer: waiting for a batch; the loader's cost to training
- * @param helpNanos the trainer: the part of that wait in which it filled slots itself
  * @param badSamples unreadable samples, replaced or skipped, in the batches given to the trainer
  * @param verifiedBytes workers: bytes checked against the checksums beside their files
  */
 public record LoaderReport(long batches, long samples, long bytes, long planNanos, long collateNanos,
-        long slotWaitNanos, long submitNanos, long consumerWaitNanos, long helpNanos,
+        long slotWaitNanos, long submitNanos, long consumerWaitNanos,
         long badSamples, long verifiedBytes) {
 
     /**
@@ -30,7 +29,6 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,
                 planNanos - earlier.planNanos, collateNanos - earlier.collateNanos,
                 slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
-                consumerWaitNanos - earlier.consumerWaitNanos, helpNanos - earlier.helpNanos,
-                badSamples - earlier.badSamples, verifiedBytes - earlier.verifiedBytes);
+                consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples, verifiedBytes - earlier.verifiedBytes);
     }
 }

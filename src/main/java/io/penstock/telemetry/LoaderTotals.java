@@ -63,8 +63,7 @@ final class LoaderTotals implements LoaderProbe {
     LoaderReport report() {
         return new LoaderReport(batches.get(), samples.get(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
                 sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.get(), consumerWaitNanos.get(),
-                of.workers() == 0 ? 0 : fillers[of.trainer()].fillNanos(), badSamples.get(),
-                verifiedBytes.getAsLong());
+                badSamples.get(), verifiedBytes.getAsLong());
     }
 
     private long sum(Total which) {

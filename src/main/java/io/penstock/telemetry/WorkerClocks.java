@@ -32,9 +32,4 @@ final class WorkerClocks {
     long get(Total which) {
         return (long) ELEMENT.getOpaque(totals, CacheLine.MIDDLE + which.ordinal());
     }
-
-    /** Time spent filling, without waiting for slots. */
-    long fillNanos() {
-        return get(Total.PLAN_NANOS) + get(Total.COLLATE_NANOS);
-    }
 }

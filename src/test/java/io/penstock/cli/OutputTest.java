@@ -74,7 +74,8 @@ class OutputTest {
                 with("tune", source, "--device=host", "--budget=50ms"),
                 List.of("convert", source.getFirst(), folder.resolve("converted.safetensors"), "--format=nanogpt"),
                 List.of("checksum", raw), List.of("verify", raw, "--format=nanogpt"),
-                List.of("state", "show", state), List.of("state", "diff", state, state), List.of("devices")));
+                List.of("state", "show", state), List.of("state", "diff", state, state), List.of("devices"),
+                List.of("new", "trainer", folder.resolve("trainer"))));
         for (String command : Penstock.COMMANDS.keySet()) {
             assertTrue(commands.stream().anyMatch(one -> one.getFirst().equals(command)), command);
             assertSaid(intoFull(command, "--help"), command);

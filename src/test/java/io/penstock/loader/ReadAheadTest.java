@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.Collator;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Advice;
@@ -87,8 +86,7 @@ class ReadAheadTest {
     }
 
     /**
-     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. A user's code
-     * keeps the trainer's thread from filling some of them.
+     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23.
      */
     private void assertReadAhead(long bytes, int batchesAhead) throws Exception {
         Path path = cold(FILE_BYTES);
@@ -96,8 +94,7 @@ class ReadAheadTest {
             store.fingerprint();
             BitSet expected = resident(file);
             assertTrue(expected.cardinality() < 200, expected.cardinality() + " pages are in the page cache already");
-            Collator alone = CausalLm.widened(TokenWidth.STORE).then((_, _) -> { });
-            try (DataLoader loader = windows(store).collator(alone).readAhead(bytes).open()) {
+            try (DataLoader loader = windows(store).collator(CausalLm.widened(TokenWidth.STORE)).readAhead(bytes).open()) {
                 assertEquals(3, loader.memory().hostSlots());
                 for (int i = 0; i < 20; i++) {
                     loader.next().close();

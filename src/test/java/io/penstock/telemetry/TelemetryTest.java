@@ -96,22 +96,21 @@ class TelemetryTest {
                 Telemetry accounting = Telemetry.accounting(COPIES, () -> 9, levels, () -> now)) {
             for (Telemetry telemetry : List.of(counting, accounting)) {
                 Filling worker = new Filling(0);
-                Filling trainer = new Filling(COPIES.trainer());
+                Filling other = new Filling(1);
                 step(telemetry.probe(), worker, 0, 1000);
-                step(telemetry.probe(), trainer, 1, 2000);
+                step(telemetry.probe(), other, 1, 2000);
                 telemetry.probe().notTaken(5);
-                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 99, 2, 9), telemetry.report());
+                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 2, 9), telemetry.report());
             }
             assertTrue(counting.accounts().isEmpty());
         }
     }
 
     @Test
-    void whatTheTrainersThreadFillsIsNoHelpWhereThereAreNoWorkers() {
+    void theTrainersThreadIsTheOnlyFillerWhereThereAreNoWorkers() {
         var alone = new LoaderIdentity("told", "host", 0, false);
         try (Telemetry telemetry = Telemetry.counting(alone, () -> 0)) {
-            fill(telemetry.probe(), new Filling(alone.trainer()), 0, 0);
-            assertEquals(0, telemetry.report().helpNanos());
+            fill(telemetry.probe(), new Filling(0), 0, 0);
             assertEquals(97, telemetry.report().collateNanos());
         }
     }

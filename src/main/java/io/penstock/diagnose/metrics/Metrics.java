@@ -74,8 +74,6 @@ public record Metrics(List<Metric> all) {
                 LoaderReport::bytes);
         totals.counter("wait", Unit.SECONDS, "Time that the trainer waited for batches.",
                 report -> report.consumerWaitNanos() * NANOS);
-        totals.counter("help", Unit.SECONDS, "Part of the wait in which the trainer's thread filled slots itself.",
-                report -> report.helpNanos() * NANOS);
         String stage = "Working time by stage, summed over all threads.";
         totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "plan"), report -> report.planNanos() * NANOS);
         totals.counter("stage", Unit.SECONDS, stage, Map.of("stage", "collate"),

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -33,8 +34,7 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
     private static final int BLOCKS = 16;
 
     static ShardState of(Location shard) throws IOException {
-        Path local = shard.local().orElse(null);
-        long mtime = local == null ? UNKNOWN : Files.getLastModifiedTime(local).to(TimeUnit.NANOSECONDS);
+        long mtime = mtimeNanos(shard);
         try (SeekableByteChannel channel = shard.openChannel()) {
             long size = channel.size();
             MessageDigest sha256 = Sha256.digest();
@@ -59,5 +59,22 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
         } catch (IOException e) {
             throw SpoolFile.unreadable(shard, 0, e);
         }
+    }
+
+    /** The time of the last write; a file that moves to its final place meanwhile is looked at there. */
+    private static long mtimeNanos(Location shard) throws IOException {
+        Path local = shard.local().orElse(null);
+        while (local != null) {
+            try {
+                return Files.getLastModifiedTime(local).to(TimeUnit.NANOSECONDS);
+            } catch (NoSuchFileException e) {
+                Path now = shard.local().orElse(null);
+                if (local.equals(now)) {
+                    throw e;
+                }
+                local = now;
+            }
+        }
+        return UNKNOWN;
     }
 }

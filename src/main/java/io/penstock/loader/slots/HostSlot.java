@@ -28,7 +28,6 @@ public final class HostSlot {
     /** What the taking of a batch reads, in one cache line that no other slot's neighbours. */
     private static final int TURN = CacheLine.MIDDLE;
     private static final int COUNT = CacheLine.MIDDLE + 1;
-    private static final int FILL_NANOS = CacheLine.MIDDLE + 2;
 
     final PinnedBuffer buffer;
     public final Slab slab;
@@ -48,18 +47,13 @@ public final class HostSlot {
         setFreeFor(index);
     }
 
-    /** Whoever filled the slot: the batch's samples, and what it took to plan and to collate them. */
-    public void setFilled(int count, long fillNanos) {
+    /** Whoever filled the slot: the number of samples in the batch. */
+    public void setFilled(int count) {
         shared.setPlain(COUNT, count);
-        shared.setPlain(FILL_NANOS, fillNanos);
     }
 
     int count() {
         return (int) shared.getPlain(COUNT);
-    }
-
-    long fillNanos() {
-        return shared.getPlain(FILL_NANOS);
     }
 
     public boolean isFreeFor(long sequence) {

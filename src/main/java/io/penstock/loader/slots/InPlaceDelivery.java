@@ -13,18 +13,16 @@ public final class InPlaceDelivery implements Delivery {
     private final Leases leases;
     private final LeaseTerms terms;
     private final LoaderFailure failure;
-    private final Meanwhile help;
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final TrainerGate filled;
 
-    public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure,
-            Meanwhile help, LateBatch late, LoaderProbe probe) {
+    public InPlaceDelivery(SlotRing ring, Leases leases, LeaseTerms terms, LoaderFailure failure, LateBatch late,
+            LoaderProbe probe) {
         this.ring = ring;
         this.leases = leases;
         this.terms = terms;
         this.failure = failure;
-        this.help = help;
         this.probe = probe;
         this.filled = new TrainerGate(this::isReady, failure, late);
     }
@@ -48,11 +46,7 @@ public final class InPlaceDelivery implements Delivery {
     public boolean await(Run run, long n) {
         checkCanTake(run, n);
         filled.waitFor(run.base + n);
-        boolean helps = true;
-        while (helps && !filled.isOpen()) {
-            helps = help.fillOne(run);
-        }
-        return helps || filled.await(true);
+        return filled.await(true);
     }
 
     @Override
@@ -62,7 +56,6 @@ public final class InPlaceDelivery implements Delivery {
         if (!slot.isReadyWith(sequence)) {
             failure.check();
         }
-        help.learn(slot.fillNanos());
         probe.reached(sequence);
         if (slot.failure != null) {
             RuntimeException cause = slot.failure;

@@ -28,20 +28,9 @@ public abstract class Run implements EpochBounds {
     /** Whether the run has a batch of that number. Called by any thread. */
     public abstract boolean has(long number);
 
-    /** The sequence that is claimed next, if the run has one; others may claim it meanwhile. */
+    /** The sequence that is claimed next, if the run has one. */
     public long nextToClaim() {
         return base + claimed.get(CacheLine.MIDDLE);
-    }
-
-    /** Whether there is a batch of a sequence to be claimed. */
-    public boolean isOpenAt(long sequence) {
-        return !cancelled && has(sequence - base);
-    }
-
-    /** Claims the sequence that was next to be claimed, unless somebody else has, or the run has none. */
-    public boolean claim(long sequence) {
-        long n = sequence - base;
-        return isOpenAt(sequence) && claimed.compareAndSet(CacheLine.MIDDLE, n, n + 1);
     }
 
     /** Claims the next sequence for the caller to fill; -1 if none is left. */

@@ -25,7 +25,6 @@ public final class Worker implements AutoCloseable {
     private final LoaderFailure failure;
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
-    private final boolean claimsLate;
     /** The sequence that it is at. */
     private final AtomicLong at = new AtomicLong(NOTHING);
     private final FreeSlot freeSlot = new FreeSlot();
@@ -33,32 +32,26 @@ public final class Worker implements AutoCloseable {
     private final Filling told;
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
-    /** Where this worker stands back for the trainer's thread; null if it never does. */
-    private final Standby standby;
 
     /**
      * For one thread.
      *
      * @param number the thread's number
      * @param maker makes its batches; closed with the worker
-     * @param claimsLate whether a batch is claimed only when its slot is free: beside a trainer's thread that helps
      */
     public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
-            LongSupplier nanoTime, boolean claimsLate, Standby standby) {
+            LongSupplier nanoTime) {
         this.told = new Filling(number);
         this.ring = ring;
         this.maker = maker;
         this.failure = failure;
         this.probe = probe;
         this.nanoTime = nanoTime;
-        this.claimsLate = claimsLate;
-        this.standby = standby;
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
     private final class FreeSlot extends SpinGate {
         private Run run;
-        /** The sequence that this worker has claimed; {@link #NOTHING} for the one that nobody has. */
         private long claimed;
 
         FreeSlot() {
@@ -73,9 +66,7 @@ public final class Worker implements AutoCloseable {
 
         @Override
         protected boolean isOpen() {
-            long sequence = claimed == NOTHING ? run.nextToClaim() : claimed;
-            return ring.slot(sequence).isFreeFor(sequence) || claimed == NOTHING && !run.isOpenAt(sequence)
-                    || run.isCancelled() || failure.isOver();
+            return ring.slot(claimed).isFreeFor(claimed) || run.isCancelled() || failure.isOver();
         }
     }
 
@@ -93,9 +84,6 @@ public final class Worker implements AutoCloseable {
     public void wake() {
         maker.stop();
         freeSlot.wake();
-        if (standby != null) {
-            standby.wake();
-        }
     }
 
     /** Forgets that it was told to stop: another run begins. */
@@ -107,9 +95,6 @@ public final class Worker implements AutoCloseable {
     void work(Run run) {
         long now = fillNext(run, nanoTime.getAsLong());
         while (now != NOT_FILLED) {
-            if (standby != null) {
-                now = standby.standBack(run, now);
-            }
             now = fillNext(run, now);
         }
     }
@@ -122,7 +107,7 @@ public final class Worker implements AutoCloseable {
      */
     public long fillNext(Run run, long begin) {
         waited = false;
-        long sequence = claimsLate ? claimFree(run, begin) : claimAndWait(run, begin);
+        long sequence = claim(run, begin);
         if (sequence != NOTHING) {
             return fill(sequence, begin, waited ? nanoTime.getAsLong() : begin);
         }
@@ -133,51 +118,19 @@ public final class Worker implements AutoCloseable {
         return NOT_FILLED;
     }
 
-    /** Workers alone: each claims its batch and waits for that one's slot, so that all have their turn. */
-    private long claimAndWait(Run run, long now) {
+    /** Claims the next batch, then waits for its slot, so that all workers have their turn. */
+    private long claim(Run run, long now) {
         long sequence = run.claim();
         if (sequence == NOTHING) {
             return NOTHING;
         }
         maker.claimed(sequence, now);
         if (!ring.slot(sequence).isFreeFor(sequence)) {
-            await(run, sequence);
+            probe.awaitsSlot(told.worker);
+            freeSlot.await(run, sequence);
+            waited = true;
         }
         return ring.slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;
-    }
-
-    /**
-     * Beside a trainer's thread that helps: a batch is claimed when its slot is free and not before, so that one which
-     * is claimed is one that a thread works at. Else the trainer's thread would fill all others and wait for the one
-     * whose worker sleeps, lap after lap.
-     */
-    private long claimFree(Run run, long now) {
-        for (long next = run.nextToClaim(); run.isOpenAt(next) && !failure.isOver(); next = run.nextToClaim()) {
-            if (!ring.slot(next).isFreeFor(next)) {
-                await(run, NOTHING);
-            } else if (run.claim(next)) {
-                maker.claimed(next, now);
-                return next;
-            }
-        }
-        return NOTHING;
-    }
-
-    /**
-     * Fills the slot of a sequence that this thread has claimed while it waits for another.
-     *
-     * @return what it took, in nanoseconds
-     */
-    long help(long sequence) {
-        long now = nanoTime.getAsLong();
-        maker.claimed(sequence, now);
-        return fill(sequence, now, now) - now;
-    }
-
-    private void await(Run run, long claimed) {
-        probe.awaitsSlot(told.worker);
-        freeSlot.await(run, claimed);
-        waited = true;
     }
 
     /**
@@ -206,7 +159,7 @@ public final class Worker implements AutoCloseable {
         }
         at.setOpaque(NOTHING);
         long end = nanoTime.getAsLong();
-        slot.setFilled(slot.plan.count(), end - free);
+        slot.setFilled(slot.plan.count());
         told.madeAt = end;
         told.samples = slot.plan.count();
         told.bytes = slot.slab.table().usedBytes();

@@ -13,7 +13,6 @@ import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.LeaseTerms;
 import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.LoaderFailure;
-import io.penstock.loader.slots.Meanwhile;
 import io.penstock.loader.slots.NotMadeException;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
@@ -86,18 +85,6 @@ class BatchMakerTest {
         }
     }
 
-    private static final Meanwhile NOTHING = new Meanwhile() {
-
-        @Override
-        public boolean fillOne(Run run) {
-            return false;
-        }
-
-        @Override
-        public void learn(long fillNanos) {
-        }
-    };
-
     @Test
     void batchesOfAnyMakerAreLentInOrderAndOneThatCannotBeMadeIsPassedOver() {
         var failure = new LoaderFailure();
@@ -105,11 +92,11 @@ class BatchMakerTest {
         var run = new TenBatches();
         try (Device device = Device.host();
                 SlotRing ring = new SlotRing(device, SlabLayout.of(new TensorSpec("number", DType.I64)), 1, SLOTS);
-                Worker worker = new Worker(0, ring, maker, failure, LoaderProbe.NONE, System::nanoTime, false, null)) {
+                Worker worker = new Worker(0, ring, maker, failure, LoaderProbe.NONE, System::nanoTime)) {
             var leases = new Leases("numbers", failure, () -> { });
             var late = new LateBatch("numbers", Duration.ofMinutes(1));
             late.connect(_ -> Optional.empty());
-            var delivery = new InPlaceDelivery(ring, leases, new LeaseTerms(false, true), failure, NOTHING, late,
+            var delivery = new InPlaceDelivery(ring, leases, new LeaseTerms(false, true), failure, late,
                     LoaderProbe.NONE);
             ring.connect(delivery.ringReader(), new SpinGate[] {worker.gate()});
             for (long n = 0; n < BATCHES; n++) {
