@@ -2,7 +2,7 @@ package io.penstock.examples.gpt;
 
 import java.util.List;
 
-/** AdamW (Loshchilov and Hutter, 2019) with a bound on the norm of the gradient. Matrices decay, other weights do not. */
+/** AdamW (Loshchilov and Hutter, 2019), with clipped gradients. Matrices decay, other weights do not. */
 final class AdamW {
 
     private static final float BETA1 = 0.9f;

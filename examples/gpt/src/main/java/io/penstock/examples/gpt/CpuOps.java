@@ -5,7 +5,10 @@ import static io.penstock.examples.gpt.HostFloats.matrix;
 import java.util.Arrays;
 import java.util.function.IntBinaryOperator;
 
-/** The kernels in Java: matrix products and exponentials by the Vector API, the rest as loops that the JIT vectorizes. */
+/**
+ * The kernels in Java: matrix products and exponentials by the Vector API, the rest as loops that the JIT compiler
+ * vectorizes.
+ */
 final class CpuOps implements Ops {
 
     private static final int TASK_ROWS = 32;

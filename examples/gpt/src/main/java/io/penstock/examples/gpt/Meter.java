@@ -54,9 +54,9 @@ final class Meter {
         beganNanos = System.nanoTime();
     }
 
-    /** The CPU time of the loader's threads, and the time in which the trainer's thread filled batches itself. */
+    /** The CPU time of the loader's threads. */
     private long loaderNanos() {
-        long nanos = loader.report().helpNanos();
+        long nanos = 0;
         for (long id : threads.getAllThreadIds()) {
             ThreadInfo thread = threads.getThreadInfo(id);
             if (thread != null && thread.getThreadName().startsWith(Input.TRAINING + "-")) {

@@ -47,7 +47,8 @@ class ResumeTest {
 
         String where = "seed " + seed + ", " + died + " kills";
         assertTrue(died > 0, where);
-        assertEquals(Files.readString(whole.resolve("losses.csv")), Files.readString(killed.resolve("losses.csv")), where);
+        assertEquals(Files.readString(whole.resolve("losses.csv")), Files.readString(killed.resolve("losses.csv")),
+                where);
         for (String file : List.of("model.safetensors", "optimizer.safetensors")) {
             Path expected = checkpoint(whole).resolve(file);
             assertEquals(-1, Files.mismatch(expected, checkpoint(killed).resolve(file)), where + ": " + file);
@@ -62,9 +63,10 @@ class ResumeTest {
     }
 
     private static Process start(String[] options) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp",
-                System.getProperty("java.class.path"), Train.class.getName()));
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<String> command = new ArrayList<>(List.of(java, "--add-modules", "jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", System.getProperty("java.class.path"),
+                Train.class.getName()));
         command.addAll(List.of(options));
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
