@@ -71,6 +71,7 @@ final class NewCommand implements Callable<Integer> {
         private Path folder;
 
         @ArgGroup(multiplicity = "0..1")
+        @SuppressWarnings("UnusedVariable")
         private Library library;
 
         @Option(names = "--store", paramLabel = "STORE", defaultValue = "quickstart/tokens",
@@ -79,6 +80,7 @@ final class NewCommand implements Callable<Integer> {
 
         private static final class Library {
             @Option(names = "--plain", description = "A model in plain Java (default).")
+            @SuppressWarnings("UnusedVariable")
             private boolean plain;
         }
 

@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 /** A loader's running totals: each has one writer; any thread may read all. */
 final class LoaderTotals implements LoaderProbe {
 
-    private final LoaderIdentity of;
     private final WorkerClocks[] fillers;
     private final LongSupplier verifiedBytes;
     private final Counter submitNanos = new Counter();
@@ -25,7 +24,6 @@ final class LoaderTotals implements LoaderProbe {
      * @param verifiedBytes returns the bytes that workers have verified so far
      */
     LoaderTotals(LoaderIdentity of, LongSupplier verifiedBytes) {
-        this.of = of;
         this.fillers = new WorkerClocks[of.fillers()];
         Arrays.setAll(fillers, _ -> new WorkerClocks());
         this.verifiedBytes = verifiedBytes;
