@@ -3,7 +3,6 @@ package io.penstock.examples.gpt;
 import io.penstock.collate.PackedLm;
 import io.penstock.collate.PackedLm.Field;
 import io.penstock.collate.TokenWidth;
-import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
@@ -46,9 +45,8 @@ final class Input implements AutoCloseable {
         this.stores = stores;
         this.context = context;
         Documents first = Documents.of(stores.get(0));
-        Documents second = Documents.of(stores.get(1));
         // The packer packs a window of documents at a time. One as large as the first store keeps the stores apart.
-        packed = Packing.of(Concatenated.of(List.of(first, second)), context).window(first.size()).pack();
+        packed = Packing.of(first.concat(Documents.of(stores.get(1))), context).window(first.size()).pack();
         firstSequences = LongStream.range(0, packed.size()).filter(s -> packed.document(s, 0) < first.size()).count();
     }
 
